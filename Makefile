@@ -1,0 +1,42 @@
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+TEST_JOBS ?= auto
+
+.PHONY: run setup test check bench storm clean
+
+## Set up and run the main job: a bank's three departments share this machine for half a minute.
+run: setup
+	$(BIN)/python examples/bank.py
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[fast]" --group dev
+	touch $(STAMP)
+
+## All tests; the long storms are `make storm`.
+test: setup
+	$(BIN)/python -m pytest -n $(TEST_JOBS) -m "not slow"
+
+## Format, lint, types, import floors, sizes of the base install, coverage of rules by docs and tests.
+check: setup
+	$(BIN)/lint-imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m tests.architecture.coverage
+	$(BIN)/python -m tests.architecture.base_install
+
+## Benchmarks; medians go to bench/results/.
+bench: setup
+	$(BIN)/python -m bench
+
+## The long form of the random tests.
+storm: setup
+	HYPOTHESIS_PROFILE=storm $(BIN)/python -m pytest -n $(TEST_JOBS)
+
+clean:
+	rm -rf .venv build dist src/*.egg-info

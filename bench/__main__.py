@@ -1,0 +1,96 @@
+"""`make bench`: measure everything, print a table, keep the figures in `bench/results/`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from bench.clusters import busy_books, plan_of, settled_books, twenty_consumers, wide_plan_text
+from bench.machine import describe
+from fairhold.cycle.run import run
+from fairhold.kernels import _jit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RESULTS = Path(__file__).parent / "results" / "latest.json"
+COMMAND = Path(sys.executable).parent / "fairhold"
+
+
+def timed(call: Callable[[], object], runs: int) -> float:
+    """Median milliseconds of a call, after one that does not count."""
+    call()
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - started) * 1e3)
+    return round(median(times), 3)
+
+
+def processes() -> dict[str, dict[str, float]]:
+    """Whole processes: start to exit."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan, state = Path(folder) / "plan.json", Path(folder) / "state.json"
+        for path, text in zip((plan, state), twenty_consumers(), strict=True):
+            path.write_text(text)
+        wide = Path(folder) / "wide.yaml"
+        wide.write_text(wide_plan_text(200_000))
+        completion = {"_FAIRHOLD_COMPLETE": "complete_bash", "COMP_WORDS": "fairhold qu", "COMP_CWORD": "1"}
+
+        def command(*args: object, **environment: str) -> Callable[[], object]:
+            line = [str(COMMAND), *map(str, args)]
+            return lambda: subprocess.run(line, check=False, capture_output=True, env={**os.environ, **environment})
+
+        return {
+            "--version": {"ms": timed(command("--version"), 15), "goal_ms": 100},
+            "completion": {"ms": timed(command(**completion), 15), "goal_ms": 100},
+            "quota, 20 consumers": {"ms": timed(command("quota", plan, state), 15), "goal_ms": 250},
+            "check, 200,000 consumers": {"ms": timed(command("check", wide), 3), "goal_ms": 4000},
+        }
+
+
+def cycles() -> dict[str, dict[str, float]]:
+    """One cycle, plain and compiled: at rest but for one leaf in a hundred, and when half of the leaves return."""
+    found: dict[str, dict[str, float]] = {}
+    for leaves, units, goal in ((1_000, 10_000, 5), (10_000, 100_000, 0), (100_000, 1_000_000, 100)):
+        plan = plan_of(leaves)
+        _jit.prefer_compiled(0)
+        for scene, books in (
+            ("1 % changed", settled_books(plan, units, 0.01)),
+            ("half returns", busy_books(plan, units)),
+        ):
+            for name, few_rows in (("plain", sys.maxsize), ("compiled", 0)):
+                _jit.prefer_compiled(few_rows)
+                result = run(books, 0)
+                figures: dict[str, float] = {"ms": timed(partial(run, books, 0), 5 if leaves > 10_000 else 15)}
+                if goal and name == "compiled" and scene != "half returns":
+                    figures["goal_ms"] = goal
+                figures["reclaimed"] = sum(notice.units for notice in result.decision.notices)
+                figures["granted"] = sum(grant.units for grant in result.decision.grants)
+                found[f"cycle, {leaves:,} leaves, {units:,} units, {scene}, {name}"] = figures
+    return found
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    machine = describe()
+    figures = {**processes(), **cycles()}
+    for name, row in figures.items():
+        goal = f"   goal {row['goal_ms']:g}" if "goal_ms" in row else ""
+        extra = f"   {row['granted']:g} granted, {row['reclaimed']:g} reclaimed" if "granted" in row else ""
+        sys.stdout.write(f"{name:65} {row['ms']:10.2f} ms{goal}{extra}\n")
+    sys.stdout.write(f"{machine}\n")
+    RESULTS.write_text(json.dumps({"machine": machine, "figures": figures}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+"""The commands on plan and state files: read, call the core, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cli.table import table
+from fairhold.errors import Fault, InputError, UsageError, place_text
+from fairhold.planio.plan import read_plan
+from fairhold.planio.state import read_state
+from fairhold.planio.statewrite import state_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify import Finding
+    from fairhold.model.plan import Plan
+
+Document = dict[str, Any]
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def _print_json(document: object) -> None:
+    _print(json.dumps(document, indent=1))
+
+
+def _plan(path: Path) -> Plan:
+    plan, warnings = read_plan(path)
+    _warn(warnings)
+    return plan
+
+
+def _warn(warnings: Iterable[Fault]) -> None:
+    for warning in warnings:
+        sys.stderr.write(f"warning: {warning}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    try:
+        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            file.write(text)
+        Path(file.name).replace(path)
+    except OSError as error:
+        what = f"cannot write it: {error.strerror}"
+        raise InputError(
+            [Fault("cannot-write", what, "name a file in a folder that you may write to", file=str(path))]
+        ) from None
+
+
+def check_plan(path: Path, *, as_json: bool) -> None:
+    """`check`: warnings, then the balance of every parent."""
+    from fairhold.planio.balances import balances  # noqa: PLC0415
+
+    try:
+        plan, warnings = read_plan(path)
+    except InputError as error:
+        if as_json:
+            _print_json({"faults": [_fault(fault) for fault in error.faults]})
+        raise
+    rows = balances(plan)
+    if as_json:
+        _print_json(
+            {
+                "consumers": len(plan.tree) - 1,
+                "faults": [],
+                "warnings": [_fault(fault) for fault in warnings],
+                "balances": [
+                    {
+                        "consumer": plan.tree.paths[row.consumer],
+                        "resource_group": row.resource_group,
+                        "owned": row.owned,
+                        "children_owned": row.children_owned,
+                        "balance": row.balance,
+                    }
+                    for row in rows
+                ],
+            }
+        )
+        return
+    _warn(warnings)
+    entries = "1 policy entry" if len(plan.policies) == 1 else f"{len(plan.policies)} policy entries"
+    _print(f"{path}: good; {len(plan.tree) - 1} consumers, {entries}")
+    if rows:
+        _print("")
+        cells = [
+            (row.resource_group, plan.tree.paths[row.consumer], row.owned, row.children_owned, row.balance)
+            for row in rows
+        ]
+        _print(table(("group", "consumer", "owned", "children own", "balance"), cells))
+
+
+def _fault(fault: Fault) -> Document:
+    return {
+        "code": fault.code,
+        "file": fault.file,
+        "line": fault.line,
+        "place": place_text(fault.place),
+        "what": fault.what,
+        "mend": fault.mend,
+    }
+
+
+def _quota_table(document: Document) -> str:
+    texts = []
+    columns = ("demand", "need", "owned", "reserve", "limit", "allocated", "quota", "free")
+    for group, result in document["resource_groups"].items():
+        idle = f", {result['idle']} idle after this cycle" if "idle" in result else ""
+        rows = [(path, *(values[column] for column in columns)) for path, values in result["consumers"].items()]
+        texts.append(f"{group}: {result['slots']} slots{idle}\n" + table(("consumer", *columns), rows))
+    return "\n\n".join(texts)
+
+
+def print_quota(plan_path: Path, state_path: Path, *, as_json: bool) -> None:
+    """`quota`: what everybody is entitled to, of the state as it is."""
+    from fairhold.cycle.document import quota_document  # noqa: PLC0415
+
+    plan = _plan(plan_path)
+    document = quota_document(plan, read_state(state_path, plan))
+    if as_json:
+        _print_json(document)
+    else:
+        _print(_quota_table(document))
+
+
+def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_json: bool) -> None:
+    """`cycle`: one whole cycle and the state after it, also written to a file if one is given."""
+    from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+
+    plan = _plan(plan_path)
+    cycle = run_cycle(plan, read_state(state_path, plan))
+    state = state_document(plan, cycle.after)
+    if after is not None:
+        _write(after, json.dumps(state, indent=1) + "\n")
+    if as_json:
+        _print_json(cycle.document | {"state": state})
+        return
+    _print(_quota_table(cycle.document))
+    for name, title in (
+        ("stops", "Stopped, their grace has run out"),
+        ("grants", "Granted"),
+        ("reclaims", "Reclaimed"),
+        ("withdrawn", "Notices withdrawn"),
+    ):
+        rows = cycle.document[name]
+        _print(f"\n{title}: {'' if rows else 'nothing'}".rstrip(" "))
+        if rows:
+            head = [key for key in rows[0] if any(key in row for row in rows)]
+            _print(table(head, [[row.get(key) for key in head] for row in rows]))
+
+
+def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: str, *, as_json: bool) -> None:
+    """`explain`: the derivation of one consumer's numbers."""
+    from fairhold.cli.words import as_document, in_words  # noqa: PLC0415
+    from fairhold.cycle.explain import explain  # noqa: PLC0415
+    from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
+    from fairhold.cycle.run import run  # noqa: PLC0415
+
+    plan = _plan(plan_path)
+    state = read_state(state_path, plan)
+    books = open_books(plan, state)
+    settle(books, state)
+    if consumer not in plan.tree.rows:
+        raise InputError([_unknown("consumer", consumer, plan.tree.paths)])
+    if group and group not in books:
+        raise InputError([_unknown("resource group", group, tuple(books))])
+    results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
+    explanations = [explain(plan, result, consumer) for result in results]
+    if as_json:
+        _print_json([as_document(explanation) for explanation in explanations])
+    else:
+        _print("\n\n".join(in_words(explanation) for explanation in explanations))
+
+
+def _unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    near = get_close_matches(name, known, n=1)
+    mend = f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known[:10])}"
+    return Fault(f"unknown-{kind.replace(' ', '-')}", f"there is no {kind} `{name}` in the plan", mend)
+
+
+def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_json: bool) -> None:
+    """`verify`: findings of the independent check; none, and the result obeys the rules."""
+    from fairhold.cycle.verify import verify  # noqa: PLC0415
+    from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
+
+    plan = _plan(plan_path)
+    state = read_state(state_path, plan)
+    result = parse_document(read_text(result_path), str(result_path)).value
+    if (
+        not isinstance(result, dict)
+        or "resource_groups" not in result
+        or {"fairhold", "fairhold_state"} & result.keys()
+    ):
+        what = "this is no result of `fairhold quota --json` or `fairhold cycle --json`"
+        mend = "write one with `--json` and give that file, after PLAN and STATE"
+        raise InputError([Fault("not-a-result", what, mend, file=str(result_path))])
+    findings = verify(plan, state, result)
+    if as_json:
+        rows = [
+            {"rule": row.rule, "where": row.where, "said": row.said, "expected": row.expected, "text": row.text}
+            for row in findings
+        ]
+        _print(json.dumps({"findings": rows}, indent=1, default=str))
+    elif not findings:
+        _print(f"{result_path}: obeys the rules; every number was computed again another way")
+    else:
+        _print("\n".join(f"{row.where}: {row.text}{_numbers(row)} [{row.rule}]" for row in findings))
+    if findings:
+        raise SystemExit(1)
+
+
+def _numbers(finding: Finding) -> str:
+    if finding.said is None and finding.expected is None:
+        return ""
+    return f" (said {finding.said}, expected {finding.expected})"
+
+
+def print_diff(plan_path: Path, new_path: Path, state_path: Path, *, as_json: bool) -> None:
+    """`diff`: what the new plan changes for the state."""
+    from fairhold.cycle.diff import diff  # noqa: PLC0415
+    from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+
+    old, new = _plan(plan_path), _plan(new_path)
+    before = run_cycle(old, read_state(state_path, old))
+    after = run_cycle(new, read_state(state_path, new))
+    document = diff(before, after)
+    if as_json:
+        _print_json(document)
+        return
+    _print(_diff_text(document))
+
+
+def _diff_text(document: Document) -> str:
+    texts = []
+    for group, result in document["resource_groups"].items():
+        rows = []
+        for path, values in result["consumers"].items():
+            was, will = values["quota"]
+            change = f"{will - was:+d}" if will != was else "="
+            cells = [
+                f"{old} -> {new}" if old != new else new
+                for old, new in (values[key] for key in values if key != "allocated")
+            ]
+            rows.append(
+                (path, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
+            )
+        if rows:
+            texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))
+        else:
+            texts.append(f"{group}: nobody's numbers change")
+    for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
+        rows = document["reclaims"][name]
+        if rows:
+            head = [key for key in rows[0] if any(key in row for row in rows)]
+            texts.append(f"{title}:\n" + table(head, [[row.get(key) for key in head] for row in rows]))
+        else:
+            texts.append(f"{title}: nothing")
+    return "\n\n".join(texts)
+
+
+def print_schema(kind: str) -> None:
+    """`schema`: the JSON Schema of a file format."""
+    from fairhold.planio.schema import schema  # noqa: PLC0415
+
+    if kind not in ("plan", "state", "jobs"):
+        raise UsageError(f"there is no schema of {kind!r}; ask for plan, state or jobs")
+    _print(schema(kind).rstrip())

@@ -1,0 +1,102 @@
+"""`fairhold run PLAN JOBS`: a job file of real commands on this machine, under the plan, in the foreground."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairhold.errors import UsageError
+from fairhold.planio.jobs import read_jobs
+from fairhold.planio.plan import read_plan
+from fairhold.runtime.lines import PlainView
+from fairhold.runtime.loop import Ending
+from fairhold.runtime.outlet import complain, prepare, say, warn
+from fairhold.runtime.record import RECORD
+from fairhold.runtime.summary import not_done, summary
+from fairhold.runtime.wiring import LocalRun
+
+if TYPE_CHECKING:
+    from fairhold.runtime.table import TableView
+
+_SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a command."""
+
+
+def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, plain: bool = False) -> int:
+    """Run a job file under a plan; returns the exit code.
+
+    output : directory for what tasks print and for the record; None = a fresh one among the temporary files
+    plain  : one line an event even on a terminal
+
+    0: all done; 1: a task failed or can never run; 128 + N: ended by signal N, nothing is left running.
+    Raises InputError where a file is at fault and UsageError where the output directory cannot be used; then nothing
+    was started.
+    """
+    prepare(sys.stdout)
+    prepare(sys.stderr)
+    plan, warnings = read_plan(plan_path)
+    jobs = read_jobs(jobs_path, plan)
+    for warning in warnings:
+        warn(str(warning))
+    directory = _output_directory(output)
+    say(f"output in {directory}")
+    run = LocalRun(plan, jobs, directory, complain)
+    view = _view(run, plain=plain)
+    try:
+        ending = run.carry_out(view)
+    finally:
+        view.close()
+    for line in summary(run.orchestrator, run.tally, run.elapsed, directory):
+        say(line)
+    _say_what_is_not_done(run, ending)
+    if run.signal is not None:
+        return _SIGNALLED + run.signal
+    has_failed = any(job.failed for job in run.orchestrator.jobs.values())
+    return 1 if has_failed or ending is not Ending.DONE else 0
+
+
+def _output_directory(output: Path | None) -> Path:
+    """The absolute output directory, made where it is missing."""
+    if output is None:
+        return _fresh_directory()
+    try:
+        directory = output.absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot use {output} for the output: {error.strerror}") from error
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot use {output} for the output: it cannot be written to")
+    if (directory / RECORD).exists():
+        raise UsageError(f"{output} holds the record of an earlier run; name a fresh directory")
+    return directory
+
+
+def _fresh_directory() -> Path:
+    """A new directory among the temporary files."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="fairhold-run-")).absolute()
+    except OSError as error:
+        what = f"cannot make a directory for the output: {error.strerror}"
+        raise UsageError(f"{what}; name one with --output") from error
+
+
+def _view(run: LocalRun, *, plain: bool) -> PlainView | TableView:
+    """A live table on a terminal, plain lines elsewhere."""
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+    if plain or is_dumb or not sys.stdout.isatty():
+        return PlainView(say)
+    from fairhold.runtime.table import TableView  # noqa: PLC0415 - Rich costs more than the rest together
+
+    return TableView(run.orchestrator, run.tally, run.plan.cluster or "fairhold run")
+
+
+def _say_what_is_not_done(run: LocalRun, ending: Ending) -> None:
+    """Name the jobs of which tasks neither finished nor failed, and why."""
+    left = list(not_done(run.jobs, run.orchestrator, ending))
+    if left:
+        complain(f"not everything was done: {ending.value}")
+    for job, why in left:
+        complain(f"not done: job {job.name} of {run.plan.tree.paths[job.consumer]}, {why}")

@@ -1,0 +1,211 @@
+"""A plan and a state become books; books become a state again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.ledger import transitions
+from fairhold.ledger.books import Books
+from fairhold.ledger.rows import entry_for, lay_out
+from fairhold.ledger.tables import NOBODY
+from fairhold.model.state import REASONS, Allocation, HeldUnits, Notice, Request, State
+from fairhold.rules.victims import victim_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.model.plan import Plan
+
+
+class Stop(NamedTuple):
+    """Units whose grace ran out: they leave their holder (R-SETTLE-1)."""
+
+    consumer: int
+    resource_group: str
+    units: int
+    request: str
+    host: str
+
+
+def open_books(plan: Plan, state: State) -> dict[str, Books]:
+    """The books of every resource group that a policy shares, in plan order."""
+    books = {group: Books(lay_out(plan, group)) for group in plan.resource_groups if entry_for(plan, group)}
+    for group, book in books.items():
+        resource_group = plan.resource_groups[group]
+        if resource_group.hosts:
+            for machine in resource_group.hosts:
+                row = transitions.add_host(book, machine.name, machine.slots)
+                transitions.set_host(book, row, up=machine.name not in state.hosts_down)
+        else:
+            transitions.add_host(book, "", state.slots.get(group, resource_group.slots))
+    _book_counts(books, state)
+    for request in state.requests:
+        book = books[request.resource_group]
+        transitions.submit(
+            book,
+            book.rows.row[request.consumer],
+            request.count,
+            name=request.id,
+            minimum=request.min_count,
+            priority=request.priority,
+            submitted=request.submitted,
+        )
+    of_request = {request.id: request for request in state.requests}
+    for allocation in state.allocations:
+        book = books[of_request[allocation.request].resource_group]
+        request_row = book.requests.row_of[allocation.request]
+        host = book.hosts.row_of[allocation.host]
+        transitions.grant(book, request_row, host, allocation.units, allocation.started)
+    for held in state.held:
+        book = books[of_request[held.request].resource_group]
+        transitions.keep(book, book.requests.row_of[held.request], book.hosts.row_of[held.host], held.units)
+    for notice in state.notices:
+        _book_notice(books[notice.resource_group], notice)
+    return books
+
+
+def _book_counts(books: dict[str, Books], state: State) -> None:
+    """Plain counts: one nameless request stands for all that a leaf wants."""
+    for consumer, group in dict.fromkeys((*state.demand, *state.allocated)):
+        book = books[group]
+        leaf = book.rows.row[consumer]
+        request = transitions.submit(book, leaf, state.demand.get((consumer, group), 0))
+        left = state.allocated.get((consumer, group), 0)
+        for host in range(len(book.hosts.name)):
+            # A group with hosts but only counts: they stand on the hosts in inventory order.
+            is_last = host == len(book.hosts.name) - 1
+            room = book.hosts.slots[host] - book.hosts.used[host] if book.hosts.up[host] else 0
+            units = left if is_last else max(0, min(left, room))
+            if units:
+                transitions.grant(book, request, host, units, state.now)
+                left -= units
+
+
+def _book_notice(book: Books, notice: Notice) -> None:
+    """A notice of the state on the allocations of its holder, in the order of `victims`, as far as none is on them."""
+    taker = NOBODY if notice.taker < 0 else book.rows.row[notice.taker]
+    left = notice.units
+    for allocation in _held_by(book, notice):
+        units = min(left, book.allocations.units[allocation] - book.allocations.noticed[allocation])
+        if units:
+            reason = REASONS.index(notice.reason)
+            transitions.give_notice(book, allocation, units, taker, notice.deadline, reason)
+            left -= units
+    assert left == 0, "the reader checks that nobody has more units under notice than it holds"
+
+
+def _held_by(book: Books, notice: Notice) -> list[int]:
+    requests, allocations = book.requests, book.allocations
+    if notice.request:
+        mine: list[int] = [requests.row_of[notice.request]]
+    else:
+        mine = list(requests.by_leaf.get(book.rows.row[notice.consumer], ()))
+    held = [row for request in mine for row in allocations.by_request.get(request, ())]
+    if notice.host:
+        held = [row for row in held if book.hosts.name[allocations.host[row]] == notice.host]
+    return victim_order(book, held)
+
+
+def settle(books: Mapping[str, Books], state: State) -> list[Stop]:
+    """Graces that ran out become stops: the units are idle and their work waits again, in front (R-SETTLE-1, S1.60).
+
+    Where the state's own cycle ran at this very instant no time has passed, so that no grace can have run out: a
+    second cycle on the state after the first changes nothing.
+    """
+    if state.previous_cycle is not None and state.previous_cycle >= state.now:
+        return []
+    stops = []
+    for group, book in books.items():
+        due = transitions.expired(book, state.now)
+        # Read first: a release takes the earliest deadline of an allocation, whichever notice it is done for.
+        for allocation, units in [(book.notices.allocation[row], book.notices.units[row]) for row in due]:
+            request = book.allocations.request[allocation]
+            host = book.hosts.name[book.allocations.host[allocation]]
+            node = book.rows.node[book.requests.leaf[request]]
+            stops.append(Stop(node, group, units, book.requests.id[request], host))
+            transitions.release(book, allocation, units)
+    return stops
+
+
+def close_books(books: Mapping[str, Books], state: State) -> State:
+    """The state that the books say, one instant after `state`'s cycle."""
+    demand: dict[tuple[int, str], int] = {}
+    allocated: dict[tuple[int, str], int] = {}
+    requests: list[Request] = []
+    for group, book in books.items():
+        for leaf in book.rows.leaves:
+            for row in book.requests.by_leaf.get(leaf, ()):
+                node = book.rows.node[leaf]
+                if book.requests.id[row]:
+                    requests.append(_request(book, group, node, row))
+                    continue
+                demand[node, group] = book.requests.count[row]
+                if book.requests.held[row]:
+                    allocated[node, group] = book.requests.held[row]
+    return State(
+        now=state.now,
+        slots=state.slots,
+        hosts_down=state.hosts_down,
+        demand=demand,
+        allocated=allocated,
+        requests=tuple(requests),
+        allocations=tuple(row for book in books.values() for row in _allocations(book)),
+        notices=tuple(notice for group, book in books.items() for notice in _notices(book, group)),
+        held=tuple(row for book in books.values() for row in _held_units(book)),
+        previous_cycle=state.now,
+    )
+
+
+def _request(book: Books, group: str, node: int, row: int) -> Request:
+    requests = book.requests
+    return Request(
+        id=requests.id[row],
+        consumer=node,
+        resource_group=group,
+        count=requests.count[row],
+        min_count=requests.minimum[row],
+        priority=requests.priority[row],
+        submitted=requests.submitted[row],
+    )
+
+
+def _allocations(book: Books) -> Iterator[Allocation]:
+    """One entry for units of one request on one host that started together."""
+    allocations = book.allocations
+    units: dict[tuple[int, int, int], int] = {}
+    for request, mine in allocations.by_request.items():
+        for row in mine if book.requests.id[request] else ():
+            key = (request, allocations.host[row], allocations.started[row])
+            units[key] = units.get(key, 0) + allocations.units[row]
+    for (request, host, started), count in units.items():
+        yield Allocation(book.requests.id[request], book.hosts.name[host], count, started)
+
+
+def _notices(book: Books, group: str) -> Iterator[Notice]:
+    """One entry for units of one holder that have taker, deadline and reason in common, in the order given."""
+    notices, allocations, requests = book.notices, book.allocations, book.requests
+    live = sorted((row for mine in notices.by_allocation.values() for row in mine), key=notices.serial.__getitem__)
+    units: dict[tuple[int, str, int, int, str, str, str], int] = {}
+    for row in live:
+        allocation = notices.allocation[row]
+        request = allocations.request[allocation]
+        named = requests.id[request] != ""
+        taker = notices.taker[row]
+        key = (
+            book.rows.node[requests.leaf[request]],
+            group,
+            NOBODY if taker == NOBODY else book.rows.node[taker],
+            notices.deadline[row],
+            REASONS[notices.reason[row]],
+            requests.id[request],
+            book.hosts.name[allocations.host[allocation]] if named else "",
+        )
+        units[key] = units.get(key, 0) + notices.units[row]
+    for (consumer, where, taker, deadline, reason, request_id, host), count in units.items():
+        yield Notice(consumer, where, count, taker, deadline, reason, request_id, host)
+
+
+def _held_units(book: Books) -> Iterator[HeldUnits]:
+    for row in book.keeps.live:
+        name = book.requests.id[book.keeps.request[row]]
+        yield HeldUnits(name, book.hosts.name[book.keeps.host[row]], book.keeps.units[row])

@@ -1,0 +1,46 @@
+"""One cycle: snapshot → quotas → grants → reclaims (SPEC §8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.draft import new_draft
+from fairhold.ledger.snapshot import take_snapshot
+from fairhold.policy.registry import POLICIES
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+    from fairhold.ledger.decision import Decision
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class CycleResult:
+    """What one cycle saw and decided for one resource group."""
+
+    snapshot: Snapshot
+    draft: Draft
+
+    @property
+    def decision(self) -> Decision:
+        """Grants, new notices, withdrawn notices."""
+        return self.draft.decision
+
+
+def run(books: Books, now: int) -> CycleResult:
+    """Run a whole cycle on one resource group; pure: the books stay as they are until the decision is applied."""
+    result = quotas(books, now)
+    for rule in POLICIES[books.rows.entry.policy].moves:
+        rule(result.snapshot, result.draft)
+    return result
+
+
+def quotas(books: Books, now: int) -> CycleResult:
+    """Only the quotas of one resource group: what everybody is entitled to, without moving anything."""
+    snapshot = take_snapshot(books, now)
+    draft = new_draft(snapshot)
+    for rule in POLICIES[books.rows.entry.policy].quotas:
+        rule(snapshot, draft)
+    return CycleResult(snapshot, draft)

@@ -1,0 +1,124 @@
+"""Who holds what of one resource group, and what becomes of it (R-SETTLE-1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from fairhold.cycle.verify.sheet import Sheet
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import HeldUnits, Notice, State
+
+
+class Place(NamedTuple):
+    """Where a row of a result stands: `request` and `host` are empty where the state knows none."""
+
+    consumer: str
+    request: str
+    host: str
+
+
+class Batch(NamedTuple):
+    """Units of one request that started together on one host."""
+
+    request: str
+    host: str
+    started: int
+
+
+@dataclass
+class Books:
+    """The state of one group, to be moved forward.
+
+    counts  : leaf → units held, where the state has only counts
+    batches : units held, where the state has requests
+    notices : notices in force, in the order of the state
+    kept    : freed units that are kept for requests
+    """
+
+    counts: Counter[str]
+    batches: Counter[Batch]
+    notices: list[Notice]
+    kept: list[HeldUnits]
+    plan: Plan
+
+    def held(self, sheet: Sheet) -> dict[str, int]:
+        """Units held, by leaf."""
+        held = {leaf: self.counts[leaf] for leaf in sheet.leaves}
+        for batch, units in self.batches.items():
+            held[sheet.holder[batch.request]] += units
+        return held
+
+    def held_by_request(self) -> Counter[str]:
+        """Units held, by request."""
+        held: Counter[str] = Counter()
+        for batch, units in self.batches.items():
+            held[batch.request] += units
+        return held
+
+    def place(self, notice: Notice) -> Place:
+        """Where a notice stands."""
+        return Place(self.plan.tree.paths[notice.consumer], notice.request, notice.host)
+
+    def kept_on(self, sheet: Sheet) -> list[HeldUnits]:
+        """Freed units that are kept and there; those on a host that is down are not."""
+        return [entry for entry in self.kept if entry.host not in sheet.down]
+
+    def noticed(self) -> Counter[str]:
+        """Units under notice, by leaf."""
+        noticed: Counter[str] = Counter()
+        for notice in self.notices:
+            noticed[self.place(notice).consumer] += notice.units
+        return noticed
+
+
+def open_books(plan: Plan, state: State, sheet: Sheet) -> Books:
+    """Open the books as the state says."""
+    counts: Counter[str] = Counter()
+    for (row, group), units in state.allocated.items():
+        if group == sheet.group:
+            counts[plan.tree.paths[row]] += units
+    batches: Counter[Batch] = Counter()
+    for part in state.allocations:
+        if part.request in sheet.requests:
+            batches[Batch(part.request, part.host, part.started)] += part.units
+    notices = [notice for notice in state.notices if notice.resource_group == sheet.group]
+    kept = [units for units in state.held if units.request in sheet.requests]
+    return Books(counts, batches, notices, kept, plan)
+
+
+def settle(books: Books, state: State, victims: str) -> Counter[Place]:
+    """Turn graces that ran out into stops; the units leave their holder (§8.1, R-SETTLE-1).
+
+    A second cycle at the same instant settles nothing: the holder's time is not over within one instant.
+    """
+    stops: Counter[Place] = Counter()
+    if state.previous_cycle is not None and state.previous_cycle >= state.now:
+        return stops
+    for notice in books.notices:
+        if notice.deadline <= state.now:
+            place = books.place(notice)
+            stops[place] += notice.units
+            if notice.request:
+                _take_off(books, notice, victims)
+            else:
+                books.counts[place.consumer] -= notice.units
+    books.notices = [notice for notice in books.notices if notice.deadline > state.now]
+    return stops
+
+
+def _take_off(books: Books, notice: Notice, victims: str) -> None:
+    """Take a notice's units off the request's batches on its host, those first that give first (R-VICTIM-1)."""
+    found = [each for each in books.batches if (each.request, each.host) == (notice.request, notice.host)]
+    left = notice.units
+    for batch in sorted(found, key=lambda each: each.started, reverse=victims != "oldest"):
+        taken = min(left, books.batches[batch])
+        books.batches[batch] -= taken
+        left -= taken
+
+
+def fewer(notice: Notice, units: int) -> Notice:
+    """Return the same notice for fewer units."""
+    return replace(notice, units=notice.units - units)

@@ -1,0 +1,161 @@
+"""A result against its recomputation, number by number and row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.verify.document import DocumentReader, MalformedError, instant, mapping, rows, text, whole
+from fairhold.cycle.verify.finding import Finding
+from fairhold.cycle.verify.sheet import planned_groups, slots_now
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+MISSING = "nothing"
+FORMAT = "FORMAT"
+ROWS = {"stops": "R-SETTLE-1", "grants": "R-GRANT-1", "withdrawn": "R-NOTICE-1", "reclaims": "R-RECLAIM-4"}
+"""Lists of rows of a cycle, with the rule that a wrong row breaks."""
+CYCLE_KEYS = {*ROWS, "warnings", "state"}
+FIELDS = {
+    "demand": "R-NEED-1",
+    "need": "R-NEED-2",
+    "owned": "R-SET-1",
+    "reserve": "R-SCALE-2",
+    "limit": "R-SCALE-3",
+    "allocated": "R-SETTLE-1",
+    "quota": "R-QUOTA-2",
+    "free": "R-FREE-1",
+}
+STATE_RULES = {
+    "allocated": "R-GRANT-1",
+    "allocations": "R-GRANT-3",
+    "reclaims": "R-NOTICE-1",
+    "held": "R-ASIDE-1",
+}
+PLACE_KEYS = {"consumer", "resource_group", "units", "request", "host"}
+
+
+def differences(rule: str, where: str, said: Mapping[Any, Any], expected: Mapping[Any, Any]) -> Iterator[Finding]:
+    """One finding for every key whose values differ, in type too: `true` is not 1, `3.0` not 3."""
+    for key in [*expected, *(each for each in said if each not in expected)]:
+        one, two = said.get(key, MISSING), expected.get(key, MISSING)
+        if one != two or type(one) is not type(two):
+            place = f"{where} {_words(key)}".strip()
+            yield Finding(rule, place, one, two, "differs from what the rules give")
+
+
+def _words(key: object) -> str:
+    return " ".join(str(part) for part in key if part != "") if isinstance(key, tuple) else str(key)
+
+
+def compare_tables(said: dict[str, Any], expected: dict[str, Any]) -> Iterator[Finding]:
+    """Everything but the rows and the state: instant, slots, idle, and the table of consumers."""
+    keys = set(expected)
+    yield from differences(FORMAT, "result", dict.fromkeys(said), dict.fromkeys(keys))
+    try:
+        if instant(said.get("now")) != instant(expected["now"]):
+            yield Finding(FORMAT, "now", said.get("now"), expected["now"], "is not the instant of the state")
+        groups = mapping(said.get("resource_groups"))
+        yield from differences(
+            FORMAT, "resource_groups", dict.fromkeys(groups), dict.fromkeys(expected["resource_groups"])
+        )
+        for name, right in expected["resource_groups"].items():
+            yield from _compare_group(name, mapping(groups.get(name)), right)
+    except MalformedError as error:
+        yield Finding(FORMAT, "resource_groups", str(error), "the agreed form", "cannot be read")
+
+
+def _compare_group(name: str, said: dict[str, Any], right: dict[str, Any]) -> Iterator[Finding]:
+    numbers = {key: value for key, value in said.items() if key != "consumers"}
+    yield from differences("R-QUOTA-1", name, numbers, {key: right[key] for key in right if key != "consumers"})
+    consumers = mapping(said.get("consumers"))
+    yield from differences(FORMAT, name, dict.fromkeys(consumers), dict.fromkeys(right["consumers"]))
+    for path, row in right["consumers"].items():
+        found = mapping(consumers.get(path, {}))
+        for field in [*row, *(key for key in found if key not in row)]:
+            rule = FIELDS.get(field, FORMAT)
+            one = {field: found[field]} if field in found else {}
+            two = {field: row[field]} if field in row else {}
+            yield from differences(rule, f"{name} {path}", one, two)
+
+
+def compare_rows(
+    plan: Plan, said: dict[str, Any], expected: dict[str, Any], reasons: Mapping[tuple[str, str], tuple[str, ...]]
+) -> Iterator[Finding]:
+    """Compare stops, grants, reclaims and withdrawn notices: sums by consumer, request, host and deadline.
+
+    reasons : (resource group, leaf) → reasons that a new notice of it may have
+    """
+    reader = DocumentReader(plan)
+    for kind, rule in ROWS.items():
+        try:
+            found = rows(said.get(kind), PLACE_KEYS | ({"for", "deadline", "reason"} if kind == "reclaims" else set()))
+            yield from differences(rule, kind, _sums(found, kind), _sums(expected[kind], kind))
+            if kind == "reclaims":
+                for row in found:
+                    yield from _check_notice(reader, row, reasons)
+        except MalformedError as error:
+            yield Finding(FORMAT, kind, str(error), "the agreed form", "cannot be read")
+    if said.get("warnings") != []:
+        yield Finding(FORMAT, "warnings", said.get("warnings"), [], "a cycle of `hybrid` gives no warnings")
+
+
+def _sums(found: Iterable[dict[str, Any]], kind: str) -> dict[Any, int]:
+    sums: Counter[Any] = Counter()
+    for row in found:
+        holder = (text(row.get("resource_group")), text(row.get("consumer")))
+        part = (text(row.get("request", "")), text(row.get("host", "")))
+        deadline = format_instant(instant(row.get("deadline"))) if kind == "reclaims" else ""
+        sums[*holder, *part, deadline] += whole(row.get("units"), least=1)
+    return dict(sums)
+
+
+def _check_notice(
+    reader: DocumentReader, row: dict[str, Any], reasons: Mapping[tuple[str, str], tuple[str, ...]]
+) -> Iterator[Finding]:
+    where = f"reclaims {row.get('consumer')}"
+    if "for" not in row:
+        yield Finding("R-FOR-1", where, MISSING, "a leaf or null", "a notice says for whom it is")
+    reader.check_taker(row.get("for"))
+    may_be = reasons.get((row["resource_group"], row["consumer"]), ())
+    if row.get("reason") not in may_be:
+        yield Finding("R-NOTICE-1", where, row.get("reason"), " or ".join(may_be), "is no reason this notice can have")
+
+
+def compare_state(plan: Plan, state: State, said: dict[str, Any], expected: dict[str, Any]) -> Iterator[Finding]:
+    """Compare the state after the cycle, part by part."""
+    reader = DocumentReader(plan)
+    slots = {name: slots_now(plan.resource_groups[name], state) for name in planned_groups(plan)}
+    own = {name: group.slots for name, group in plan.resource_groups.items() if not group.hosts}
+    usual = {name: own.get(name, slots[name]) for name in slots}
+    try:
+        found = reader.read(said.get("state"), usual)
+        right = reader.read(expected["state"], usual)
+        reclaims = rows(said.get("reclaims"), PLACE_KEYS | {"for", "deadline", "reason"})
+        right["reclaims"] = _with_reasons(right["reclaims"], reclaims, expected["reclaims"])
+        for section, values in right.items():
+            rule = STATE_RULES.get(section, FORMAT)
+            yield from differences(rule, f"state {section}", dict(found[section]), dict(values))
+    except MalformedError as error:
+        yield Finding(FORMAT, "state", str(error), "the form of a state file", "cannot be read")
+
+
+def _with_reasons(
+    right: dict[Any, int], said: Iterable[dict[str, Any]], expected: Iterable[dict[str, Any]]
+) -> dict[Any, int]:
+    """Notices of the state after, the new ones with the reasons that the result gives them.
+
+    Which of several true reasons a notice has is free, but the state has to repeat it.
+    """
+    after = Counter(right)
+    for sign, found in ((-1, expected), (1, said)):
+        for row in found:
+            place = (row.get("consumer"), row.get("resource_group"), row.get("request", ""), row.get("host", ""))
+            key = (*place, instant(row.get("deadline")), row.get("reason"))
+            after[key] += sign * whole(row.get("units"), least=1)
+    return {key: units for key, units in after.items() if units}

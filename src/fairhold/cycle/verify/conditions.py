@@ -1,0 +1,151 @@
+"""Truths that a result states about itself, looked at without recomputing it (SPEC §10).
+
+They use the numbers that the result gives, and of the inputs only what is written there plainly. A result may differ
+from the recomputation in one number and break several of them: they say what is bad about the difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.verify.finding import Finding
+from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet, planned_groups
+from fairhold.units import UNLIMITED, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+Table = dict[str, dict[str, Any]]
+"""Path → field → number, as the result says."""
+
+
+def check_conditions(plan: Plan, state: State, said: Mapping[str, Any]) -> Iterator[Finding]:
+    """All conditions; `said` has been found to be of the agreed form."""
+    for name in planned_groups(plan):
+        sheet = make_sheet(plan, state, name)
+        table: Table = said["resource_groups"][name]["consumers"]
+        yield from quotas_are_within_bounds(sheet, table)
+        yield from children_sum_to_their_parent(sheet, table)
+        yield from alike_differ_by_one(sheet, table)
+        if "grants" not in said:
+            continue
+        units = {kind: _by_leaf(said[kind], name) for kind in ("grants", "reclaims", "withdrawn")}
+        yield from grants_fit(sheet, table, units["grants"])
+        yield from losers_are_above_quota(plan, state, sheet, table, units)
+        yield from graces_are_the_holders(state, sheet, said["reclaims"])
+        yield from hosts_hold_what_they_have(sheet, said["state"])
+
+
+def _by_leaf(rows: list[dict[str, Any]], group: str) -> Counter[str]:
+    units: Counter[str] = Counter()
+    for row in rows:
+        if row["resource_group"] == group:
+            units[row["consumer"]] += row["units"]
+    return units
+
+
+def quotas_are_within_bounds(sheet: Sheet, table: Table) -> Iterator[Finding]:
+    """Reserve ≤ quota ≤ need ≤ limit; a leaf's quota at least what it owns and needs (R-QUOTA-3)."""
+    for path in sheet.paths:
+        row = table[path]
+        low, high, limit = row["reserve"], row["need"], UNLIMITED if row["limit"] is None else row["limit"]
+        if not sheet.children[path] and path != TOP:
+            scaled = sheet.owned[path] * sheet.slots // sheet.configured if sheet.configured else 0
+            low = max(low, min(row["need"], sheet.owned[path], scaled))
+        bounded = path == TOP or low <= row["quota"] <= high
+        if not bounded or high > limit:
+            text = "the quota is outside of reserve, need and limit"
+            yield Finding("R-QUOTA-3", f"{sheet.group} {path}", row["quota"], f"{low} to {min(high, limit)}", text)
+
+
+def children_sum_to_their_parent(sheet: Sheet, table: Table) -> Iterator[Finding]:
+    """Children sum to their parent's quota, or to their need where that is less (R-ROUND-1)."""
+    for path, below in sheet.children.items():
+        if below:
+            amount = sheet.slots if path == TOP else table[path]["quota"]
+            expected = min(amount, sum(table[child]["need"] for child in below))
+            total = sum(table[child]["quota"] for child in below)
+            if total != expected:
+                text = "the children's quotas do not sum to what is divided"
+                yield Finding("R-ROUND-1", f"{sheet.group} {path}", total, expected, text)
+
+
+def alike_differ_by_one(sheet: Sheet, table: Table) -> Iterator[Finding]:
+    """Leaf siblings of equal settings and need differ by one unit at most, the better placed having more (S1.20)."""
+    for path, below in sheet.children.items():
+        alike: dict[tuple[object, ...], list[str]] = {}
+        for child in below:
+            if not sheet.children[child]:
+                key = (sheet.owned[child], table[child]["reserve"], table[child]["need"], table[child]["limit"])
+                alike.setdefault(key, []).append(child)
+        for group in alike.values():
+            first, last = table[group[0]]["quota"], table[group[-1]]["quota"]
+            if not 0 <= first - last <= 1:
+                text = f"{group[0]} and {group[-1]} are alike and their quotas are not"
+                yield Finding("R-ROUND-1", f"{sheet.group} {path}", f"{first} and {last}", "at most one apart", text)
+
+
+def grants_fit(sheet: Sheet, table: Table, grants: Counter[str]) -> Iterator[Finding]:
+    """Nothing is granted beyond what is idle, wanted, and allowed by quota and limits (R-GRANT-1, R-GRANT-2)."""
+    idle = max(0, sheet.slots - table[TOP]["allocated"])
+    if sum(grants.values()) > idle:
+        yield Finding("R-GRANT-1", sheet.group, sum(grants.values()), idle, "more is granted than is idle")
+    for leaf, units in grants.items():
+        row = table[leaf]
+        most = min(row["quota"], row["demand"])
+        if row["allocated"] + units > most:
+            text = "a leaf is granted more than quota and demand allow"
+            yield Finding("R-GRANT-1", f"{sheet.group} {leaf}", row["allocated"] + units, most, text)
+    for path, units in sheet.summed(grants).items():
+        limit = table[path]["limit"]
+        if units and limit is not None and table[path]["allocated"] + units > limit:
+            text = "grants lead above a limit"
+            yield Finding("R-GRANT-2", f"{sheet.group} {path}", table[path]["allocated"] + units, limit, text)
+
+
+def losers_are_above_quota(
+    plan: Plan, state: State, sheet: Sheet, table: Table, units: Mapping[str, Counter[str]]
+) -> Iterator[Finding]:
+    """Look whether new notices leave their holder its quota, but where a gang is stopped whole (§10)."""
+    if any(request.min_count for request in sheet.requests.values()):
+        return
+    before: Counter[str] = Counter()
+    settles = state.previous_cycle is None or state.previous_cycle < state.now
+    for notice in state.notices:
+        if notice.resource_group == sheet.group and not (settles and notice.deadline <= state.now):
+            before[plan.tree.paths[notice.consumer]] += notice.units
+    for leaf, new in units["reclaims"].items():
+        held = table[leaf]["allocated"] + units["grants"][leaf]
+        most = max(0, held - table[leaf]["quota"])
+        going = before[leaf] + new - units["withdrawn"][leaf]
+        if going > most:
+            text = "a leaf is to lose units that it is entitled to"
+            yield Finding("R-RECLAIM-1", f"{sheet.group} {leaf}", going, most, text)
+
+
+def graces_are_the_holders(state: State, sheet: Sheet, reclaims: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Look whether a new notice runs as long as its holder's grace (R-GRACE-1, S1.62)."""
+    for row in reclaims:
+        if row["resource_group"] == sheet.group:
+            expected = format_instant(state.now + sheet.grace[row["consumer"]])
+            if row["deadline"] != expected:
+                where = f"{sheet.group} {row['consumer']}"
+                yield Finding("R-GRACE-1", where, row["deadline"], expected, "is not now and the holder's grace")
+
+
+def hosts_hold_what_they_have(sheet: Sheet, after: Mapping[str, Any]) -> Iterator[Finding]:
+    """No unit that this cycle starts stands on a host that is full (R-PLACE-1)."""
+    used: Counter[str] = Counter()
+    started: set[str] = set()
+    for row in after.get("allocations", []):
+        host = row.get("host", "")
+        used[host] += row["units"]
+        if row["started"] == after["now"]:
+            started.add(host)
+    for host, slots in sheet.hosts:
+        if host in started and used[host] > slots:
+            yield Finding("R-PLACE-1", f"{sheet.group} {host}", used[host], slots, "a host holds more than it has")

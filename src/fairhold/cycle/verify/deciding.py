@@ -1,0 +1,72 @@
+"""What a cycle takes back: counts of leaves and the units inside them, made to agree (SPEC §8.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.lacking import lacking
+from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
+from fairhold.cycle.verify.victims import choose, withdraw
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.verify.books import Books, Place
+    from fairhold.cycle.verify.quotas import Quotas
+    from fairhold.cycle.verify.sheet import Sheet
+
+Taken = tuple[Counter["Place"], Counter["Place"], list[str]]
+
+
+def decide(
+    sheet: Sheet, quotas: Quotas, books: Books, held: Mapping[str, int], whole: Mapping[str, int]
+) -> tuple[Reclaim, Counter[Place], Counter[Place]]:
+    """Units that are newly noticed and notices that are taken back; the books are moved on.
+
+    A gang that is stopped whole may give more than its leaf was asked. What it gives is then what its leaf must give,
+    the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
+    order.
+    """
+    noticed = books.noticed()
+    bound: Counter[str] = Counter()
+    for notice in books.notices:
+        if notice.reason == "window":
+            bound[books.place(notice).consumer] += notice.units
+    lost = max(0, held["/"] - sheet.slots)
+    asked: int | None = None
+    while True:
+        case = Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost)
+        make_claims(case)
+        asked = total(case) if asked is None else asked
+        gives = lacking(case, divide(case, asked))
+        trial = replace(books, notices=list(books.notices))
+        chosen, withdrawn, more = _take(sheet, trial, gives)
+        if not more:
+            books.notices = trial.notices
+            return case, chosen, withdrawn
+        bound[more[0]] = max(bound[more[0]], _going(trial, chosen, more[0]))
+
+
+def _take(sheet: Sheet, books: Books, gives: Mapping[str, int]) -> Taken:
+    """Choose and withdraw inside every leaf, by the difference to the notices in force (R-NOTICE-1).
+
+    Returned third: leaves that give more than they were asked.
+    """
+    noticed = books.noticed()
+    chosen: Counter[Place] = Counter()
+    withdrawn: Counter[Place] = Counter()
+    more: list[str] = []
+    for leaf in sheet.leaves:
+        new = choose(books, sheet, leaf, max(0, gives[leaf] - noticed[leaf]))
+        surplus = noticed[leaf] + sum(new.values()) - gives[leaf]
+        withdrawn += withdraw(books, sheet, leaf, max(0, surplus), new)
+        chosen += new
+        if _going(books, chosen, leaf) > gives[leaf]:
+            more.append(leaf)
+    return chosen, withdrawn, more
+
+
+def _going(books: Books, chosen: Counter[Place], leaf: str) -> int:
+    return books.noticed()[leaf] + sum(units for place, units in chosen.items() if place.consumer == leaf)

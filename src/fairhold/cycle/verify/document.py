@@ -1,0 +1,175 @@
+"""State documents in one canonical form, so that two of them can be compared part by part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fairhold.units import parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairhold.model.plan import Plan
+
+Canonical = dict[str, dict[Any, Any]]
+"""Section → key → number or value; what is zero or has its default does not appear."""
+
+SECTIONS = (
+    *("fairhold_state", "now", "previous_cycle", "resource_groups", "hosts_down", "demand", "allocated"),
+    *("requests", "allocations", "reclaims", "held"),
+)
+REQUEST_KEYS = {
+    *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted"),
+}
+NOTICE_KEYS = {"consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason"}
+
+
+class MalformedError(ValueError):
+    """A part of a result is not of the agreed form."""
+
+
+def whole(value: object, least: int = 0) -> int:
+    """Read a whole number that is no boolean."""
+    if type(value) is not int or value < least:
+        raise MalformedError(f"{value!r} is no whole number from {least} on")
+    return value
+
+
+def instant(value: object) -> int:
+    """Microseconds of an instant."""
+    micros = parse_instant(value) if isinstance(value, str) else None
+    if micros is None:
+        raise MalformedError(f"{value!r} is no instant")
+    return micros
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """Read a JSON object."""
+    if not isinstance(value, dict):
+        raise MalformedError(f"{value!r} is no mapping")
+    return value
+
+
+def rows(value: object, keys: Iterable[str]) -> list[dict[str, Any]]:
+    """Read a JSON list of objects that have no keys but `keys`."""
+    if not isinstance(value, list):
+        raise MalformedError(f"{value!r} is no list")
+    for row in value:
+        if unknown := set(mapping(row)) - set(keys):
+            raise MalformedError(f"unknown keys {sorted(unknown)} in {row!r}")
+    return value
+
+
+def text(value: object) -> str:
+    """Read a string."""
+    if not isinstance(value, str):
+        raise MalformedError(f"{value!r} is no text")
+    return value
+
+
+class DocumentReader:
+    """Reads state documents of one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        groups = [group for entry in plan.policies for group in entry.resource_groups]
+        self.only_group = groups[0] if len(groups) == 1 else None
+        self.rows = plan.tree.rows
+        self.leaf = {path: plan.tree.is_leaf(row) for path, row in self.rows.items()}
+
+    def read(self, value: object, slots: Mapping[str, int]) -> Canonical:
+        """Read a document into its canonical form.
+
+        slots : resource group → slots where the document does not say them
+
+        Raises MalformedError at the first part that is not of the form of SPEC §11.
+        """
+        document = mapping(value)
+        if unknown := set(document) - set(SECTIONS):
+            raise MalformedError(f"unknown keys {sorted(unknown)} in the state")
+        said = {name: whole(mapping(node).get("slots")) for name, node in self.section(document, "resource_groups")}
+        requests = self._requests(document.get("requests", []))
+        down = document.get("hosts_down", [])
+        if not isinstance(down, list):
+            raise MalformedError("`hosts_down` is no list")
+        return {
+            "fairhold_state": {"": whole(document.get("fairhold_state"))},
+            "now": {"": instant(document.get("now"))},
+            "previous_cycle": {"": instant(document.get("previous_cycle"))},
+            "resource_groups": dict(slots) | said,
+            "hosts_down": Counter(text(name) for name in down),
+            "demand": self._counts(document, "demand"),
+            "allocated": self._counts(document, "allocated"),
+            "requests": requests,
+            "allocations": _summed(
+                rows(document.get("allocations", []), {"request", "host", "units", "started"}),
+                lambda row: (text(row.get("request")), text(row.get("host", "")), instant(row.get("started"))),
+            ),
+            "reclaims": _summed(
+                rows(document.get("reclaims", []), NOTICE_KEYS), lambda row: self._notice(row, requests)
+            ),
+            "held": _summed(
+                rows(document.get("held", []), {"request", "host", "units"}),
+                lambda row: (text(row.get("request")), text(row.get("host", ""))),
+            ),
+        }
+
+    def section(self, document: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
+        """Return the members of a mapping that may be left out."""
+        return mapping(document.get(name, {})).items()
+
+    def _counts(self, document: dict[str, Any], name: str) -> dict[tuple[str, str], int]:
+        counts = {}
+        for path, node in self.section(document, name):
+            for group, units in mapping(node).items():
+                if whole(units):
+                    counts[path, group] = units
+        return counts
+
+    def _requests(self, value: object) -> dict[str, tuple[object, ...]]:
+        found: dict[str, tuple[object, ...]] = {}
+        for row in rows(value, REQUEST_KEYS):
+            name = text(row.get("id"))
+            if (
+                name in found
+                or row.get("unit", {"slots": 1}) != {"slots": 1}
+                or row.get("preemptible", True) is not True
+            ):
+                raise MalformedError(f"request {row!r}")
+            found[name] = (
+                text(row.get("consumer")),
+                text(row.get("resource_group", self.only_group)),
+                whole(row.get("count")),
+                whole(row.get("min_count", 0)),
+                whole(row.get("priority", 0), least=-(2**53)),
+                instant(row["submitted"]) if "submitted" in row else 0,
+            )
+        return found
+
+    def _notice(self, row: dict[str, Any], requests: dict[str, tuple[object, ...]]) -> tuple[object, ...]:
+        self.check_taker(row.get("for"), requests)
+        name = text(row.get("request", ""))
+        consumer, group, *_ = requests.get(name, (None, self.only_group))
+        return (
+            text(row.get("consumer", consumer)),
+            text(row.get("resource_group", group)),
+            name,
+            text(row.get("host", "")),
+            instant(row.get("deadline")),
+            text(row.get("reason", "quota")),
+        )
+
+    def check_taker(self, taker: object, requests: Iterable[str] = ()) -> None:
+        """`for` names a leaf, a request or nobody (R-FOR-1); whom, only informs."""
+        if taker is None:
+            return
+        name = text(taker)
+        if not self.leaf.get(name, False) and name not in requests:
+            raise MalformedError(f"`for: {taker}` names no leaf")
+
+
+def _summed(found: list[dict[str, Any]], key: Callable[[dict[str, Any]], tuple[object, ...]]) -> dict[Any, int]:
+    sums: Counter[Any] = Counter()
+    for row in found:
+        sums[key(row)] += whole(row.get("units"), least=1)
+    return dict(sums)

@@ -1,0 +1,164 @@
+"""The whole result, recomputed: an exact oracle in the format that `fairhold quota` and `fairhold cycle` print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.verify.books import Books, Place, open_books
+from fairhold.cycle.verify.group import GroupCycle, run_group
+from fairhold.cycle.verify.quotas import Quotas, compute_quotas
+from fairhold.cycle.verify.sheet import Sheet, make_sheet, planned_groups
+from fairhold.cycle.verify.spare import free_slots
+from fairhold.units import UNLIMITED, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import Notice, State
+
+Json = dict[str, Any]
+
+
+def expected_quota(plan: Plan, state: State) -> Json:
+    """Recompute what `fairhold quota --json` prints."""
+    groups: Json = {}
+    for name in planned_groups(plan):
+        sheet = make_sheet(plan, state, name)
+        quotas = compute_quotas(sheet)
+        held = sheet.summed(open_books(plan, state, sheet).held(sheet))
+        groups[name] = {"slots": sheet.slots, "consumers": _consumers(sheet, quotas, held, held)}
+    return {"now": format_instant(state.now), "resource_groups": groups}
+
+
+def expected_cycle(plan: Plan, state: State) -> Json:
+    """Recompute what `fairhold cycle --json` prints; `for` is null and the reason one that may be: both only inform."""
+    return cycle_document(plan, state, run_cycle(plan, state))
+
+
+def cycle_document(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> Json:
+    """Make a cycle's result of the groups' cycles."""
+    result: Json = {"now": format_instant(state.now), "resource_groups": {}}
+    for name, each in cycles.items():
+        result["resource_groups"][name] = {
+            "slots": each.sheet.slots,
+            "idle": each.idle,
+            "consumers": _consumers(each.sheet, each.quotas, each.held_before, each.held),
+        }
+    for kind in ("stops", "grants", "reclaims", "withdrawn"):
+        result[kind] = [row for each in cycles.values() for row in _rows(each, kind)]
+    return result | {"warnings": [], "state": _state_after(plan, state, cycles)}
+
+
+def run_cycle(plan: Plan, state: State) -> dict[str, GroupCycle]:
+    """Run the cycle of every group that a policy entry names."""
+    return {name: run_group(plan, state, name) for name in planned_groups(plan)}
+
+
+def _consumers(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], held_after: Mapping[str, int]) -> Json:
+    demand = sheet.summed(sheet.demand)
+    free = free_slots(sheet, quotas, held_after)
+    return {
+        path: {
+            "demand": demand[path],
+            "need": quotas.need[path],
+            "owned": sheet.owned[path],
+            "reserve": quotas.reserve[path],
+            "limit": None if sheet.limit[path] >= UNLIMITED else sheet.limit[path],
+            "allocated": held[path],
+            "quota": quotas.quota[path],
+            "free": free[path],
+        }
+        for path in sheet.paths
+    }
+
+
+def _rows(cycle: GroupCycle, kind: str) -> list[Json]:
+    group = cycle.sheet.group
+    if kind != "reclaims":
+        places: dict[str, Mapping[Place, int]] = {
+            "stops": cycle.stops,
+            "grants": cycle.grants,
+            "withdrawn": cycle.withdrawn,
+        }
+        return [_row(place, group, units) for place, units in places[kind].items()]
+    return [
+        _row(place, group, units)
+        | {
+            "for": None,
+            "deadline": format_instant(deadline),
+            "reason": cycle.reasons[place.consumer][0],
+        }
+        for place, deadline, units in cycle.notices
+    ]
+
+
+def _row(place: Place, group: str, units: int) -> Json:
+    row: Json = {"consumer": place.consumer, "resource_group": group, "units": units}
+    row |= {"request": place.request} if place.request else {}
+    return row | ({"host": place.host} if place.host else {})
+
+
+def _state_after(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> Json:
+    books = [cycle.books for cycle in cycles.values()]
+    paths = plan.tree.paths
+    document: Json = {
+        "fairhold_state": 1,
+        "now": format_instant(state.now),
+        "previous_cycle": format_instant(state.now),
+        "resource_groups": {name: {"slots": slots} for name, slots in state.slots.items()},
+        "hosts_down": sorted(state.hosts_down),
+        "demand": _by_path({(paths[row], group): units for (row, group), units in state.demand.items()}),
+        "allocated": _by_path(
+            {(path, name): units for name, each in cycles.items() for path, units in each.books.counts.items()}
+        ),
+        "requests": [_request(plan, state, number) for number in range(len(state.requests))],
+        "allocations": [row for each in books for row in _allocations(each)],
+        "reclaims": [row for each in books for row in _notices(plan, each.notices)],
+        "held": [{"request": u.request, "host": u.host, "units": u.units} for each in books for u in each.kept],
+    }
+    document["reclaims"] += [row for cycle in cycles.values() for row in _rows(cycle, "reclaims")]
+    return {key: value for key, value in document.items() if value not in ({}, [])}
+
+
+def _by_path(units: Mapping[tuple[str, str], int]) -> Json:
+    nested: Json = {}
+    for (path, group), number in units.items():
+        if number:
+            nested.setdefault(path, {})[group] = number
+    return nested
+
+
+def _request(plan: Plan, state: State, number: int) -> Json:
+    request = state.requests[number]
+    return {
+        "id": request.id,
+        "consumer": plan.tree.paths[request.consumer],
+        "resource_group": request.resource_group,
+        "unit": {"slots": 1},
+        "count": request.count,
+        "min_count": request.min_count,
+        "priority": request.priority,
+        "submitted": format_instant(request.submitted),
+    }
+
+
+def _allocations(books: Books) -> list[Json]:
+    rows = []
+    for (request, host, started), units in books.batches.items():
+        if units:
+            row: Json = {"request": request, "units": units, "started": format_instant(started)}
+            rows.append(row | ({"host": host} if host else {}))
+    return rows
+
+
+def _notices(plan: Plan, notices: Iterable[Notice]) -> list[Json]:
+    return [
+        _row(Place(plan.tree.paths[notice.consumer], notice.request, notice.host), notice.resource_group, notice.units)
+        | {
+            "for": plan.tree.paths[notice.taker] if notice.taker >= 0 else None,
+            "deadline": format_instant(notice.deadline),
+            "reason": notice.reason,
+        }
+        for notice in notices
+    ]

@@ -1,0 +1,107 @@
+"""Distribution of idle units (SPEC §8.3), on counts per leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.sheet import TOP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.verify.quotas import Quotas
+    from fairhold.cycle.verify.sheet import Sheet
+
+
+@dataclass
+class Idle:
+    """Idle units: `aside[path]` only the subtree of `path` may be granted, `common` anybody."""
+
+    aside: dict[str, int]
+    common: int
+
+    def reach(self, sheet: Sheet, leaf: str) -> int:
+        """Idle units that a leaf may be granted."""
+        return self.common + sum(self.aside[path] for path in sheet.chain(leaf))
+
+    def take(self, sheet: Sheet, leaf: str, units: int) -> None:
+        """Use idle units up: the leaf's own, then its ancestors' from the nearest outwards, then common ones."""
+        for path in sheet.chain(leaf):
+            taken = min(units, self.aside[path])
+            self.aside[path] -= taken
+            units -= taken
+        self.common -= units
+        if self.common < 0:
+            raise AssertionError(f"{leaf} was granted more than is idle")
+
+
+def set_aside(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], kept: Mapping[str, int]) -> Idle:
+    """Set idle units aside for reserves, level by level, children's before the parent's own (R-ASIDE-1, S1.12).
+
+    held : every consumer → units held
+    kept : leaf → freed units that are kept for its requests
+    """
+    wish: dict[str, int] = {}
+    for path in reversed(sheet.paths):
+        below = sum(wish[child] for child in sheet.children[path])
+        wish[path] = max(below, quotas.reserve[path] - held[path], kept.get(path, 0))
+    idle = max(0, sheet.slots - held[TOP])
+    amount = {TOP: min(idle, wish[TOP])}
+    aside: dict[str, int] = {}
+    for path in sheet.paths:
+        left = amount[path]
+        for child in sheet.children[path]:
+            amount[child] = min(left, wish[child])
+            left -= amount[child]
+        aside[path] = left
+    return Idle(aside, idle - amount[TOP])
+
+
+def grant(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], idle: Idle, room: Mapping[str, int]) -> dict[str, int]:
+    """Units granted to every leaf in both passes; `idle` is used up accordingly.
+
+    room : leaf → units that it can use, at most min(quota, demand) - held
+    """
+    granted = _first_pass(sheet, quotas, held, idle, room)
+    for leaf, units in granted.items():
+        idle.take(sheet, leaf, units)
+    now_held = {path: held[path] + units for path, units in sheet.summed(granted).items()}
+    for leaf in sheet.leaves:  # R-GRANT-2: what is still idle, by path, within the limits on the path
+        below_limits = min(sheet.limit[path] - now_held[path] for path in sheet.chain(leaf))
+        units = min(room[leaf] - granted[leaf], below_limits, idle.reach(sheet, leaf))
+        if units > 0:
+            idle.take(sheet, leaf, units)
+            granted[leaf] += units
+            for path in sheet.chain(leaf):
+                now_held[path] += units
+    return granted
+
+
+def _first_pass(
+    sheet: Sheet, quotas: Quotas, held: Mapping[str, int], idle: Idle, room: Mapping[str, int]
+) -> dict[str, int]:
+    """Pass 1: top-down in rank order, nobody above its quota (R-GRANT-1, S1.49-52).
+
+    alone  : what a consumer can be granted out of what is set aside inside it
+    beyond : what it can use of units from outside on top of that; only so much is handed to it
+    """
+    alone: dict[str, int] = {}
+    beyond: dict[str, int] = {}
+    for path in reversed(sheet.paths):
+        below = sheet.children[path]
+        top = path == TOP
+        can = sheet.slots if top else max(0, quotas.quota[path] - held[path]) if below else room.get(path, 0)
+        inside = sum(alone[child] for child in below)
+        outside = sum(beyond[child] for child in below) if below else can
+        alone[path] = min(can, inside + min(idle.aside[path], outside))
+        beyond[path] = min(can, inside + outside) - alone[path]
+    part = {TOP: alone[TOP] + min(idle.common, beyond[TOP])}
+    for path in sheet.paths:
+        left = part[path]
+        shared = idle.aside[path] + max(0, left - alone[path])
+        for child in sheet.children[path]:
+            part[child] = min(left, alone[child] + min(shared, beyond[child]))
+            left -= part[child]
+            shared -= max(0, part[child] - alone[child])
+    return {leaf: part[leaf] for leaf in sheet.leaves}

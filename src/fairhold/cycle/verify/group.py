@@ -1,0 +1,131 @@
+"""One whole cycle of one resource group, step by step (SPEC §8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.cycle.verify.books import Batch, Books, Place, open_books, settle
+from fairhold.cycle.verify.deciding import decide
+from fairhold.cycle.verify.granting import Idle, grant, set_aside
+from fairhold.cycle.verify.leaves import in_serving_order, put_on_hosts, serve
+from fairhold.cycle.verify.quotas import Quotas, compute_quotas
+from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet
+
+if TYPE_CHECKING:
+    from fairhold.cycle.verify.reclaiming import Reclaim
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import HeldUnits, State
+
+
+class NewNotice(NamedTuple):
+    """A notice that this cycle gives."""
+
+    place: Place
+    deadline: int
+    units: int
+
+
+@dataclass
+class GroupCycle:
+    """What a cycle does with one group.
+
+    held_before : by path, after the stops and before the grants
+    held        : by path, after the grants
+    books       : after the cycle, without the new notices
+    reasons     : leaf → reasons that a new notice of it may have
+    """
+
+    sheet: Sheet
+    quotas: Quotas
+    books: Books
+    stops: Counter[Place]
+    grants: Counter[Place]
+    withdrawn: Counter[Place]
+    notices: list[NewNotice]
+    held_before: dict[str, int]
+    held: dict[str, int]
+    reasons: dict[str, tuple[str, ...]]
+
+    @property
+    def idle(self) -> int:
+        """Idle units after the grants."""
+        return max(0, self.sheet.slots - self.held[TOP])
+
+
+def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
+    """Settle, quotas, grants, reclaims."""
+    sheet = make_sheet(plan, state, group)
+    quotas = compute_quotas(sheet)
+    books = open_books(plan, state, sheet)
+    stops = settle(books, state, sheet.settings.victims)
+    held_before = sheet.summed(books.held(sheet))
+    idle, grants = _distribute(sheet, quotas, books, held_before)
+    for place, units in grants.items():
+        if place.request:
+            books.batches[Batch(place.request, place.host, state.now)] += units
+        else:
+            books.counts[place.consumer] += units
+    books.kept = _still_kept(sheet, books.kept, grants)
+    held = sheet.summed(books.held(sheet))
+    aside = dict(idle.aside)
+    for path in reversed(sheet.paths):
+        if path in sheet.parent:
+            aside[sheet.parent[path]] += aside[path]
+    whole = {path: held[path] + aside[path] for path in sheet.paths}
+    case, chosen, withdrawn = decide(sheet, quotas, books, held, whole)
+    notices = [  # R-GRACE-1: the holder's grace
+        NewNotice(place, state.now + sheet.grace[place.consumer], units) for place, units in chosen.items()
+    ]
+    reasons = {leaf: _reasons(case, leaf) for leaf in sheet.leaves}
+    return GroupCycle(sheet, quotas, books, stops, grants, withdrawn, notices, held_before, held, reasons)
+
+
+def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]) -> tuple[Idle, Counter[Place]]:
+    """Grants of both passes; a leaf is handed no more than its gangs can use (R-GRANT-1..3)."""
+    kept: Counter[str] = Counter()
+    kept_for: Counter[str] = Counter()
+    for entry in books.kept_on(sheet):
+        kept[sheet.holder[entry.request]] += entry.units
+        kept_for[entry.request] += entry.units
+    room = {leaf: max(0, min(quotas.quota[leaf], sheet.demand[leaf]) - held[leaf]) for leaf in sheet.leaves}
+    requests = {leaf: in_serving_order(sheet, leaf) for leaf in sheet.leaves} if sheet.requests else {}
+    by_request = books.held_by_request()
+    while True:
+        idle = set_aside(sheet, quotas, held, kept)
+        granted = grant(sheet, quotas, held, idle, room)
+        if not sheet.requests:
+            return idle, +Counter({Place(leaf, "", ""): units for leaf, units in granted.items()})
+        served = {leaf: serve(requests[leaf], by_request, kept_for, granted[leaf]) for leaf in sheet.leaves}
+        used = {leaf: sum(parts.values()) for leaf, parts in served.items()}
+        stuck = next((leaf for leaf in sheet.leaves if used[leaf] < granted[leaf]), None)
+        if stuck is None:
+            return idle, put_on_hosts(sheet, books, served)
+        room[stuck] = used[stuck]
+
+
+def _still_kept(sheet: Sheet, kept: list[HeldUnits], grants: Counter[Place]) -> list[HeldUnits]:
+    """Freed units that stay kept: what a leaf is granted comes off its own, in the order of the state (R-ASIDE-1)."""
+    granted: Counter[str] = Counter()
+    for place, units in grants.items():
+        granted[place.consumer] += units
+    still: list[HeldUnits] = []
+    for entry in kept:
+        leaf = sheet.holder[entry.request]
+        used = min(entry.units, granted[leaf]) if entry.host not in sheet.down else 0
+        granted[leaf] -= used
+        if entry.units > used:
+            still.append(replace(entry, units=entry.units - used))
+    return still
+
+
+def _reasons(case: Reclaim, leaf: str) -> tuple[str, ...]:
+    """Reasons that a notice of a leaf can have: who holds too much above it, who misses something, what is lost."""
+    sheet, claims = case.sheet, case.claims
+    limited = case.held[leaf] > sheet.limit[leaf] or any(
+        case.above_limit(path, claims[path].missing) > 0 for path in sheet.chain(leaf) if path not in (leaf, TOP)
+    )
+    missed = any(claims[path].missing > 0 for path in sheet.leaves) or claims[TOP].missing > 0
+    facts = {"quota": missed, "limit": limited, "lost": case.lost > 0}
+    return tuple(reason for reason, holds in facts.items() if holds) or ("quota",)

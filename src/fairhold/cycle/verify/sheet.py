@@ -1,0 +1,169 @@
+"""One resource group on one sheet: everything that plan and state say about it, in dicts by path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.model.plan import ConsumerSettings, PolicySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.model.plan import Plan, ResourceGroup
+    from fairhold.model.state import Request, State
+
+TOP = "/"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The inputs of one resource group (SPEC §3, R-SET-1).
+
+    slots      : slots that the group has now, S
+    configured : slots that the plan was written for, C
+    paths      : all consumers, parents before their children, siblings in plan order
+    parent     : path → path above, absent at the root
+    children   : path → paths below in the order of (rank, plan order)
+    leaves     : in path order
+    grace      : path → reclaim grace in microseconds, inheritance resolved
+    demand     : leaf → units wanted now
+    requests   : the requests of this group by id; empty where the state has counts
+    hosts      : (name, slots) of the hosts that are up, in inventory order
+    inventory  : names of all hosts, up or down
+    down       : names of the hosts that are down
+    """
+
+    group: str
+    slots: int
+    configured: int
+    paths: tuple[str, ...]
+    parent: Mapping[str, str]
+    children: Mapping[str, tuple[str, ...]]
+    leaves: tuple[str, ...]
+    rank: Mapping[str, int]
+    owned: Mapping[str, int]
+    reserved: Mapping[str, int]
+    limit: Mapping[str, int]
+    grace: Mapping[str, int]
+    demand: Mapping[str, int]
+    settings: PolicySettings
+    requests: Mapping[str, Request]
+    holder: Mapping[str, str]
+    hosts: tuple[tuple[str, int], ...]
+    inventory: tuple[str, ...]
+    down: frozenset[str]
+
+    def chain(self, path: str) -> Iterator[str]:
+        """Yield a consumer, then everything above it up to the root."""
+        yield path
+        while path in self.parent:
+            path = self.parent[path]
+            yield path
+
+    def inside(self, path: str) -> list[str]:
+        """List a consumer and everything below it, parents before their children."""
+        found = [path]
+        for each in found:
+            found.extend(self.children[each])
+        return found
+
+    def summed(self, leaf_values: Mapping[str, int]) -> dict[str, int]:
+        """For every consumer the sum over its leaves."""
+        sums = {path: leaf_values.get(path, 0) for path in self.paths}
+        for path in reversed(self.paths):
+            if path in self.parent:
+                sums[self.parent[path]] += sums[path]
+        return sums
+
+
+def planned_groups(plan: Plan) -> list[str]:
+    """List the resource groups that a policy entry names, in plan order."""
+    named = {group for entry in plan.policies for group in entry.resource_groups}
+    return [group for group in plan.resource_groups if group in named]
+
+
+def slots_now(group: ResourceGroup, state: State) -> int:
+    """Slots that a group has now: as the state says, else those of its hosts that are up (SPEC §11)."""
+    if group.name in state.slots:
+        return state.slots[group.name]
+    if group.hosts:
+        return sum(host.slots for host in group.hosts if host.name not in state.hosts_down)
+    return group.slots
+
+
+def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
+    """Collect one group's inputs; SPEC §2 "Settings" says who inherits what (R-SET-1)."""
+    tree, pool = plan.tree, plan.resource_groups[group]
+    entries = [entry for entry in plan.policies if group in entry.resource_groups]
+    stated = {row: settings for entry in entries for row, settings in entry.consumers.items()}
+    of = {path: stated.get(row, ConsumerSettings()) for row, path in enumerate(tree.paths)}
+    rank: dict[str, int] = {}
+    grace: dict[str, int] = {}
+    parent: dict[str, str] = {}
+    for row, path in enumerate(tree.paths):
+        ranks = (of[path].rank, tree.rank[row], plan.default_rank)
+        rank[path] = next(value for value in ranks if value is not None)
+        if row:
+            parent[path] = tree.paths[tree.parent[row]]
+        graces = (of[path].grace, tree.grace[row], grace[parent[path]] if row else 0)
+        grace[path] = next(value for value in graces if value is not None)
+    children = _ordered_children(tree.paths, parent, rank)
+    requests = {request.id: request for request in state.requests if request.resource_group == group}
+    first_level = children[TOP]
+    return Sheet(
+        group=group,
+        slots=slots_now(pool, state),
+        configured=sum(of[path].owned for path in first_level)
+        if pool.configured_slots is None
+        else pool.configured_slots,
+        paths=tree.paths,
+        parent=parent,
+        children=children,
+        leaves=_leaves_in_path_order(children),
+        rank=rank,
+        owned={path: settings.owned for path, settings in of.items()},
+        reserved={path: settings.reserved for path, settings in of.items()},
+        limit={path: settings.limit for path, settings in of.items()},
+        grace=grace,
+        demand=_demand(plan, state, group, requests),
+        settings=entries[0].settings,
+        requests=requests,
+        holder={key: tree.paths[request.consumer] for key, request in requests.items()},
+        hosts=tuple((host.name, host.slots) for host in pool.hosts if host.name not in state.hosts_down),
+        inventory=tuple(host.name for host in pool.hosts),
+        down=state.hosts_down,
+    )
+
+
+def _ordered_children(
+    paths: tuple[str, ...], parent: Mapping[str, str], rank: Mapping[str, int]
+) -> dict[str, tuple[str, ...]]:
+    lists: dict[str, list[str]] = {path: [] for path in paths}
+    for path in paths:
+        if path in parent:
+            lists[parent[path]].append(path)
+    return {path: tuple(sorted(below, key=rank.__getitem__)) for path, below in lists.items()}
+
+
+def _leaves_in_path_order(children: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    leaves: list[str] = []
+    open_paths = list(reversed(children[TOP]))
+    while open_paths:
+        path = open_paths.pop()
+        if children[path]:
+            open_paths.extend(reversed(children[path]))
+        else:
+            leaves.append(path)
+    return tuple(leaves)
+
+
+def _demand(plan: Plan, state: State, group: str, requests: Mapping[str, Request]) -> dict[str, int]:
+    paths = plan.tree.paths
+    demand = {path: 0 for row, path in enumerate(paths) if plan.tree.is_leaf(row)}
+    for (row, name), units in state.demand.items():
+        if name == group:
+            demand[paths[row]] += units
+    for request in requests.values():
+        demand[paths[request.consumer]] += request.count
+    return demand

@@ -1,0 +1,1 @@
+"""What runs the work; one module an engine, none knows another."""

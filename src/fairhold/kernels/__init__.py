@@ -1,0 +1,5 @@
+"""Plain functions on columns of whole numbers: no noun, no error, no log.
+
+A column is an `array('q')`. Run as Python, a kernel computes with Python's integers, exact at any size; compiled,
+with int64, exact while no product passes 2⁶²: the caller's guard (`_jit.fits`) decides.
+"""

@@ -1,0 +1,186 @@
+"""Idle slots: set aside for reserves, then granted (SPEC §8.3; R-ASIDE-1, R-GRANT-1, R-GRANT-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels._jit import kernel, part
+
+if TYPE_CHECKING:
+    from array import array
+
+    from fairhold.kernels.columns import TreeColumns
+
+
+@kernel
+def set_aside(
+    tree: TreeColumns,
+    idle: int,
+    reserve: array[int],
+    held: array[int],
+    kept: array[int],
+    inside: array[int],
+    own: array[int],
+) -> int:
+    """Set idle slots aside for reserves, the children's before the parent's own; returns what is left for all.
+
+    reserve, held : (rows,) reserve now and slots held
+    kept   : (rows,) freed slots kept for requests of the leaf
+    inside : out, (rows,) set aside in the subtree
+    own    : out, (rows,) of these, for the row itself and not for one child
+    """
+    for row in range(len(tree.parent) - 1, -1, -1):
+        wish = max(0, reserve[row] - held[row]) if row > 0 else 0
+        if tree.first[row] == tree.end[row]:
+            wish = max(wish, kept[row])
+        else:
+            total = 0
+            for child in range(tree.first[row], tree.end[row]):
+                total += inside[child]
+            wish = max(wish, total)
+        inside[row] = wish
+    inside[0] = min(inside[0], idle)
+    for row in range(len(tree.parent)):
+        left = inside[row]
+        for child in range(tree.first[row], tree.end[row]):
+            inside[child] = min(inside[child], left)
+            left -= inside[child]
+        own[row] = left
+    return idle - inside[0] + own[0]
+
+
+@part
+def take(tree: TreeColumns, leaf: int, units: int, common: int, held: array[int], own: array[int]) -> int:
+    """Book a grant of `units` to a leaf: from what is set aside nearest to it first; returns what is left for all."""
+    row = leaf
+    while row > 0:
+        held[row] += units
+        row = tree.parent[row]
+    held[0] += units
+    row = leaf
+    while row > 0 and units > 0:
+        used = min(units, own[row])
+        own[row] -= used
+        units -= used
+        row = tree.parent[row]
+    return common - units
+
+
+@kernel
+def grant(
+    tree: TreeColumns,
+    common: int,
+    quota: array[int],
+    limit: array[int],
+    demand: array[int],
+    held: array[int],
+    inside: array[int],
+    own: array[int],
+    granted: array[int],
+    usable: array[int],
+    near: array[int],
+    share: array[int],
+) -> int:
+    """Grant idle slots in two passes; returns what stays idle and is not set aside.
+
+    common  : idle slots that are not set aside
+    held    : (rows,) slots held, raised by the grants
+    own     : (rows,) set aside for the row itself, lowered by the grants
+    granted : out, (rows,) units granted to every leaf
+    inside, usable, near, share : (rows,) `inside` is brought up to date, the others are room
+    """
+    rows = len(tree.parent)
+    for row in range(rows):
+        granted[row] = 0
+    if common > 0 or inside[0] > 0:
+        _first_pass(tree, common, quota, demand, held, own, granted, usable, near, share)
+        for position in range(rows):
+            leaf = tree.path[position]
+            if granted[leaf] > 0:
+                common = take(tree, leaf, granted[leaf], common, held, own)
+        common = _second_pass(tree, common, quota, limit, demand, held, own, granted)
+    for row in range(rows - 1, -1, -1):
+        inside[row] = own[row]
+        for child in range(tree.first[row], tree.end[row]):
+            inside[row] += inside[child]
+    return common
+
+
+@part
+def _first_pass(
+    tree: TreeColumns,
+    common: int,
+    quota: array[int],
+    demand: array[int],
+    held: array[int],
+    own: array[int],
+    granted: array[int],
+    usable: array[int],
+    near: array[int],
+    share: array[int],
+) -> None:
+    """Top-down in the rows' order up to the quotas; a branch is handed no more than its leaves may take (R-GRANT-1).
+
+    usable : what the subtree may take, near : what of it is set aside there, share : what it is handed
+    """
+    for row in range(len(tree.parent) - 1, -1, -1):
+        room = quota[row] - held[row]
+        if tree.first[row] == tree.end[row]:
+            usable[row] = max(0, min(room, demand[row] - held[row]))
+            near[row] = min(own[row], usable[row])
+        else:
+            wanted = 0
+            set_aside_below = 0
+            for child in range(tree.first[row], tree.end[row]):
+                wanted += usable[child]
+                set_aside_below += near[child]
+            usable[row] = max(0, min(room, wanted)) if row > 0 else wanted
+            near[row] = min(usable[row], own[row] + set_aside_below)
+    share[0] = min(usable[0], near[0] + common)
+    for row in range(len(tree.parent)):
+        left = share[row]
+        start = tree.first[row]
+        end = tree.end[row]
+        if start == end:
+            granted[row] = left if row > 0 else 0
+            continue
+        free = left
+        for child in range(start, end):
+            free -= near[child]
+        free = max(0, free)
+        for child in range(start, end):
+            share[child] = min(usable[child], near[child] + free, left)
+            free -= max(0, share[child] - near[child])
+            left -= share[child]
+
+
+@part
+def _second_pass(
+    tree: TreeColumns,
+    common: int,
+    quota: array[int],
+    limit: array[int],
+    demand: array[int],
+    held: array[int],
+    own: array[int],
+    granted: array[int],
+) -> int:
+    """What is still idle goes to leaves that miss some, in path order: nothing is stopped beside it (R-GRANT-2)."""
+    for position in range(len(tree.path)):
+        leaf = tree.path[position]
+        if tree.first[leaf] < tree.end[leaf] or leaf == 0:
+            continue
+        units = min(quota[leaf], demand[leaf]) - held[leaf]
+        if units <= 0:
+            continue
+        within = common
+        row = leaf
+        while row > 0:
+            within += own[row]
+            units = min(units, limit[row] - held[row])
+            row = tree.parent[row]
+        units = min(units, within)
+        if units > 0:
+            granted[leaf] += units
+            common = take(tree, leaf, units, common, held, own)
+    return common

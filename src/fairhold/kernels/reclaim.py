@@ -1,0 +1,217 @@
+"""How many units every leaf has to give back (SPEC §8.4; R-RECLAIM-1 to R-RECLAIM-5, R-KEEP-1, R-PROTECT-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.kernels._jit import kernel, part
+
+if TYPE_CHECKING:
+    from array import array
+
+    from fairhold.kernels.columns import TreeColumns
+
+
+class Holdings(NamedTuple):
+    """Who holds what beside what he is entitled to, after the grants; one row a consumer.
+
+    `keep` and `protected` are brought up to date where a limit above leaves nothing kept.
+
+    quota, limit, reserve : (rows,)
+    held      : (rows,) units held, those under notice included
+    whole     : (rows,) held and set aside in the subtree
+    keep      : (rows,) what is not taken for others: the quota, or more (R-KEEP-1)
+    protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
+    noticed   : (rows,) units of a leaf under notice
+    bound     : (rows,) units of a leaf that go whatever is missing: their notice is never withdrawn, or a gang is
+        stopped as a whole
+    """
+
+    quota: array[int]
+    limit: array[int]
+    reserve: array[int]
+    held: array[int]
+    whole: array[int]
+    keep: array[int]
+    protected: array[int]
+    noticed: array[int]
+    bound: array[int]
+
+
+class Balance(NamedTuple):
+    """What every consumer misses, can give and must give; what it lacks in the end, and what it is to give.
+
+    missing, can, must, lack, gives : (rows,) units
+    """
+
+    missing: array[int]
+    can: array[int]
+    must: array[int]
+    lack: array[int]
+    gives: array[int]
+
+
+@part
+def _leaf(row: int, have: Holdings, out: Balance) -> None:
+    """What a leaf misses, can give and must give (R-RECLAIM-1)."""
+    out.missing[row] = max(0, have.quota[row] - have.whole[row])
+    out.must[row] = max(0, have.held[row] - have.limit[row], have.bound[row])
+    out.can[row] = max(out.must[row], have.held[row] - have.keep[row])
+    if have.protected[row] == 1:
+        out.can[row] = out.must[row]
+
+
+@part
+def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance) -> int:
+    """What a branch misses, can give and must give beyond itself (R-RECLAIM-2).
+
+    Returns by how much its limit is broken beyond what the subtree can give; 0 or less: not at all.
+    """
+    missing = 0
+    can = 0
+    must = 0
+    for child in range(tree.first[row], tree.end[row]):
+        missing += out.missing[child]
+        can += out.can[child]
+        must += out.must[child]
+    whole = have.whole[row]
+    inner = min(missing, can)
+    outer = min(missing - inner, max(0, have.quota[row] - whole))
+    out.lack[row] = missing - inner - outer
+    out.missing[row] = inner + max(outer, have.reserve[row] - whole + max(0, must - inner), 0)
+    out.can[row] = max(must, min(can, inner + max(0, whole - have.keep[row])))
+    over = whole + out.missing[row] - have.limit[row]
+    out.must[row] = max(must, inner, min(out.can[row], over))
+    return over - can
+
+
+@kernel
+def balance(tree: TreeColumns, have: Holdings, out: Balance, room: array[int]) -> None:
+    """What every row misses, can give and must give, bottom-up, in place.
+
+    room : (rows,)
+    """
+    for row in range(len(tree.parent) - 1, 0, -1):
+        out.lack[row] = 0
+        if tree.first[row] == tree.end[row]:
+            _leaf(row, have, out)
+        elif _branch(tree, row, have, out) > 0:
+            _again(tree, row, have, out, room)
+    out.missing[0] = 0
+    out.can[0] = 0
+    out.must[0] = 0
+    for child in range(tree.first[0], tree.end[0]):
+        out.missing[0] += out.missing[child]
+        out.can[0] += out.can[child]
+        out.must[0] += out.must[child]
+
+
+@part
+def _again(tree: TreeColumns, top: int, have: Holdings, out: Balance, room: array[int]) -> None:
+    """Compute a subtree again with nothing protected or kept inside: its limit cannot be met otherwise.
+
+    Breadth first, every level of a subtree is one range of rows; `room` and `out.gives` note where each starts and
+    ends.
+    """
+    level = 0
+    room[0] = top
+    out.gives[0] = top + 1
+    while tree.first[room[level]] < tree.end[out.gives[level] - 1]:
+        room[level + 1] = tree.first[room[level]]
+        out.gives[level + 1] = tree.end[out.gives[level] - 1]
+        level += 1
+    while level >= 0:
+        for row in range(room[level], out.gives[level]):
+            have.protected[row] = 0
+            have.keep[row] = have.quota[row]
+            if tree.first[row] == tree.end[row]:
+                _leaf(row, have, out)
+            else:
+                _branch(tree, row, have, out)
+        level -= 1
+
+
+@part
+def _divide(tree: TreeColumns, row: int, amount: int, noticed: array[int], out: Balance) -> None:
+    """Divide what a node gives over its children (R-RECLAIM-4).
+
+    noticed : (rows,) units under notice that count, summed up the tree
+    """
+    start = tree.first[row]
+    end = tree.end[row]
+    given = 0
+    for child in range(start, end):
+        out.gives[child] = min(out.can[child], max(out.must[child], noticed[child]))
+        given += out.gives[child]
+    for child in range(start, end):
+        if given <= amount:
+            break
+        less = min(given - amount, out.gives[child] - out.must[child])
+        out.gives[child] -= less
+        given -= less
+    rest = amount - given
+    spare = 0
+    for child in range(start, end):
+        spare += out.can[child] - out.gives[child]
+    if rest <= 0 or spare <= 0:
+        return
+    left = rest
+    for child in range(start, end):
+        whole = rest * (out.can[child] - out.gives[child]) // spare
+        out.gives[child] += whole
+        left -= whole
+    _one_each(start, end, left, out)
+
+
+@part
+def _one_each(start: int, end: int, units: int, out: Balance) -> None:
+    """One unit more from each of the `units` rows that have the most left to give, ties from the worst path."""
+    low = 1
+    high = 1
+    for row in range(start, end):
+        high = max(high, out.can[row] - out.gives[row])
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _count_above(start, end, middle - 1, out) >= units:
+            low = middle
+        else:
+            high = middle - 1
+    ties = units - _count_above(start, end, low, out)
+    for row in range(end - 1, start - 1, -1):
+        spare = out.can[row] - out.gives[row]
+        if spare > low:
+            out.gives[row] += 1
+        elif spare == low and ties > 0:
+            out.gives[row] += 1
+            ties -= 1
+
+
+@part
+def _count_above(start: int, end: int, bound: int, out: Balance) -> int:
+    """Rows that have more than `bound` left to give."""
+    count = 0
+    for row in range(start, end):
+        count += out.can[row] - out.gives[row] > bound
+    return count
+
+
+@kernel
+def divide(tree: TreeColumns, have: Holdings, lost: int, asked: int, out: Balance, noticed: array[int]) -> None:
+    """What every row gives, top-down, in place (R-RECLAIM-3, R-RECLAIM-4).
+
+    lost    : units held beyond the slots that there are
+    asked   : units that were to go before gangs were found to stop as a whole, -1 = not known yet
+    noticed : (rows,) room
+    """
+    for row in range(len(tree.parent) - 1, -1, -1):
+        noticed[row] = min(have.noticed[row], out.can[row])
+        if tree.first[row] < tree.end[row]:
+            noticed[row] = 0
+            for child in range(tree.first[row], tree.end[row]):
+                noticed[row] += noticed[child]
+    wanted = out.missing[0] + lost
+    out.gives[0] = max(out.must[0], min(wanted, out.can[0]) if asked < 0 else min(asked, out.can[0]))
+    out.lack[0] = max(0, wanted - out.can[0])
+    for row in range(len(tree.parent)):
+        if tree.first[row] < tree.end[row]:
+            _divide(tree, row, out.gives[row], noticed, out)

@@ -1,0 +1,42 @@
+"""The books of one resource group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import zeros
+from fairhold.ledger.tables import Allocations, Hosts, KeptUnits, Notices, Requests
+
+if TYPE_CHECKING:
+    from fairhold.ledger.rows import Rows
+
+
+class Books:
+    """Hosts, requests, allocations, units under notice and kept units of one resource group, in columns.
+
+    Changed only by the functions in `transitions`; read by `snapshot`. The sums per consumer are kept up to date by
+    every transition, so that a cycle starts by copying columns and not by counting.
+
+    rows    : the plan's side
+    demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
+    """
+
+    __slots__ = ("allocations", "demand", "held", "hosts", "keeps", "kept", "noticed", "notices", "requests", "rows")
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.demand = zeros(len(rows))
+        self.held = zeros(len(rows))
+        self.noticed = zeros(len(rows))
+        self.kept = zeros(len(rows))
+        self.hosts = Hosts()
+        self.requests = Requests()
+        self.allocations = Allocations()
+        self.notices = Notices()
+        self.keeps = KeptUnits()
+
+    @property
+    def slots(self) -> int:
+        """Slots of the hosts that are up."""
+        hosts = self.hosts
+        return sum(hosts.slots[host] for host in range(len(hosts.name)) if hosts.up[host])

@@ -1,0 +1,96 @@
+"""One cycle's frozen view of the books."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.kernels import _jit
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.rollup import roll_up
+from fairhold.model.state import REASONS
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+    from fairhold.ledger.rows import Rows
+
+WINDOW = REASONS.index("window")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a cycle reads: copies of the sums per consumer, and the books for the requests behind them.
+
+    The books must not change while the cycle runs; a cycle never changes them.
+
+    now      : instant
+    slots    : slots of the group now
+    apart    : slots of these that consumers under another policy own (0 without mixing, S1.83-86)
+    demand, held, noticed, kept : (rows,) units; demand and held are rolled up to the parents
+    pinned   : (rows,) units of a leaf whose notice is never withdrawn
+    compiled : whether kernels run compiled on it
+    """
+
+    books: Books
+    now: int
+    slots: int
+    apart: int
+    demand: array[int]
+    held: array[int]
+    noticed: array[int]
+    kept: array[int]
+    pinned: array[int]
+    compiled: bool
+
+    @property
+    def rows(self) -> Rows:
+        """The plan's side."""
+        return self.books.rows
+
+    @property
+    def idle(self) -> int:
+        """Slots that nobody holds."""
+        return max(0, self.slots - self.held[0])
+
+    @property
+    def lost(self) -> int:
+        """Units held beyond the slots that there are (hosts lost while busy)."""
+        return max(0, self.held[0] - self.slots)
+
+    @property
+    def scale(self) -> tuple[int, int]:
+        """Slots now / slots configured, of the policy's consumers (R-SCALE-1)."""
+        return max(0, self.slots - self.apart), self.rows.configured - self.apart
+
+
+def take_snapshot(books: Books, now: int) -> Snapshot:
+    """Freeze the books for one cycle."""
+    rows = books.rows
+    demand, held = array("q", books.demand), array("q", books.held)
+    slots = books.slots
+    compiled = _jit.fits(len(rows), 0)
+    roll_up.run(compiled, rows.tree, demand)
+    roll_up.run(compiled, rows.tree, held)
+    if compiled:
+        compiled = _jit.fits(len(rows), _largest_product(rows, slots, demand[0], held[0]))
+    return Snapshot(
+        books, now, slots, 0, demand, held, array("q", books.noticed), array("q", books.kept), _pinned(books), compiled
+    )
+
+
+def _largest_product(rows: Rows, slots: int, demand: int, held: int) -> int:
+    """Bound on every product that the kernels form: slots or units times weights times the even mode's unit."""
+    units = max(slots, demand, held, rows.configured, 1)
+    weights = max(rows.configured, len(rows), 1)
+    unit = max(rows.configured, 1) if rows.entry.settings.distribute_evenly else 1
+    return max(units * weights * unit, units * units)
+
+
+def _pinned(books: Books) -> array[int]:
+    pinned = zeros(len(books.rows))
+    notices = books.notices
+    for allocation, mine in notices.by_allocation.items():
+        leaf = books.requests.leaf[books.allocations.request[allocation]]
+        pinned[leaf] += sum(notices.units[notice] for notice in mine if notices.reason[notice] == WINDOW)
+    return pinned

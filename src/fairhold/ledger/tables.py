@@ -1,0 +1,153 @@
+"""The tables of the books: columns with free rows used again, and the small indexes that keep look-ups short."""
+
+from __future__ import annotations
+
+from array import array
+
+NOBODY = -1
+
+
+class Table:
+    """Columns of whole numbers, one entry a row; a dropped row is used again by the next `add`."""
+
+    __slots__ = ("_free", "_names", "columns")
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+        self.columns = {name: array("q") for name in names}
+        self._free: list[int] = []
+
+    def add(self, *values: int) -> int:
+        """Add a row; `values` in the order of the columns' names. Returns the row."""
+        if self._free:
+            row = self._free.pop()
+            for name, value in zip(self._names, values, strict=True):
+                self.columns[name][row] = value
+            return row
+        for name, value in zip(self._names, values, strict=True):
+            self.columns[name].append(value)
+        return len(self.columns[self._names[0]]) - 1
+
+    def drop(self, row: int) -> None:
+        """Free a row."""
+        self._free.append(row)
+
+
+class Requests(Table):
+    """Wishes of leaves for units.
+
+    leaf, count, minimum, priority, submitted, held, noticed : (requests,)
+        `count` units are wanted, running ones included; `held` of them are held, `noticed` of these under notice;
+        a gang runs with at least `minimum` units or not at all (0: no gang)
+    id      : (requests,) name of the request; empty for the one request that stands for a leaf's plain counts
+    by_leaf : leaf → its requests
+    row_of  : id → row
+    """
+
+    __slots__ = ("by_leaf", "count", "held", "id", "leaf", "minimum", "noticed", "priority", "row_of", "submitted")
+
+    def __init__(self) -> None:
+        super().__init__("leaf", "count", "minimum", "priority", "submitted", "held", "noticed")
+        for name, column in self.columns.items():
+            setattr(self, name, column)
+        self.id: list[str] = []
+        self.by_leaf: dict[int, dict[int, None]] = {}
+        self.row_of: dict[str, int] = {}
+
+    leaf: array[int]
+    count: array[int]
+    minimum: array[int]
+    priority: array[int]
+    submitted: array[int]
+    held: array[int]
+    noticed: array[int]
+
+
+class Allocations(Table):
+    """Units that requests hold on hosts, one row for units of one request on one host that started together.
+
+    request, host, units, noticed, started : (allocations,)
+    by_request : request → its allocations, oldest first
+    """
+
+    __slots__ = ("by_request", "host", "noticed", "request", "started", "units")
+
+    def __init__(self) -> None:
+        super().__init__("request", "host", "units", "noticed", "started")
+        for name, column in self.columns.items():
+            setattr(self, name, column)
+        self.by_request: dict[int, dict[int, None]] = {}
+
+    request: array[int]
+    host: array[int]
+    units: array[int]
+    noticed: array[int]
+    started: array[int]
+
+
+class Notices(Table):
+    """Units under notice: still held, to be given back by their deadline.
+
+    allocation, units, taker, deadline, reason, serial : (notices,)
+        taker: row of the leaf that they are on their way to, NOBODY = none; reason: position in model.state.REASONS;
+        serial: counts up, tells earlier notices from later ones
+    by_allocation : allocation → its notices
+    """
+
+    __slots__ = ("allocation", "by_allocation", "deadline", "next_serial", "reason", "serial", "taker", "units")
+
+    def __init__(self) -> None:
+        super().__init__("allocation", "units", "taker", "deadline", "reason", "serial")
+        for name, column in self.columns.items():
+            setattr(self, name, column)
+        self.by_allocation: dict[int, dict[int, None]] = {}
+        self.next_serial = 0
+
+    allocation: array[int]
+    units: array[int]
+    taker: array[int]
+    deadline: array[int]
+    reason: array[int]
+    serial: array[int]
+
+
+class Hosts(Table):
+    """Hosts in inventory order; a group that is a plain number of slots has one host without a name.
+
+    slots, used, kept, up : (hosts,) slots it has, slots held on it, freed slots kept for a request, 1 = up
+    name   : (hosts,)
+    row_of : name → row
+    """
+
+    __slots__ = ("kept", "name", "row_of", "slots", "up", "used")
+
+    def __init__(self) -> None:
+        super().__init__("slots", "used", "kept", "up")
+        for name, column in self.columns.items():
+            setattr(self, name, column)
+        self.name: list[str] = []
+        self.row_of: dict[str, int] = {}
+
+    slots: array[int]
+    used: array[int]
+    kept: array[int]
+    up: array[int]
+
+
+class KeptUnits(Table):
+    """Freed units on a host that are kept for one request.
+
+    request, host, units : (rows,)
+    """
+
+    __slots__ = ("host", "live", "request", "units")
+
+    def __init__(self) -> None:
+        super().__init__("request", "host", "units")
+        for name, column in self.columns.items():
+            setattr(self, name, column)
+        self.live: dict[int, None] = {}
+
+    request: array[int]
+    host: array[int]
+    units: array[int]

@@ -1,0 +1,203 @@
+"""Everything that changes the books: plain functions that the live orchestrator and the simulator both call.
+
+Each does one thing that happened, keeps the sums per consumer right and decides nothing. What the caller must have
+made sure of is asserted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.tables import NOBODY
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+
+
+def add_host(books: Books, name: str, slots: int) -> int:
+    """A host joins, up; returns its row."""
+    assert name not in books.hosts.row_of
+    row = books.hosts.add(slots, 0, 0, 1)
+    books.hosts.name.append(name)
+    books.hosts.row_of[name] = row
+    return row
+
+
+def set_host(books: Books, host: int, *, slots: int | None = None, up: bool | None = None) -> None:
+    """A host changes its size, goes down or comes up; what runs there stays in the books until it is released."""
+    if slots is not None:
+        books.hosts.slots[host] = slots
+    if up is not None and up != bool(books.hosts.up[host]):
+        sign = 1 if up else -1  # units that are kept on a host that is down are not there
+        for row in books.keeps.live:
+            if books.keeps.host[row] == host:
+                _count_kept(books, row, sign * books.keeps.units[row])
+        books.hosts.up[host] = int(up)
+
+
+def submit(
+    books: Books,
+    leaf: int,
+    count: int,
+    *,
+    name: str = "",
+    minimum: int = 0,
+    priority: int = 0,
+    submitted: int = 0,
+) -> int:
+    """A leaf asks for `count` units; returns the request's row."""
+    requests = books.requests
+    row = requests.add(leaf, count, minimum, priority, submitted, 0, 0)
+    if row == len(requests.id):
+        requests.id.append(name)
+    else:
+        requests.id[row] = name
+    if name:
+        assert name not in requests.row_of
+        requests.row_of[name] = row
+    requests.by_leaf.setdefault(leaf, {})[row] = None
+    books.demand[leaf] += count
+    return row
+
+
+def want(books: Books, request: int, count: int) -> None:
+    """A request wants another number of units from now on."""
+    books.demand[books.requests.leaf[request]] += count - books.requests.count[request]
+    books.requests.count[request] = count
+
+
+def forget(books: Books, request: int) -> None:
+    """A request is over; it holds nothing any more."""
+    requests = books.requests
+    assert requests.held[request] == 0
+    want(books, request, 0)
+    for row in [row for row in books.keeps.live if books.keeps.request[row] == request]:
+        unkeep(books, row, books.keeps.units[row])
+    requests.row_of.pop(requests.id[request], None)
+    del requests.by_leaf[requests.leaf[request]][request]
+    requests.drop(request)
+
+
+def grant(books: Books, request: int, host: int, units: int, now: int) -> int:
+    """A request gets units on a host; returns the allocation's row."""
+    allocations = books.allocations
+    row = allocations.add(request, host, units, 0, now)
+    allocations.by_request.setdefault(request, {})[row] = None
+    books.hosts.used[host] += units
+    books.requests.held[request] += units
+    books.held[books.requests.leaf[request]] += units
+    _use_kept(books, books.requests.leaf[request], units)
+    return row
+
+
+def _use_kept(books: Books, leaf: int, units: int) -> None:
+    """What a leaf is granted comes off the units that are kept for its requests, the first kept first."""
+    keeps = books.keeps
+    for row in [row for row in keeps.live if books.requests.leaf[keeps.request[row]] == leaf]:
+        used = min(units, keeps.units[row]) if books.hosts.up[keeps.host[row]] else 0
+        if used:
+            unkeep(books, row, used)
+            units -= used
+
+
+def give_notice(  # noqa: PLR0917  # the fields of one decision, in its order
+    books: Books, allocation: int, units: int, taker: int, deadline: int, reason: int
+) -> int:
+    """Units of an allocation are to be given back by the deadline; returns the notice's row."""
+    notices = books.notices
+    assert books.allocations.noticed[allocation] + units <= books.allocations.units[allocation]
+    row = notices.add(allocation, units, taker, deadline, reason, notices.next_serial)
+    notices.next_serial += 1
+    notices.by_allocation.setdefault(allocation, {})[row] = None
+    _count_noticed(books, allocation, units)
+    return row
+
+
+def withdraw(books: Books, notice: int, units: int) -> None:
+    """Units of a notice may stay after all."""
+    notices = books.notices
+    allocation = notices.allocation[notice]
+    assert units <= notices.units[notice]
+    notices.units[notice] -= units
+    _count_noticed(books, allocation, -units)
+    if notices.units[notice] == 0:
+        del notices.by_allocation[allocation][notice]
+        if not notices.by_allocation[allocation]:
+            del notices.by_allocation[allocation]
+        notices.drop(notice)
+
+
+def release(books: Books, allocation: int, units: int) -> None:
+    """Units of an allocation are idle again; units under notice go first, earliest deadline first."""
+    allocations, notices = books.allocations, books.notices
+    assert units <= allocations.units[allocation]
+    left = units
+    mine = sorted(notices.by_allocation.get(allocation, ()), key=lambda row: (notices.deadline[row], row))
+    for notice in mine:
+        given = min(left, notices.units[notice])
+        withdraw(books, notice, given)
+        left -= given
+    request = allocations.request[allocation]
+    allocations.units[allocation] -= units
+    books.hosts.used[allocations.host[allocation]] -= units
+    books.requests.held[request] -= units
+    books.held[books.requests.leaf[request]] -= units
+    if allocations.units[allocation] == 0:
+        del allocations.by_request[request][allocation]
+        allocations.drop(allocation)
+
+
+def keep(books: Books, request: int, host: int, units: int) -> int:
+    """Idle units on a host are kept for a request; returns the row."""
+    row = books.keeps.add(request, host, units)
+    books.keeps.live[row] = None
+    if books.hosts.up[host]:
+        _count_kept(books, row, units)
+    return row
+
+
+def unkeep(books: Books, row: int, units: int) -> None:
+    """Kept units are used or no longer wanted."""
+    keeps = books.keeps
+    keeps.units[row] -= units
+    if books.hosts.up[keeps.host[row]]:
+        _count_kept(books, row, -units)
+    if keeps.units[row] == 0:
+        del keeps.live[row]
+        keeps.drop(row)
+
+
+def _count_kept(books: Books, row: int, units: int) -> None:
+    books.hosts.kept[books.keeps.host[row]] += units
+    books.kept[books.requests.leaf[books.keeps.request[row]]] += units
+
+
+def expired(books: Books, now: int) -> list[int]:
+    """Notices whose grace has run out, in the order in which they were given."""
+    notices = books.notices
+    due = [row for mine in notices.by_allocation.values() for row in mine if notices.deadline[row] <= now]
+    return sorted(due, key=lambda row: notices.serial[row])
+
+
+def _count_noticed(books: Books, allocation: int, units: int) -> None:
+    request = books.allocations.request[allocation]
+    books.allocations.noticed[allocation] += units
+    books.requests.noticed[request] += units
+    books.noticed[books.requests.leaf[request]] += units
+
+
+__all__ = [
+    "NOBODY",
+    "add_host",
+    "expired",
+    "forget",
+    "give_notice",
+    "grant",
+    "keep",
+    "release",
+    "set_host",
+    "submit",
+    "unkeep",
+    "want",
+    "withdraw",
+]

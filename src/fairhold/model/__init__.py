@@ -1,0 +1,1 @@
+"""The nouns: frozen, without arrays, clock or I/O."""

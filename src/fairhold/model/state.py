@@ -1,0 +1,99 @@
+"""A state: what is wanted and held at one instant, as a state file says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REASONS = ("quota", "limit", "window", "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A leaf's wish for units of one slot each.
+
+    consumer  : row of the leaf
+    count     : units wanted now, running ones included
+    min_count : a gang runs with at least so many or not at all; 0 = no gang
+    priority  : inside the leaf, larger first
+    submitted : instant
+    """
+
+    id: str
+    consumer: int
+    resource_group: str
+    count: int
+    min_count: int = 0
+    priority: int = 0
+    submitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Units that a request holds on one host, started together.
+
+    host : empty where the group is a plain number of slots
+    """
+
+    request: str
+    host: str
+    units: int
+    started: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Units under notice: still held, to be given back by the deadline.
+
+    consumer    : row of the holder
+    request     : id of the request that holds them, empty where the state has only counts
+    host        : empty where the state has only counts or the group no hosts
+    taker       : row of the consumer they are on their way to, -1 = nobody
+    reason      : one of REASONS
+    """
+
+    consumer: int
+    resource_group: str
+    units: int
+    taker: int
+    deadline: int
+    reason: str = "quota"
+    request: str = ""
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldUnits:
+    """Freed units on a host that are kept for one request."""
+
+    request: str
+    host: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is wanted and held at one instant.
+
+    Either counts (`demand`, `allocated`) or `requests` and `allocations`, per resource group.
+
+    slots          : resource group → slots it has now, where it differs from the plan
+    hosts_down     : names of hosts that are down
+    demand         : (row, resource group) → units wanted now, running ones included
+    allocated      : (row, resource group) → units held
+    previous_cycle : instant of the cycle before, None = unknown
+    """
+
+    now: int
+    slots: Mapping[str, int] = field(default_factory=dict)
+    hosts_down: frozenset[str] = frozenset()
+    demand: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    allocated: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    requests: tuple[Request, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    held: tuple[HeldUnits, ...] = ()
+    previous_cycle: int | None = None

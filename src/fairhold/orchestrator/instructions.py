@@ -1,0 +1,62 @@
+"""What the orchestrator tells its driver to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Run a task.
+
+    attempt : number of this attempt in the whole run, from 1; names it in every later instruction and event
+    index   : number of the task in its job, from 0
+    number  : which attempt of this task it is, from 1
+    host    : empty where the group is a plain number of slots
+    """
+
+    attempt: int
+    job: str
+    index: int
+    number: int
+    resource_group: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Tell a running attempt that its slot is reclaimed.
+
+    deadline : instant at which it will be stopped
+    reason   : one of model.state.REASONS
+    taker    : path of the leaf that the slot is on its way to, empty = nobody
+    """
+
+    attempt: int
+    deadline: int
+    reason: str
+    taker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The attempt may go on after all."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Stop an attempt now."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Send `Woken` at this instant or soon after; a later one replaces an earlier."""
+
+    instant: int
+
+
+Instruction = Start | Notify | Withdraw | Stop | WakeAt

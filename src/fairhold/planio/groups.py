@@ -1,0 +1,57 @@
+"""`resource_groups:` of a plan: a plain number of slots, or hosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.model.plan import ResourceGroup
+from fairhold.planio.hosts import read_hosts
+from fairhold.planio.names import check_name
+from fairhold.planio.report import shown
+from fairhold.units import LARGEST
+
+if TYPE_CHECKING:
+    from fairhold.errors import Place
+    from fairhold.planio.report import Report
+    from fairhold.planio.values import Value
+
+GROUP_KEYS = ("slots", "configured_slots", "hosts")
+NOT_HERE = {"capacity": "`capacity`: vector resources are", "labels": "hosts by `labels` are"}
+_PLACE = ("resource_groups",)
+
+
+def read_groups(report: Report, value: Value) -> dict[str, ResourceGroup]:
+    """Read the resource groups by name, in plan order."""
+    groups: dict[str, ResourceGroup] = {}
+    taken: set[str] = set()
+    nodes = report.mapping(value, _PLACE, what="the resource groups")
+    if not nodes:
+        what, mend = "the plan has no resource group", "add `resource_groups: {NAME: {slots: N}}`"
+        report.fault("missing-key", what, mend, _PLACE)
+    for name, node in nodes.items():
+        place = (*_PLACE, name)
+        check_name(report, name, place)
+        groups[name] = _read_group(report, name, report.mapping(node, place, what="a resource group"), taken)
+    return groups
+
+
+def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[str]) -> ResourceGroup:
+    place: Place = (*_PLACE, name)
+    report.keys(node, GROUP_KEYS, place, NOT_HERE)
+    configured = None
+    if "configured_slots" in node:
+        configured = report.whole(node["configured_slots"], (*place, "configured_slots"))
+    if "hosts" not in node:
+        if "slots" not in node and "capacity" not in node:
+            what = f"the resource group `{shown(name)}` has neither `slots` nor `hosts`"
+            report.fault("missing-key", what, "add `slots: N`", place)
+        return ResourceGroup(name, report.whole(node.get("slots", 0), (*place, "slots")), configured)
+    if "slots" in node:
+        what = f"the resource group `{shown(name)}` has both `slots` and `hosts`"
+        report.fault("slots-and-hosts", what, "leave `slots` away: it is the sum of the hosts'", (*place, "slots"))
+    hosts = read_hosts(report, node["hosts"], (*place, "hosts"), taken)
+    slots = sum(host.slots for host in hosts)
+    if slots > LARGEST:
+        what = f"the hosts have {slots} slots together, more than {LARGEST}"
+        report.fault("out-of-range", what, "write fewer or smaller hosts", (*place, "hosts"))
+    return ResourceGroup(name, slots, configured, hosts)

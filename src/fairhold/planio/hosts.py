@@ -1,0 +1,104 @@
+"""`hosts:` of a resource group: names with ranges, `g[01-20]` or `h[1-3,7]`, to one host each."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+from fairhold.model.plan import Host
+from fairhold.planio.names import check_name
+from fairhold.planio.report import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.errors import Place
+    from fairhold.planio.report import Report
+    from fairhold.planio.values import Value
+
+MOST_HOSTS = 1_000_000
+"""How many hosts a plan may have."""
+HOST_KEYS = ("name", "slots")
+_BRACKET = re.compile(r"\[([^\[\]]*)\]")
+_PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+class _RangeError(ValueError):
+    """A range in a host's name that cannot be expanded; its text says why."""
+
+
+def expand(name: str, most: int = MOST_HOSTS) -> list[str]:
+    """Return the names that a name with ranges stands for, the last bracket running fastest.
+
+    A number is padded to the width of the range's start: `g[08-10]` is g08, g09, g10.
+    Raises ValueError with the reason where a range is at fault or gives more than `most` names.
+    """
+    literals = _BRACKET.sub("\0", name).split("\0")
+    if "[" in "".join(literals) or "]" in "".join(literals):
+        raise _RangeError("its brackets do not match")
+    spans = [_spans(inner) for inner in _BRACKET.findall(name)]
+    if prod(sum(map(len, lists)) for lists in ([span for span, _ in row] for row in spans)) > most:
+        raise _RangeError(f"the plan would have more than {MOST_HOSTS:,} hosts")
+    choices: list[Iterable[str]] = [[literals[0]]]
+    for row, literal in zip(spans, literals[1:], strict=True):
+        choices.append([f"{number:0{width}d}{literal}" for span, width in row for number in span])
+    return ["".join(parts) for parts in product(*choices)]
+
+
+def _spans(inner: str) -> list[tuple[range, int]]:
+    """Return the ranges of one bracket, each with the width its numbers are padded to."""
+    spans = []
+    for part in inner.split(","):
+        match = _PART.fullmatch(part.strip(" "))
+        if not match:
+            raise _RangeError(f"`{shown(part)}` is no range")
+        first, last = match[1], match[2] or match[1]
+        if int(last) < int(first):
+            raise _RangeError(f"the range `{part}` ends before it starts")
+        spans.append((range(int(first), int(last) + 1), len(first) if first.startswith("0") else 0))
+    return spans
+
+
+def read_hosts(report: Report, value: Value, place: Place, taken: set[str]) -> tuple[Host, ...]:
+    """Read the hosts of a group, in inventory order; `taken` are the names of all hosts so far and grows."""
+    hosts: list[Host] = []
+    for at, item in enumerate(report.sequence(value, place, what="hosts")):
+        here = (*place, at)
+        node = report.mapping(item, here, what="a host")
+        for key in node:
+            if key not in HOST_KEYS:
+                _other_key(report, key, here)
+        report.missing(node, HOST_KEYS, here, "a host")
+        slots = report.whole(node.get("slots", 0), (*here, "slots"))
+        name = report.text(node.get("name", "-"), (*here, "name"), what="the name of a host")
+        if name and "name" in node:
+            hosts.extend(Host(each, slots) for each in _names(report, name, (*here, "name"), taken))
+    return tuple(hosts)
+
+
+def _other_key(report: Report, key: str, place: Place) -> None:
+    """Refuse a key of a host: a misspelt one, or a resource other than slots."""
+    if report.suggest(key, HOST_KEYS):
+        report.unknown_key(key, HOST_KEYS, (*place, key), {})
+    else:
+        report.unsupported(f"`{shown(key)}` of a host: vector resources are", (*place, key))
+
+
+def _names(report: Report, name: str, place: Place, taken: set[str]) -> list[str]:
+    """Return new host names of one entry; those at fault are left away."""
+    check_name(report, name, place)
+    try:
+        names = expand(name, MOST_HOSTS - len(taken))
+    except _RangeError as error:
+        report.fault("host-range", f"`{shown(name)}` cannot be expanded: {error}", "write `g[01-20]`", place)
+        return []
+    fresh = []
+    for each in names:
+        if each in taken:
+            report.fault("duplicate-host", f"there are two hosts `{shown(each)}`", "give each its own name", place)
+        else:
+            taken.add(each)
+            fresh.append(each)
+    return fresh

@@ -1,0 +1,126 @@
+"""Job files: text → `Job`s for a plan, with every fault of the file at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairhold.model.job import Job
+from fairhold.planio.document import parse_document, read_text
+from fairhold.planio.report import Report, shown
+from fairhold.planio.requests import LARGEST_PRIORITY
+from fairhold.planio.stateview import StateView
+
+if TYPE_CHECKING:
+    from fairhold.errors import Place
+    from fairhold.model.plan import Plan
+    from fairhold.planio.values import Value
+
+KEYS = ("fairhold_jobs", "jobs")
+JOB_KEYS = (*("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),)
+MOST_TASKS = 1_000_000
+"""How many tasks one job may have."""
+
+
+def read_jobs(path: str | Path, plan: Plan) -> tuple[Job, ...]:
+    """Read the jobs of a file, their directories absolute; raises InputError with all faults of the file.
+
+    A relative directory starts at the folder of the job file, wherever the command is called.
+    """
+    jobs = parse_jobs(read_text(path), plan, str(path))
+    folder = Path(path).absolute().parent
+    return tuple(replace(job, directory=str(folder / job.directory)) for job in jobs)
+
+
+def parse_jobs(text: str, plan: Plan, name: str) -> tuple[Job, ...]:
+    """Read the jobs of a text under a plan, in the order of the file, with directories as written.
+
+    name : name of the file, as faults show it
+
+    Raises InputError with all faults in the order of the file.
+    """
+    document = parse_document(text, name)
+    report = Report(document)
+    top = report.mapping(document.value, (), what="a mapping with `fairhold_jobs: 1`")
+    if not top:
+        report.settle()
+    report.version(top, "fairhold_jobs")
+    report.keys(top, KEYS, (), {})
+    report.missing(top, ("jobs",), (), "a job file")
+    items = report.sequence(top["jobs"], ("jobs",), what="jobs") if "jobs" in top else []
+    if items == [] and isinstance(top.get("jobs"), list):
+        report.fault("missing-key", "the file has no jobs", "add one under `jobs:`", ("jobs",))
+    view = StateView(report, plan)
+    taken: set[str] = set()
+    jobs = []
+    for at, item in enumerate(items):
+        node = report.mapping(item, ("jobs", at), what="a job")
+        jobs.append(_read_job(view, node, ("jobs", at), _read_name(report, node, at, taken)))
+    report.settle()
+    return tuple(jobs)
+
+
+def _read_name(report: Report, node: dict[str, Value], at: int, taken: set[str]) -> str:
+    """Read the name of a job, `job-N` for the N-th of the file where it states none."""
+    place: Place = ("jobs", at, "name")
+    name = report.text(node["name"], place, what="the name of a job") if "name" in node else f"job-{at + 1}"
+    if "name" in node and isinstance(node["name"], str) and not _is_name(name):
+        mend = "use printable text that does not start with `/`, which paths of consumers do"
+        report.fault("name", f"`{shown(name)}` is no name of a job", mend, place)
+    elif name in taken:
+        report.fault("duplicate-job", f"there are two jobs `{shown(name)}`", "give each its own name", place)
+    taken.add(name)
+    return name
+
+
+def _is_name(name: str) -> bool:
+    """Whether a job may be called so; as the id of its request it also stands in states."""
+    return bool(name.strip()) and name.isprintable() and not name.startswith("/")
+
+
+def _read_job(view: StateView, node: dict[str, Value], place: Place, name: str) -> Job:
+    """One job; the result is of use only where the report has no fault."""
+    report = view.report
+    report.keys(node, JOB_KEYS, place, {})
+    report.missing(node, ("consumer", "argv"), place, "a job")
+    at = (*place, "priority")
+    return Job(
+        name=name,
+        consumer=view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1,
+        resource_group=view.group_of(node, place),
+        argv=_read_argv(report, node["argv"], (*place, "argv")) if "argv" in node else (),
+        count=report.whole(node.get("count", 1), (*place, "count"), least=1, most=MOST_TASKS),
+        submit=report.duration(node.get("submit", 0), (*place, "submit")),
+        priority=report.whole(node.get("priority", 0), at, least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY),
+        directory=_program_text(report, node.get("directory", ""), (*place, "directory"), "a folder"),
+        environment=_read_environment(report, node.get("environment"), (*place, "environment")),
+    )
+
+
+def _read_argv(report: Report, value: Value, place: Place) -> tuple[str, ...]:
+    """Read the command and its arguments."""
+    items = report.sequence(value, place, what="strings, the command and its arguments")
+    argv = tuple(_program_text(report, item, (*place, at), "an argument") for at, item in enumerate(items))
+    if isinstance(value, list) and (not items or items[0] == ""):
+        report.fault("missing-key", "the command is empty", "name a program", place)
+    return argv
+
+
+def _read_environment(report: Report, value: Value, place: Place) -> dict[str, str]:
+    """Variables added to the caller's."""
+    variables = {}
+    for name, text in report.mapping(value, place, what="variables with their values").items():
+        here = (*place, name)
+        if not name or "=" in name or "\0" in name:
+            report.fault("name", f"`{shown(name)}` is no name of a variable", "use a name without `=`", here)
+        variables[name] = _program_text(report, text, here, "the value of a variable")
+    return variables
+
+
+def _program_text(report: Report, value: Value, place: Place, what: str) -> str:
+    """Text that is handed to a program: NUL would end it."""
+    text = report.text(value, place, what=what)
+    if "\0" in text:
+        report.fault("not-text", f"there is a NUL character in {what}", "remove it", place)
+    return text

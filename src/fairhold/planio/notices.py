@@ -1,0 +1,144 @@
+"""`reclaims:` and `held:` of a state: units under notice, and freed units that are kept for a request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairhold.model.state import REASONS, HeldUnits, Notice
+from fairhold.planio.report import listed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairhold.errors import Place
+    from fairhold.model.state import Allocation, Request
+    from fairhold.planio.stateview import StateView
+    from fairhold.planio.values import Value
+
+NOTICE_KEYS = ("consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason")
+HELD_KEYS = ("request", "host", "units")
+Holder: TypeAlias = "tuple[int, str, str, str]"
+"""Row, resource group, request and host, the last two empty where the state has only counts."""
+
+
+def read_notices(
+    view: StateView,
+    value: Value,
+    allocated: Mapping[tuple[int, str], int],
+    allocations: Iterable[Allocation],
+) -> tuple[Notice, ...]:
+    """Units under notice; together at most what their holder holds."""
+    left: Counter[Holder] = Counter({(row, group, "", ""): units for (row, group), units in allocated.items()})
+    for held in allocations:
+        request = view.requests.get(held.request)
+        if request:
+            left[request.consumer, request.resource_group, request.id, held.host] += held.units
+    notices = []
+    for at, item in enumerate(view.items(value, ("reclaims",), "notices")):
+        notice = _read_notice(view, view.report.mapping(item, ("reclaims", at), what="a notice"), ("reclaims", at))
+        if notice:
+            _take(view, notice, left, ("reclaims", at, "units"))
+            notices.append(notice)
+    return tuple(notices)
+
+
+def _take(view: StateView, notice: Notice, left: Counter[Holder], place: Place) -> None:
+    """Count a notice against what its holder holds."""
+    holder = (notice.consumer, notice.resource_group, notice.request, notice.host)
+    if notice.units > left[holder]:
+        who = f"`{shown(notice.request or view.tree.paths[notice.consumer])}`"
+        where = f" on `{shown(notice.host)}`" if notice.host else ""
+        rest = max(0, left[holder])
+        units = "1 unit that is" if rest == 1 else f"{rest} units that are"
+        what = f"{who} holds {units} not under notice yet{where}, and this notice is for {notice.units}"
+        view.report.fault("notice-above-held", what, "lower `units`, or add what is held", place)
+    left[holder] -= notice.units
+
+
+def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notice | None:
+    """One notice; None where its holder is not clear."""
+    report = view.report
+    report.keys(node, NOTICE_KEYS, place, {})
+    report.missing(node, ("units", "deadline"), place, "a notice")
+    units = report.whole(node.get("units", 1), (*place, "units"), least=1)
+    deadline = report.instant(node["deadline"], (*place, "deadline")) if "deadline" in node else 0
+    reason = _read_reason(view, node, place)
+    taker = _read_taker(view, node.get("for"), (*place, "for"))
+    if "request" in node:
+        request = view.request(node["request"], (*place, "request"))
+        if request is None:
+            return None
+        _check_holder(view, node, request, place)
+        host = view.host_of(node, request.resource_group, place)
+        return Notice(request.consumer, request.resource_group, units, taker, deadline, reason, request.id, host)
+    if "consumer" not in node:
+        report.fault("missing-key", "a notice needs `consumer` or `request`", "add the path of the holder", place)
+        return None
+    consumer, group = view.leaf(node["consumer"], (*place, "consumer")), view.group_of(node, place)
+    if consumer < 0 or not group:
+        return None
+    if group in view.asked:
+        what = f"`{shown(group)}` has requests, and the notice names none"
+        report.fault(
+            "notice-without-request", what, "add `request:` with the id of the request that holds the units", place
+        )
+        return None
+    if "host" in node:
+        what = "a notice without request names a host, and counts have no hosts"
+        report.fault("wrong-host", what, "leave `host` away", (*place, "host"))
+    return Notice(consumer, group, units, taker, deadline, reason)
+
+
+def _check_holder(view: StateView, node: dict[str, Value], request: Request, place: Place) -> None:
+    """Check that what a notice says about its holder agrees with the request."""
+    if "consumer" in node:
+        row = view.leaf(node["consumer"], (*place, "consumer"))
+        if row not in {-1, request.consumer}:
+            what = f"the request `{shown(request.id)}` belongs to `{shown(view.tree.paths[request.consumer])}`"
+            view.report.fault("wrong-holder", what, "leave `consumer` away", (*place, "consumer"))
+    if "resource_group" in node:
+        group = view.group_of(node, place)
+        if group not in {"", request.resource_group}:
+            what = f"the request `{shown(request.id)}` stands in `{shown(request.resource_group)}`"
+            view.report.fault("wrong-holder", what, "leave `resource_group` away", (*place, "resource_group"))
+
+
+def _read_reason(view: StateView, node: dict[str, Value], place: Place) -> str:
+    """Why the notice was given."""
+    if "reason" not in node:
+        return REASONS[0]
+    place = (*place, "reason")
+    word = view.report.text(node["reason"], place, what="a reason")
+    if isinstance(node["reason"], str) and word not in REASONS:
+        mend = view.report.suggest(word, REASONS, f"write one of {listed(REASONS)}")
+        view.report.fault("unknown-word", f"`{shown(word)}` is no value of `reason`", mend, place)
+    return word
+
+
+def _read_taker(view: StateView, value: Value, place: Place) -> int:
+    """Read the row of the leaf that the units are for, named by path or by request; -1 = nobody."""
+    if value is None:
+        return -1
+    name = view.report.text(value, place, what="the path of a leaf or the id of a request")
+    if not isinstance(value, str):
+        return -1
+    if name.startswith("/"):
+        return view.leaf(value, place)
+    request = view.request(value, place)
+    return request.consumer if request else -1
+
+
+def read_held(view: StateView, value: Value) -> tuple[HeldUnits, ...]:
+    """Freed units that are kept for one request each."""
+    report, held = view.report, []
+    for at, item in enumerate(view.items(value, ("held",), "held units")):
+        place = ("held", at)
+        node = report.mapping(item, place, what="held units")
+        report.keys(node, HELD_KEYS, place, {})
+        report.missing(node, ("request", "units"), place, "an entry of `held`")
+        request = view.request(node["request"], (*place, "request")) if "request" in node else None
+        units = report.whole(node.get("units", 1), (*place, "units"), least=1)
+        if request:
+            held.append(HeldUnits(request.id, view.host_of(node, request.resource_group, place), units))
+    return tuple(held)

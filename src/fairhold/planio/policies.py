@@ -1,0 +1,135 @@
+"""`policies:` of a plan: who owns how much under which policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.model.plan import VICTIM_ORDERS, PolicyEntry, PolicySettings
+from fairhold.planio.entries import read_settings
+from fairhold.planio.report import listed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.errors import Place
+    from fairhold.model.plan import ResourceGroup
+    from fairhold.model.tree import ConsumerTree
+    from fairhold.planio.report import Report
+    from fairhold.planio.values import Value
+
+ENTRY_KEYS = ("resource_groups", "policy", "settings", "consumers")
+NOT_IN_ENTRY = {"window": "`window` is"}
+POLICIES = ("hybrid",)
+OTHER_POLICIES = ("ownership", "share_ratio", "multidimensional", "fair_share")
+SETTINGS = ("distribute_evenly", "disable_reclaim_own", "packing", "victims")
+PACKINGS = ("stacked",)
+OTHER_PACKINGS = ("balanced", "exclusive")
+_OTHER_SETTINGS = (
+    *("enforce", "entitlement", "public_pool_grace", "rebalance_interval", "division", "k", "observe_only"),
+    *("reclaimer_utilization_multiplier", "min_runtime", "dead_zone", "max_reclaims_per_cycle", "overcommit"),
+)
+NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
+
+
+def read_policies(
+    report: Report,
+    value: Value,
+    groups: Mapping[str, ResourceGroup],
+    tree: ConsumerTree,
+) -> tuple[PolicyEntry, ...]:
+    """Read the policy entries in plan order; those of policies that are not there yet are refused and left away."""
+    entries: list[PolicyEntry] = []
+    shared: dict[str, int] = {}
+    items = report.sequence(value, ("policies",), what="policy entries")
+    if not items:
+        report.fault("missing-key", "the plan has no policy entry", "add one under `policies:`", ("policies",))
+    for at, item in enumerate(items):
+        place = ("policies", at)
+        node = report.mapping(item, place, what="a policy entry")
+        report.keys(node, ENTRY_KEYS, place, NOT_IN_ENTRY)
+        report.missing(node, ("resource_groups", "policy"), place, "a policy entry")
+        names = _read_names(report, node, place, groups)
+        _check_shared(report, names, at, shared)
+        policy = _read_policy(report, node.get("policy", "hybrid"), (*place, "policy"))
+        if policy:
+            settings = _read_switches(report, node.get("settings"), (*place, "settings"))
+            consumers = read_settings(report, node.get("consumers"), (*place, "consumers"), tree)
+            entries.append(PolicyEntry(names, policy, settings, consumers))
+    for name in groups:
+        if name not in shared:
+            what = f"no policy entry shares the resource group `{shown(name)}`: its slots stay idle"
+            report.warn("group-not-shared", what, "name it in a policy entry", ("resource_groups", name))
+    return tuple(entries)
+
+
+def _read_names(
+    report: Report,
+    node: dict[str, Value],
+    place: Place,
+    groups: Mapping[str, ResourceGroup],
+) -> tuple[str, ...]:
+    """Read the known resource groups of an entry."""
+    if "resource_groups" not in node:
+        return ()
+    place = (*place, "resource_groups")
+    names = []
+    items = report.sequence(node["resource_groups"], place, what="names of resource groups")
+    if not items and isinstance(node["resource_groups"], list):
+        report.fault("missing-key", "the entry names no resource group", "name one", place)
+    for at, item in enumerate(items):
+        name = report.text(item, (*place, at), what="the name of a resource group")
+        if name in groups:
+            names.append(name)
+        elif isinstance(item, str):
+            mend = report.suggest(name, groups, "name one that stands under `resource_groups:`")
+            report.fault("unknown-resource-group", f"there is no resource group `{shown(name)}`", mend, (*place, at))
+    return tuple(dict.fromkeys(names))
+
+
+def _check_shared(report: Report, names: tuple[str, ...], at: int, shared: dict[str, int]) -> None:
+    """Refuse a group under two entries; `shared` maps each group to its entry and grows."""
+    for name in names:
+        if name in shared:
+            first = f"`policies[{shared[name]}]`"
+            what = f"the resource group `{shown(name)}` stands under two policy entries, the first is {first}"
+            mend = "keep it in one of them (two policies in one group are not supported by this version)"
+            report.fault("group-shared-twice", what, mend, ("policies", at, "resource_groups"))
+        shared.setdefault(name, at)
+
+
+def _read_policy(report: Report, value: Value, place: Place) -> str:
+    """Read the name of a policy; empty where it is refused."""
+    name = report.text(value, place, what="the name of a policy")
+    if name in POLICIES or not name:
+        return name
+    if name in OTHER_POLICIES:
+        report.unsupported(f"the policy `{name}` is", place, f"use {listed(POLICIES)}, the policy that is there")
+    else:
+        mend = report.suggest(name, (*POLICIES, *OTHER_POLICIES), "use `hybrid`")
+        report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
+    return ""
+
+
+def _read_switches(report: Report, value: Value, place: Place) -> PolicySettings:
+    """Read the `settings:` of an entry."""
+    node = report.mapping(value, place, what="the settings of a policy")
+    report.keys(node, SETTINGS, place, NOT_IN_SETTINGS)
+    packing = _read_choice(report, node, "packing", PACKINGS, place)
+    victims = _read_choice(report, node, "victims", VICTIM_ORDERS, place)
+    evenly = report.flag(node.get("distribute_evenly", False), (*place, "distribute_evenly"))
+    keep = report.flag(node.get("disable_reclaim_own", False), (*place, "disable_reclaim_own"))
+    return PolicySettings(evenly, keep, packing, victims)
+
+
+def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[str, ...], place: Place) -> str:
+    """One word out of a few; the first is the default."""
+    if key not in node:
+        return known[0]
+    place = (*place, key)
+    word = report.text(node[key], place, what=f"one of {listed(known)}")
+    if key == "packing" and word in OTHER_PACKINGS:
+        report.unsupported(f"the packing `{word}` is", place, f"use {listed(PACKINGS)}")
+    elif isinstance(node[key], str) and word not in known:
+        mend = report.suggest(word, known, f"write one of {listed(known)}")
+        report.fault("unknown-word", f"`{shown(word)}` is no value of `{key}`", mend, place)
+    return word

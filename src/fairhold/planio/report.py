@@ -1,0 +1,202 @@
+"""Faults and warnings of one file, collected while it is read, and the readers of single fields."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.units import LARGEST, LONGEST, parse_duration, parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairhold.errors import Place
+    from fairhold.planio.document import Document
+    from fairhold.planio.values import Value
+
+SUGGESTIONS = 200
+"""How many faults of one file get a "did you mean": comparing names is slow."""
+LONGEST_NAME = 200
+"""Longer words are not compared, and are shown cut."""
+LEAVE_AWAY = "leave it away"
+_INSTEAD = {"capacity": "write `slots: N` instead", "labels": "list the hosts under `hosts:` instead"}
+"""Keys that are not supported and cannot just go: something supported has to take their place."""
+LAST_INSTANT = 221_845_392_000_000_000
+"""9000-01-01T00:00:00Z: later instants could not be written back with a grace added."""
+
+
+class Report:
+    """Collects what is wrong with a document.
+
+    Reading goes on after a fault with a harmless value, so that all faults are found; `settle` raises them.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.faults: list[Fault] = []
+        self.warnings: list[Fault] = []
+        self._suggested = 0
+
+    def fault(self, code: str, what: str, mend: str, place: Place) -> None:
+        """Keep a fault."""
+        self.faults.append(Fault(code, what, mend, place))
+
+    def warn(self, code: str, what: str, mend: str, place: Place) -> None:
+        """Keep a warning: the file can be used as it is."""
+        self.warnings.append(Fault(code, what, mend, place))
+
+    def settle(self) -> tuple[Fault, ...]:
+        """Return the warnings with their lines; raises InputError with all faults if there are any."""
+        if self.faults:
+            raise InputError(self.document.locate(self.faults))
+        return self.document.locate(self.warnings)
+
+    def suggest(self, word: str, known: Iterable[str], otherwise: str = "") -> str:
+        """`did you mean …?` where one of the known words is close, else `otherwise`."""
+        self._suggested += 1
+        if self._suggested > SUGGESTIONS or len(word) > LONGEST_NAME:
+            return otherwise
+        close = get_close_matches(word, [name for name in known if len(name) <= LONGEST_NAME], n=1)
+        return f"did you mean `{shown(close[0])}`?" if close else otherwise
+
+    def mapping(self, value: Value, place: Place, *, what: str = "a mapping") -> dict[str, Value]:
+        """Return a mapping; nothing at all (`key:`) counts as an empty one."""
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self.fault("wrong-type", f"expected {what}, found {kind(value)}", "write `{key: value, …}`", place)
+        return {}
+
+    def sequence(self, value: Value, place: Place, *, what: str) -> list[Value]:
+        """Return a list."""
+        if isinstance(value, list):
+            return value
+        self.fault("wrong-type", f"expected a list of {what}, found {kind(value)}", "write `[…]`", place)
+        return []
+
+    def whole(self, value: Value, place: Place, *, least: int = 0, most: int = LARGEST) -> int:
+        """Return a whole number between `least` and `most`, else a fault and `least`."""
+        if type(value) is int:
+            if least <= value <= most:
+                return value
+            code = "negative" if value < 0 <= least else "out-of-range"
+            number = shown(value)
+            what, mend = f"{number} is not between {least} and {most}", f"write a number from {least} to {most}"
+            self.fault(code, what, mend, place)
+        else:
+            self.fault("not-whole", f"expected a whole number, found {kind(value)}", _whole_mend(value), place)
+        return least
+
+    def text(self, value: Value, place: Place, *, what: str) -> str:
+        """Return a string, else a fault and the empty string."""
+        if isinstance(value, str):
+            return value
+        mend = f'quote it: `"{shown(value)}"`' if isinstance(value, (bool, int, float)) else "write a string"
+        self.fault("not-a-string", f"expected {what}, found {kind(value)}", mend, place)
+        return ""
+
+    def flag(self, value: Value, place: Place) -> bool:
+        """Return true or false."""
+        if isinstance(value, bool):
+            return value
+        self.fault("wrong-type", f"expected true or false, found {kind(value)}", "write `true` or `false`", place)
+        return False
+
+    def duration(self, value: Value, place: Place) -> int:
+        """Return a duration in microseconds, else a fault and 0; a plain 0 needs no unit."""
+        if type(value) is int and value == 0:
+            return 0
+        if type(value) is int or isinstance(value, float):
+            self.fault("duration", f"{shown(value)} has no unit of time", f"write `{shown(value)}s` for seconds", place)
+            return 0
+        micros = parse_duration(value) if isinstance(value, str) and len(value) <= 40 else None
+        if micros is None:
+            self.fault("duration", f"expected a duration, found {kind(value)}", "write `30s`, `1m30s` or `2h`", place)
+            return 0
+        if micros > LONGEST:
+            self.fault("duration", f"`{value}` is longer than 366 days", "write a shorter duration", place)
+            return 0
+        return micros
+
+    def instant(self, value: Value, place: Place) -> int:
+        """Return an instant in microseconds since 1970, else a fault and 0."""
+        micros = parse_instant(value) if isinstance(value, str) and len(value) <= 40 else None
+        if micros is None or not 0 <= micros <= LAST_INSTANT:
+            what = f"expected an instant with its offset, found {kind(value)}"
+            self.fault("instant", what, "write it as `2026-01-05T09:00:00Z`, after 1970", place)
+            return 0
+        return micros
+
+    def version(self, top: dict[str, Value], key: str) -> None:
+        """Check the format version that every file starts with."""
+        if key not in top:
+            self.fault("version", f"`{key}` is missing: it says which format the file has", f"add `{key}: 1`", ())
+        elif top[key] != 1 or type(top[key]) is not int:
+            what = f"format {kind(top[key])} is not known: this version reads `{key}: 1`"
+            self.fault("version", what, f"write `{key}: 1`, or use a version of fairhold made for it", (key,))
+
+    def keys(self, node: Mapping[str, Value], known: Iterable[str], place: Place, refused: Mapping[str, str]) -> None:
+        """Refuse keys that are not known; `refused` names those that mean something elsewhere: key → why not here."""
+        for key in node:
+            if key not in known:
+                self.unknown_key(key, known, (*place, key), refused)
+
+    def unknown_key(self, key: str, known: Iterable[str], place: Place, refused: Mapping[str, str]) -> None:
+        """Refuse one key."""
+        if key in refused:
+            self.unsupported(refused[key], place, _INSTEAD.get(key, LEAVE_AWAY))
+            return
+        mend = self.suggest(key, known, f"use {listed(known)}")
+        self.fault("unknown-key", f"`{shown(key)}` is no key here", mend, place)
+
+    def unsupported(self, what: str, place: Place, mend: str = LEAVE_AWAY) -> None:
+        """Refuse by name what the format knows and this version cannot do."""
+        self.fault("not-supported-yet", f"{what} not supported by this version", mend, place)
+
+    def missing(self, node: Mapping[str, Value], required: Iterable[str], place: Place, what: str) -> None:
+        """Refuse a mapping without its required keys."""
+        for key in required:
+            if key not in node:
+                self.fault("missing-key", f"{what} needs `{key}`", f"add `{key}:`", place)
+
+
+def shown(value: object) -> str:
+    """Return a value as short printable text."""
+    text = value if isinstance(value, str) else repr(value) if isinstance(value, float) else _number(value)
+    text = text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as a choice for a message: `` `a`, `b` ``."""
+    return ", ".join(f"`{shown(word)}`" for word in words)
+
+
+def _number(value: object) -> str:
+    """Return a whole number, or how YAML writes the rest; huge numbers are not turned into text."""
+    if type(value) is int:
+        return str(value) if abs(value) < 10**30 else "a huge number"
+    if value is None or isinstance(value, bool):
+        return {True: "true", False: "false", None: "null"}[value]
+    return kind(value)
+
+
+def kind(value: object) -> str:
+    """Say what a value is, for a message."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "nothing"
+    return f"`{shown(value)}`" if not isinstance(value, str) or value else "an empty string"
+
+
+def _whole_mend(value: Value) -> str:
+    """How to write a number that is none, or is not whole."""
+    if isinstance(value, float) and abs(value) < LARGEST:
+        return f"write {int(value)}" if value.is_integer() else f"write {int(value)} or {int(value) + 1}"
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 14:
+        return f"write {int(value)} without quotes"
+    return "write a whole number without unit"

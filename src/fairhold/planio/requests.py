@@ -1,0 +1,105 @@
+"""`requests:` and `allocations:` of a state: single wishes with ages, gangs and hosts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.model.state import Allocation, Request
+from fairhold.planio.report import shown
+
+if TYPE_CHECKING:
+    from fairhold.errors import Place
+    from fairhold.planio.stateview import StateView
+    from fairhold.planio.values import Value
+
+REQUEST_KEYS = (
+    *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted"),
+)
+ALLOCATION_KEYS = ("request", "host", "units", "started")
+NOT_IN_ALLOCATION = {"pool": "`pool`: vector resources are", "lenders": "`lenders`: vector resources are"}
+LARGEST_PRIORITY = 10**9
+
+
+def read_requests(view: StateView, value: Value) -> tuple[Request, ...]:
+    """All requests; ids of those at fault are kept in the view, so that what names them is no second fault."""
+    report, requests = view.report, []
+    for at, item in enumerate(view.items(value, ("requests",), "requests")):
+        place = ("requests", at)
+        node = report.mapping(item, place, what="a request")
+        report.keys(node, REQUEST_KEYS, place, {})
+        report.missing(node, ("id", "consumer", "count"), place, "a request")
+        name = _read_id(view, node, place)
+        faults = len(report.faults)
+        request = _read_request(view, node, place, name)
+        is_right = request is not None and len(report.faults) == faults
+        view.requests.setdefault(name, request if is_right else None)
+        if request is not None:
+            view.asked.setdefault(request.resource_group, place)
+            requests.append(request)
+    return tuple(requests)
+
+
+def _read_id(view: StateView, node: dict[str, Value], place: Place) -> str:
+    """Read the id of a request: text that is no path and stands once."""
+    if "id" not in node:
+        return ""
+    here = (*place, "id")
+    name = view.report.text(node["id"], here, what="the id of a request")
+    if not isinstance(node["id"], str):
+        return ""
+    if not name or name.startswith("/") or not name.isprintable():
+        what = f"`{shown(name)}` is no id of a request"
+        view.report.fault("name", what, "use printable text that does not start with `/`", here)
+    elif name in view.requests:
+        view.report.fault("duplicate-request", f"there are two requests `{shown(name)}`", "give each its own id", here)
+    return name
+
+
+def _read_request(view: StateView, node: dict[str, Value], place: Place, name: str) -> Request | None:
+    """One request; None where nothing can be made of it."""
+    report = view.report
+    consumer = view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1
+    group = view.group_of(node, place)
+    count = report.whole(node.get("count", 0), (*place, "count"))
+    least = report.whole(node.get("min_count", 0), (*place, "min_count"))
+    if least > count:
+        what = f"`min_count` {least} is more than `count` {count}"
+        report.fault("gang-above-count", what, "lower `min_count` or raise `count`", (*place, "min_count"))
+    at = (*place, "priority")
+    priority = report.whole(node.get("priority", 0), at, least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
+    priority = max(priority, -LARGEST_PRIORITY)
+    submitted = report.instant(node["submitted"], (*place, "submitted")) if "submitted" in node else 0
+    if "unit" in node:
+        _check_unit(view, node["unit"], (*place, "unit"))
+    if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
+        report.unsupported("requests with `preemptible: false` are", (*place, "preemptible"))
+    if consumer < 0 or not group:
+        return None
+    return Request(name, consumer, group, count, least, priority, submitted)
+
+
+def _check_unit(view: StateView, value: Value, place: Place) -> None:
+    """In slot policies a unit is one slot."""
+    node = view.report.mapping(value, place, what="a unit such as `{slots: 1}`")
+    for key in node:
+        if key != "slots":
+            view.report.unsupported(f"`{shown(key)}` in a unit: vector resources are", (*place, key))
+    if node.get("slots") != 1 or type(node["slots"]) is not int:
+        view.report.fault("wrong-unit", "a unit of a slot policy is one slot", "write `unit: {slots: 1}`", place)
+
+
+def read_allocations(view: StateView, value: Value) -> tuple[Allocation, ...]:
+    """Read what requests hold."""
+    report, allocations = view.report, []
+    for at, item in enumerate(view.items(value, ("allocations",), "allocations")):
+        place = ("allocations", at)
+        node = report.mapping(item, place, what="an allocation")
+        report.keys(node, ALLOCATION_KEYS, place, NOT_IN_ALLOCATION)
+        report.missing(node, ("request", "units", "started"), place, "an allocation")
+        request = view.request(node["request"], (*place, "request")) if "request" in node else None
+        host = view.host_of(node, request.resource_group, place) if request else ""
+        units = report.whole(node.get("units", 1), (*place, "units"), least=1)
+        started = report.instant(node["started"], (*place, "started")) if "started" in node else 0
+        if request:
+            allocations.append(Allocation(request.id, host, units, started))
+    return tuple(allocations)

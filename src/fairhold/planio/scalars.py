@@ -1,0 +1,49 @@
+"""YAML 1.2 core schema: what a plain scalar means.
+
+`no`, `yes`, `on`, `1:30`, `1_000` and dates are strings, unlike in YAML 1.1.
+"""
+
+from __future__ import annotations
+
+import re
+
+FIRST = frozenset("-+.0123456789~nNtTfF")
+"""Characters that a plain scalar other than a string can start with."""
+LONGEST_NUMBER = 400
+"""Digits beyond which a number is not read as one (Python refuses much longer ones)."""
+
+_NAMED: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_DECIMAL = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+
+def resolve(text: str) -> str | float | bool | None:
+    """Return the value of a plain scalar: None, bool, int, float or the text itself.
+
+    Raises ValueError where it is a number without a finite value or with more digits than `LONGEST_NUMBER`.
+    """
+    if text in _NAMED:
+        return _NAMED[text]
+    if text[0] not in FIRST:
+        return text
+    if _DECIMAL.fullmatch(text):
+        return int(_short(text))
+    if _BASED.fullmatch(text):
+        return int(_short(text), 0)
+    if _FLOAT.fullmatch(text):
+        return float(_short(text))
+    if _NOT_FINITE.fullmatch(text):
+        raise ValueError(f"`{text}` is no number that can be counted with")
+    return text
+
+
+def _short(text: str) -> str:
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(f"a number with {len(text)} digits is too long")
+    return text

@@ -1,0 +1,106 @@
+"""State files (SPEC §11): text → `State` for a plan, with every fault of the file at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.model.state import State
+from fairhold.planio.counts import read_counts, read_slots
+from fairhold.planio.document import parse_document, read_text
+from fairhold.planio.notices import read_held, read_notices
+from fairhold.planio.report import Report, shown
+from fairhold.planio.requests import read_allocations, read_requests
+from fairhold.planio.stateview import StateView
+from fairhold.planio.statewrite import state_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.model.plan import Plan
+    from fairhold.planio.values import Value
+
+__all__ = ["parse_state", "read_state", "state_document"]
+
+KEYS = (
+    *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
+    *("reclaims", "held", "hosts_down", "previous_cycle"),
+)
+NOT_HERE = {
+    "borrowed": "`borrowed` belongs to the policy `ownership`, which is",
+    "ownership": "`ownership` belongs to the policy `multidimensional`, which is",
+    "usage": "`usage` belongs to the policy `fair_share`, which is",
+}
+
+
+def read_state(path: str | Path, plan: Plan) -> State:
+    """Read the state of a file; raises InputError with all its faults."""
+    return parse_state(read_text(path), plan, str(path))
+
+
+def parse_state(text: str, plan: Plan, name: str) -> State:
+    """Read the state of a text under a plan.
+
+    name : name of the file, as faults show it
+
+    Raises InputError with all faults in the order of the file.
+    """
+    document = parse_document(text, name)
+    report = Report(document)
+    top = report.mapping(document.value, (), what="a mapping with `fairhold_state: 1`")
+    if not top:
+        report.settle()
+    report.version(top, "fairhold_state")
+    report.keys(top, KEYS, (), NOT_HERE)
+    report.missing(top, ("now",), (), "a state")
+    view = StateView(report, plan)
+    state = _read(view, top)
+    report.settle()
+    return state
+
+
+def _read(view: StateView, top: dict[str, Value]) -> State:
+    """All sections; requests before what names them."""
+    report = view.report
+    now = report.instant(top["now"], ("now",)) if "now" in top else 0
+    slots = read_slots(view, top.get("resource_groups"))
+    demand = read_counts(view, top.get("demand"), "demand")
+    allocated = read_counts(view, top.get("allocated"), "allocated")
+    requests = read_requests(view, top.get("requests"))
+    allocations = read_allocations(view, top.get("allocations"))
+    view.check_modes()
+    return State(
+        now=now,
+        slots=slots,
+        hosts_down=_read_down(view, top.get("hosts_down")),
+        demand=demand,
+        allocated=allocated,
+        requests=requests,
+        allocations=allocations,
+        notices=read_notices(view, top.get("reclaims"), allocated, allocations),
+        held=read_held(view, top.get("held")),
+        previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
+    )
+
+
+def _read_down(view: StateView, value: Value) -> frozenset[str]:
+    """Names of hosts that are down."""
+    down: set[str] = set()
+    for at, item in enumerate(view.items(value, ("hosts_down",), "names of hosts")):
+        place = ("hosts_down", at)
+        name = view.report.text(item, place, what="the name of a host")
+        if name in down:
+            view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one away", place)
+        elif isinstance(item, str) and view.known_host(name, place):
+            down.add(name)
+    return frozenset(down)
+
+
+def _read_previous(report: Report, value: Value, now: int) -> int | None:
+    """Read the instant of the cycle before."""
+    if value is None:
+        return None
+    place = ("previous_cycle",)
+    previous = report.instant(value, place)
+    if now and previous > now:
+        report.fault("later-than-now", "the previous cycle is later than `now`", "give the earlier instant", place)
+    return previous

@@ -1,0 +1,120 @@
+"""What the readers of a state share: the plan's groups and hosts, and what was read so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.planio.names import find_leaf
+from fairhold.planio.report import listed, shown
+
+if TYPE_CHECKING:
+    from fairhold.errors import Place
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import Request
+    from fairhold.planio.report import Report
+    from fairhold.planio.values import Value
+
+
+class StateView:
+    """A state that is being read.
+
+    shared   : resource groups with a policy entry, in the entries' order
+    host     : name of a host → its resource group
+    requests : id → request, None where the request itself is at fault
+    counted  : resource group → first place that gives counts for it
+    asked    : resource group → first place that gives a request for it
+    """
+
+    def __init__(self, report: Report, plan: Plan) -> None:
+        self.report = report
+        self.plan = plan
+        self.tree = plan.tree
+        self.shared = tuple(dict.fromkeys(name for entry in plan.policies for name in entry.resource_groups))
+        self.host = {host.name: group.name for group in plan.resource_groups.values() for host in group.hosts}
+        self.requests: dict[str, Request | None] = {}
+        self.counted: dict[str, Place] = {}
+        self.asked: dict[str, Place] = {}
+
+    def items(self, value: Value, place: Place, what: str) -> list[Value]:
+        """Return the members of a section that may be left out."""
+        return [] if value is None else self.report.sequence(value, place, what=what)
+
+    def leaf(self, value: Value, place: Place) -> int:
+        """Return the row of a leaf, -1 with a fault where it is none."""
+        path = self.report.text(value, place, what="the path of a consumer")
+        return find_leaf(self.report, self.tree, path, place) if isinstance(value, str) else -1
+
+    def group(self, name: str, place: Place) -> bool:
+        """Whether a resource group is there and shared by a policy entry; a fault where not."""
+        if name in self.shared:
+            return True
+        if name in self.plan.resource_groups:
+            what = f"no policy entry of the plan shares the resource group `{shown(name)}`"
+            self.report.fault("group-without-policy", what, "leave it away, or add it to a policy entry", place)
+        else:
+            mend = self.report.suggest(name, self.plan.resource_groups, "name a resource group of the plan")
+            self.report.fault("unknown-resource-group", f"there is no resource group `{shown(name)}`", mend, place)
+        return False
+
+    def group_of(self, node: dict[str, Value], place: Place) -> str:
+        """Return the `resource_group` of a row, which may be left out where only one is shared; empty with a fault."""
+        if "resource_group" in node:
+            here = (*place, "resource_group")
+            name = self.report.text(node["resource_group"], here, what="the name of a resource group")
+            return name if name and self.group(name, here) else ""
+        if len(self.shared) == 1:
+            return self.shared[0]
+        mend = f"add `resource_group:` with one of {listed(self.shared)}"
+        self.report.fault("missing-key", "the plan shares several resource groups, and none is named", mend, place)
+        return ""
+
+    def has_hosts(self, group: str) -> bool:
+        """Whether a resource group is made of hosts."""
+        return bool(self.plan.resource_groups[group].hosts)
+
+    def known_host(self, name: str, place: Place) -> bool:
+        """Whether the plan has a host; a fault where not."""
+        if name in self.host:
+            return True
+        otherwise = "name a host of the plan" if self.host else "the plan has no hosts: leave it away"
+        mend = self.report.suggest(name, list(self.host)[:5000], otherwise)
+        self.report.fault("unknown-host", f"there is no host `{shown(name)}`", mend, place)
+        return False
+
+    def host_of(self, node: dict[str, Value], group: str, place: Place) -> str:
+        """Return the `host` of a row: needed where the group has hosts, empty where it has none."""
+        if "host" not in node:
+            if self.has_hosts(group):
+                what = f"the resource group `{shown(group)}` has hosts, and none is named"
+                self.report.fault("missing-key", what, "add `host:`", place)
+            return ""
+        here = (*place, "host")
+        name = self.report.text(node["host"], here, what="the name of a host")
+        if not isinstance(node["host"], str) or not self.known_host(name, here):
+            return ""
+        if self.host[name] != group:
+            what = f"the host `{shown(name)}` stands in the resource group `{shown(self.host[name])}`"
+            self.report.fault("wrong-host", what, f"name a host of `{shown(group)}`", here)
+        return name
+
+    def request(self, value: Value, place: Place) -> Request | None:
+        """Return the request of an id; None with a fault where there is none."""
+        name = self.report.text(value, place, what="the id of a request")
+        if isinstance(value, str) and name not in self.requests:
+            mend = self.report.suggest(name, list(self.requests)[:5000], "name one that stands under `requests:`")
+            self.report.fault("unknown-request", f"there is no request `{shown(name)}`", mend, place)
+        return self.requests.get(name)
+
+    def check_modes(self) -> None:
+        """Check that a group has counts or requests, and ages where `victims` needs them (SPEC §11)."""
+        for group, place in self.counted.items():
+            if group in self.asked:
+                what = f"`{shown(group)}` has counts here and requests elsewhere"
+                self.report.fault("counts-and-requests", what, "give one of the two for a resource group", place)
+        for entry in self.plan.policies:
+            victims = entry.settings.victims
+            for group in entry.resource_groups:
+                if victims != "youngest" and group in self.counted and group not in self.asked:
+                    what = f"victims go by `{victims}`, and counts in `{shown(group)}` have no age or priority"
+                    mend = "write `requests:` and `allocations:`, or set `victims: youngest` in the plan"
+                    self.report.fault("victims-need-requests", what, mend, self.counted[group])

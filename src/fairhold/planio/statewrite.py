@@ -1,0 +1,89 @@
+"""`State` → the document that `parse_state` reads back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import Allocation, HeldUnits, Notice, Request, State
+
+Row = dict[str, Any]
+"""One mapping of the document: strings, whole numbers and None."""
+
+
+def state_document(plan: Plan, state: State) -> Row:
+    """Return a state in its one canonical form: keys in the order of SPEC §11, counts by row, hosts by name.
+
+    What is empty is left out, and so is every field that has its default. `json.dumps` of the document is a state file.
+    """
+    paths = plan.tree.paths
+    several = sum(len(entry.resource_groups) for entry in plan.policies) > 1
+    document: Row = {"fairhold_state": 1, "now": format_instant(state.now)}
+    sections: Row = {
+        "resource_groups": {name: {"slots": state.slots[name]} for name in plan.resource_groups if name in state.slots},
+        "demand": _counts(plan, state.demand),
+        "allocated": _counts(plan, state.allocated),
+        "requests": [_request(paths[request.consumer], request, several=several) for request in state.requests],
+        "allocations": [_allocation(held) for held in state.allocations],
+        "reclaims": [_notice(paths, notice) for notice in state.notices],
+        "held": [_held(held) for held in state.held],
+        "hosts_down": sorted(state.hosts_down),
+    }
+    document.update((key, section) for key, section in sections.items() if section)
+    if state.previous_cycle is not None:
+        document["previous_cycle"] = format_instant(state.previous_cycle)
+    return document
+
+
+def _counts(plan: Plan, counts: Mapping[tuple[int, str], int]) -> Row:
+    """Path → resource group → units, in the order of the rows and of the plan's groups."""
+    place = {name: at for at, name in enumerate(plan.resource_groups)}
+    section: Row = {}
+    for row, name in sorted(counts, key=lambda key: (key[0], place[key[1]])):
+        section.setdefault(plan.tree.paths[row], {})[name] = counts[row, name]
+    return section
+
+
+def _request(path: str, request: Request, *, several: bool) -> Row:
+    row: Row = {"id": request.id, "consumer": path}
+    if several:
+        row["resource_group"] = request.resource_group
+    row["count"] = request.count
+    optional = {"min_count": request.min_count, "priority": request.priority}
+    row.update((key, number) for key, number in optional.items() if number)
+    if request.submitted:
+        row["submitted"] = format_instant(request.submitted)
+    return row
+
+
+def _allocation(held: Allocation) -> Row:
+    row: Row = {"request": held.request}
+    if held.host:
+        row["host"] = held.host
+    return row | {"units": held.units, "started": format_instant(held.started)}
+
+
+def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
+    row: Row = {"request": notice.request} if notice.request else {}
+    row |= {"consumer": paths[notice.consumer], "resource_group": notice.resource_group}
+    if notice.host:
+        row["host"] = notice.host
+    row["units"] = notice.units
+    if notice.taker >= 0:
+        row["for"] = paths[notice.taker]
+    row["deadline"] = format_instant(notice.deadline)
+    if notice.reason != "quota":
+        row["reason"] = notice.reason
+    return row
+
+
+def _held(held: HeldUnits) -> Row:
+    row: Row = {"request": held.request}
+    if held.host:
+        row["host"] = held.host
+    return row | {"units": held.units}

@@ -1,0 +1,1 @@
+"""What an administrator chooses: each policy is a short tuple of rules."""

@@ -1,0 +1,12 @@
+"""`hybrid`: ownership and sharing together (seed 1, SPEC §3)."""
+
+from fairhold.policy.policy import Policy
+from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
+from fairhold.rules.reclaiming import reclaim
+from fairhold.rules.sharing import assess_needs, divide_by_ownership
+
+HYBRID = Policy(
+    "hybrid",
+    quotas=(assess_needs, divide_by_ownership),
+    moves=(set_reserves_aside, grant_idle_slots, reclaim),
+)

@@ -1,0 +1,27 @@
+"""A policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+    Rule = Callable[[Snapshot, Draft], None]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The rules of a cycle, in the order in which they run.
+
+    quotas : rules that only compute what everybody is entitled to
+    moves  : rules that hand out idle units and take units back
+    """
+
+    name: str
+    quotas: tuple[Rule, ...]
+    moves: tuple[Rule, ...]

@@ -1,0 +1,86 @@
+"""The exact share: what filling gives when no level is rounded (R-EXACT-1).
+
+Only asked for where rounding matters (R-PROTECT-1, `explain`), so it is computed on demand, group by group, with
+fractions of whole numbers that grow as deep as the tree is.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.kernels._jit import SAFE
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.fill import filled
+from fairhold.kernels.share import fill_group
+
+if TYPE_CHECKING:
+    from collections.abc import MutableSequence, Sequence
+
+    from fairhold.kernels.columns import Needs
+    from fairhold.ledger.snapshot import Snapshot
+
+
+class Filling(NamedTuple):
+    """The filling of one sibling group, in 1/unit slots.
+
+    phase  : who shares, one of the PHASE constants
+    num, den : water level; den 0 = every child at its cap
+    base, weight, floor, cap : one entry a child
+    """
+
+    phase: int
+    unit: int
+    num: int
+    den: int
+    base: Sequence[int]
+    weight: Sequence[int]
+    floor: Sequence[int]
+    cap: Sequence[int]
+
+    def share(self, child: int) -> Fraction:
+        """The exact amount of one child, in slots."""
+        scale = max(self.den, 1)
+        top = filled(self.num, self.den, self.weight[child], self.floor[child], self.cap[child])
+        return Fraction(self.base[child] * scale + top, self.unit * scale)
+
+
+class ExactShares:
+    """Exact shares of the consumers of one snapshot, each sibling group filled once when it is first asked for."""
+
+    def __init__(self, snapshot: Snapshot, needs: Needs) -> None:
+        self.snapshot = snapshot
+        self.needs = needs
+        self._amount: dict[int, Fraction] = {0: Fraction(snapshot.scale[0])}
+        self._filling: dict[int, Filling] = {}
+
+    def amount(self, row: int) -> Fraction:
+        """Exact share of a consumer in slots."""
+        tree = self.snapshot.rows.tree
+        above = []
+        while row not in self._amount:
+            above.append(row)
+            row = tree.parent[row]
+        for child in reversed(above):
+            parent = tree.parent[child]
+            if parent not in self._filling:
+                self._filling[parent] = fill_children(self.snapshot, self.needs, parent, self._amount[parent])
+            self._amount[child] = self._filling[parent].share(child - tree.first[parent])
+        return self._amount[above[0]] if above else self._amount[row]
+
+
+def fill_children(snapshot: Snapshot, needs: Needs, parent: int, amount: Fraction) -> Filling:
+    """Fill a parent's exact amount over its children."""
+    rows, compiled = snapshot.rows, snapshot.compiled
+    start, end = rows.tree.first[parent], rows.tree.end[parent]
+    owned, sure, need = (column[start:end] for column in (rows.plan.owned, needs.sure, needs.need))
+    evenly = rows.entry.settings.distribute_evenly
+    scale_num, scale_den = snapshot.scale[0], max(snapshot.scale[1], 1)
+    scale = scale_den if evenly else 1
+    unit, whole = amount.denominator * scale, amount.numerator * scale
+    largest = max(whole, max(need) * unit, max(sure) * unit, max(owned) * unit, 1)
+    fits = compiled and largest * max(sum(owned), end - start) < SAFE
+    layout: list[MutableSequence[int]] = [zeros(end - start) if fits else [0] * (end - start) for _ in range(4)]
+    phase, num, den = fill_group.run(fits, whole, unit, evenly, scale_num, scale_den, owned, sure, need, *layout)
+    base, weight, floor, cap = layout
+    return Filling(phase, unit, num, den, base, weight, floor, cap)

@@ -1,0 +1,66 @@
+"""Free slots: a report after the cycle's grants, never an input (SPEC §3.5; R-FREE-1, R-FREE-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.fill import level
+from fairhold.kernels.share import round_off
+
+if TYPE_CHECKING:
+    from array import array
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def free_slots(snapshot: Snapshot, draft: Draft) -> array[int]:
+    """Free slots of every consumer.
+
+    While somebody wants more than it holds, within its limits: what reserves still lack (S1.66-68). Else the idle
+    slots, top-down in proportion to what is owned, equally where nobody owns anything (S1.69).
+    """
+    if _somebody_wants_more(snapshot, draft):
+        return _reserves_lacking(snapshot, draft)
+    return _idle_by_ownership(snapshot, draft)
+
+
+def _somebody_wants_more(snapshot: Snapshot, draft: Draft) -> bool:
+    rows, limit = snapshot.rows, snapshot.rows.plan.limit
+    for leaf in rows.leaves:
+        row = leaf
+        if min(snapshot.demand[leaf], limit[leaf]) > draft.held[leaf]:
+            while row > 0 and draft.held[row] < limit[row]:
+                row = rows.tree.parent[row]
+            if row == 0:
+                return True
+    return False
+
+
+def _reserves_lacking(snapshot: Snapshot, draft: Draft) -> array[int]:
+    tree, reserve = snapshot.rows.tree, draft.needs.reserve
+    free = zeros(len(snapshot.rows))
+    for row in range(len(free) - 1, -1, -1):
+        below = sum(free[tree.first[row] : tree.end[row]])
+        free[row] = max(0, below, reserve[row] - draft.held[row]) if row else below
+    return free
+
+
+def _idle_by_ownership(snapshot: Snapshot, draft: Draft) -> array[int]:
+    tree, owned = snapshot.rows.tree, snapshot.rows.plan.owned
+    free = zeros(len(snapshot.rows))
+    free[0] = max(0, snapshot.slots - draft.held[0])
+    for row in range(len(free)):
+        start, end = tree.first[row], tree.end[row]
+        if start == end or free[row] == 0:
+            continue
+        count = end - start
+        weight = list(owned[start:end]) if any(owned[start:end]) else [1] * count
+        none, all_of_it = [0] * count, [free[row] * 2] * count  # a cap that nobody reaches
+        num, den = level(0, count, free[row], weight, none, all_of_it)
+        share = [0] * count
+        round_off(0, count, free[row], 1, num, den, none, weight, none, all_of_it, share)
+        for child, units in enumerate(share):
+            free[start + child] = units
+    return free

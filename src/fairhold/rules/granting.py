@@ -1,0 +1,90 @@
+"""Idle slots: set aside for reserves, granted up to the quotas, then to whoever misses some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.distribute import grant, set_aside
+from fairhold.rules.serving import Placement, serve_leaf
+
+if TYPE_CHECKING:
+    from array import array
+
+    from fairhold.ledger.decision import Grant
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
+    """Idle slots are kept for reserves, and only their subtree may be granted them (R-ASIDE-1)."""
+    set_aside.run(
+        snapshot.compiled,
+        snapshot.rows.tree,
+        snapshot.idle,
+        draft.needs.reserve,
+        snapshot.held,
+        snapshot.kept,
+        draft.inside,
+        draft.own,
+    )
+
+
+def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
+    """Hand out idle slots in two passes (R-GRANT-1, R-GRANT-2), then inside every leaf (R-GRANT-3, R-PLACE-1).
+
+    A leaf that is handed more than its requests can use (a gang needs more at once) is handed so much, and both passes
+    are made again for the others.
+    """
+    if snapshot.idle == 0:
+        return
+    wanted = snapshot.demand[:]
+    while True:
+        trial = Trial(draft.held[:], draft.inside[:], draft.own[:])
+        granted = _two_passes(snapshot, draft, wanted, trial)
+        placement = Placement(snapshot.books)
+        grants: list[Grant] = []
+        stuck = False
+        for leaf in [leaf for leaf in snapshot.rows.leaves if granted[leaf]]:
+            served = serve_leaf(snapshot.books, leaf, granted[leaf], placement)
+            used = sum(grant.units for grant in served)
+            if used < granted[leaf]:
+                wanted[leaf] = draft.held[leaf] + used
+                stuck = True
+                break
+            grants.extend(served)
+        if not stuck:
+            break
+    draft.held, draft.inside, draft.own = trial
+    draft.idle = max(0, snapshot.slots - draft.held[0])
+    draft.decision = draft.decision._replace(grants=tuple(grants))
+
+
+class Trial(NamedTuple):
+    """Columns that the passes change: units held, and what is set aside in the subtree and for the row itself."""
+
+    held: array[int]
+    inside: array[int]
+    own: array[int]
+
+
+def _two_passes(snapshot: Snapshot, draft: Draft, wanted: array[int], trial: Trial) -> array[int]:
+    """Units granted to every leaf; `trial` is brought up to date."""
+    rows = snapshot.rows
+    granted, usable, near, handed = (zeros(len(rows)) for _ in range(4))
+    grant.run(
+        snapshot.compiled,
+        rows.tree,
+        snapshot.idle - draft.inside[0],
+        draft.quota,
+        rows.plan.limit,
+        wanted,
+        trial.held,
+        trial.inside,
+        trial.own,
+        granted,
+        usable,
+        near,
+        handed,
+    )
+    return granted

@@ -1,0 +1,112 @@
+"""Who gives back how many units (SPEC §8.4)."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.reclaim import Holdings, balance, divide
+from fairhold.rules.exact import ExactShares
+from fairhold.rules.lacking import settle_lack
+from fairhold.rules.victims import take_units
+
+if TYPE_CHECKING:
+    from array import array
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def reclaim(snapshot: Snapshot, draft: Draft) -> None:
+    """Decide for every leaf how many units are to go, and tell their holders (R-RECLAIM-1 to R-RECLAIM-5)."""
+    whole = draft.held[:]
+    for row, units in enumerate(draft.inside):
+        if units:
+            whole[row] += units
+    if _nothing_to_do(snapshot, draft, whole):
+        return
+    draft.keep = keep_own(snapshot, draft)
+    draft.protected = protect_rounded(snapshot, draft)
+    have = Holdings(
+        quota=draft.quota,
+        limit=snapshot.rows.plan.limit,
+        reserve=draft.needs.reserve,
+        held=draft.held,
+        whole=whole,
+        keep=draft.keep,
+        protected=draft.protected,
+        noticed=snapshot.noticed,
+        bound=snapshot.pinned[:],
+    )
+    asked = -1
+    while True:
+        _divide(snapshot, draft, have, asked)
+        asked = draft.balance.gives[0] if asked < 0 else asked
+        whole_gangs = take_units(snapshot, draft)
+        if not whole_gangs:
+            return
+        # A gang that stops as a whole gives more than its leaf was asked: then that is what the leaf must give, and of
+        # the same total others give less; one leaf after another, in path order.
+        leaf, units = whole_gangs
+        have.bound[leaf] = max(have.bound[leaf], units)
+
+
+def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> None:
+    tree, compiled, room = snapshot.rows.tree, snapshot.compiled, zeros(len(snapshot.rows))
+    balance.run(compiled, tree, have, draft.balance, room)
+    divide.run(compiled, tree, have, snapshot.lost, asked, draft.balance, room)
+    settle_lack(snapshot, draft.needs.need, have, draft.balance)
+
+
+def _nothing_to_do(snapshot: Snapshot, draft: Draft, whole: array[int]) -> bool:
+    """Nobody misses a unit, none is lost, no limit is broken, none is under notice: the common case."""
+    rows = snapshot.rows
+    if snapshot.lost or any(snapshot.noticed) or any(map(int.__gt__, whole, rows.plan.limit)):
+        return False
+    tree = rows.tree
+    return not any(
+        quota > held and (row == 0 or tree.first[row] == tree.end[row] or draft.needs.reserve[row] > held)
+        for row, (quota, held) in enumerate(zip(draft.quota, whole, strict=True))
+        if row
+    )
+
+
+def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
+    """What is not taken for others: the quota; with `disable_reclaim_own` at least what was owned (R-KEEP-1).
+
+    Holds at every level for a node whose owned was scaled down; the seed's own words: uses 12, quota 9, owned 10 at 90
+    of 100 slots, so 2 are reclaimed (S1.63).
+    """
+    keep = draft.quota[:]
+    scale_num, scale_den = snapshot.scale
+    if snapshot.rows.entry.settings.disable_reclaim_own and scale_num < scale_den:
+        for row, owned in enumerate(snapshot.rows.plan.owned):
+            keep[row] = max(keep[row], owned)
+    return keep
+
+
+def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:
+    """Leaves above their quota that hold no more, at every level, than their exact share rounded up (R-PROTECT-1).
+
+    Only rounding makes the difference, and a host that joins shall not stop work of equal rank. Every level moves a
+    quota by less than one unit from what its parent's would give, and passes on at most what moved the parent: so
+    exact share and quota differ by less than the depth, and who holds more than that is not protected.
+    """
+    rows, held, quota, need = snapshot.rows, draft.held, draft.quota, draft.needs.need
+    exact = ExactShares(snapshot, draft.needs)
+    within: dict[int, bool] = {0: True}
+
+    def holds_no_more(row: int) -> bool:
+        if row not in within:
+            within[row] = held[row] <= need[row] and held[row] <= ceil(exact.amount(row))
+        return within[row]
+
+    protected = zeros(len(rows))
+    for leaf in rows.leaves:
+        if quota[leaf] < held[leaf] < quota[leaf] + 1 + rows.depth:
+            row = leaf
+            while row > 0 and holds_no_more(row):
+                row = rows.tree.parent[row]
+            protected[leaf] = int(row == 0)
+    return protected

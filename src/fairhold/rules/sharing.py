@@ -1,0 +1,37 @@
+"""What everybody needs, and the division of what there is: from the root down, by what siblings own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import zeros
+from fairhold.kernels.rollup import needs
+from fairhold.kernels.share import share
+
+if TYPE_CHECKING:
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def assess_needs(snapshot: Snapshot, draft: Draft) -> None:
+    """Reserve, sure slots and need of every consumer (R-SCALE-1, R-SCALE-2, R-SCALE-3, R-NEED-1, R-NEED-2)."""
+    rows = snapshot.rows
+    needs.run(snapshot.compiled, rows.tree, rows.plan, *snapshot.scale, snapshot.demand, draft.needs)
+
+
+def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
+    """The quota of every consumer (R-QUOTA-1, R-QUOTA-2, R-QUOTA-3, R-QUOTA-4, R-FILL-1, R-FILL-2, R-ROUND-1)."""
+    rows = snapshot.rows
+    # Plain Python lays out in whole numbers of any size, which no column could hold.
+    room = [zeros(len(rows)) if snapshot.compiled else [0] * len(rows) for _ in range(4)]
+    draft.quota[0] = snapshot.scale[0]
+    share.run(
+        snapshot.compiled,
+        rows.tree,
+        rows.plan,
+        draft.needs,
+        rows.entry.settings.distribute_evenly,
+        *snapshot.scale,
+        *room,
+        draft.quota,
+    )

@@ -1,0 +1,204 @@
+"""Inside a leaf: which units get notice, and which notices are withdrawn (R-VICTIM-1, R-NOTICE-1, R-GRACE-1)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.decision import NoticeGiven, Withdrawal
+from fairhold.ledger.snapshot import WINDOW
+from fairhold.ledger.tables import NOBODY
+from fairhold.model.state import REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.ledger.books import Books
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+QUOTA, LIMIT, LOST = (REASONS.index(name) for name in ("quota", "limit", "lost"))
+
+Chosen = list[tuple[int, int]]
+"""Allocations with the units of each that get notice."""
+
+
+def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
+    """Turn what every leaf gives into new and withdrawn notices: the difference to those in force (R-NOTICE-1).
+
+    Returns the first leaf, in path order, that gives more than it was asked because a gang stops as a whole, with the
+    units that it gives; None where every leaf gives what it was asked.
+    """
+    books, gives, noticed = snapshot.books, draft.balance.gives, snapshot.noticed
+    withdrawals: list[Withdrawal] = []
+    victims: dict[int, Chosen] = {}
+    for leaf in [leaf for leaf in snapshot.rows.leaves if gives[leaf] != noticed[leaf]]:
+        new = choose_victims(books, leaf, gives[leaf] - noticed[leaf]) if gives[leaf] > noticed[leaf] else []
+        going = noticed[leaf] + sum(units for _, units in new)
+        if going > gives[leaf]:
+            back = withdraw_inside(books, leaf, going - gives[leaf], new)
+            going -= sum(withdrawal.units for withdrawal in back)
+            if going > gives[leaf]:
+                return leaf, going
+            withdrawals += back
+        if new:
+            victims[leaf] = new
+    notices = _pair(snapshot, draft, victims)
+    draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
+    return None
+
+
+def _pair(snapshot: Snapshot, draft: Draft, victims: dict[int, Chosen]) -> Iterator[NoticeGiven]:
+    """The new notices, each on its way to a leaf that misses units, in path order (R-FOR-1; informs only)."""
+    rows = snapshot.rows
+    takers = deque(_takers(snapshot, draft))
+    for leaf, chosen in victims.items():
+        deadline = snapshot.now + rows.grace[leaf]
+        spare = LIMIT if _is_over_a_limit(snapshot, draft, leaf) else LOST if snapshot.lost else QUOTA
+        for allocation, units in chosen:
+            left = units
+            while left and takers:
+                taker, wanted = takers.popleft()
+                count = min(left, wanted)
+                if count < wanted:
+                    takers.appendleft((taker, wanted - count))
+                yield NoticeGiven(allocation, count, taker, deadline, QUOTA)
+                left -= count
+            if left:
+                yield NoticeGiven(allocation, left, NOBODY, deadline, spare)
+
+
+def _takers(snapshot: Snapshot, draft: Draft) -> Iterator[tuple[int, int]]:
+    """Missing leaves in path order with what they miss and nothing is on its way for yet."""
+    books, notices = snapshot.books, snapshot.books.notices
+    coming: dict[int, int] = {}
+    for mine in books.notices.by_allocation.values():
+        for notice in mine:
+            coming[notices.taker[notice]] = coming.get(notices.taker[notice], 0) + notices.units[notice]
+    missing = draft.balance.missing
+    for leaf in [leaf for leaf in snapshot.rows.leaves if missing[leaf]]:
+        if missing[leaf] > coming.get(leaf, 0):
+            yield leaf, missing[leaf] - coming.get(leaf, 0)
+
+
+def _is_over_a_limit(snapshot: Snapshot, draft: Draft, row: int) -> bool:
+    """Whether a leaf, or a branch above it, holds more than its limit."""
+    rows = snapshot.rows
+    over = draft.held[row] > rows.plan.limit[row]
+    while row > 0 and not over:
+        row = rows.tree.parent[row]
+        whole = draft.held[row] + draft.inside[row] + draft.balance.missing[row]
+        over = row > 0 and whole > rows.plan.limit[row]
+    return over
+
+
+def withdraw_inside(books: Books, leaf: int, units: int, new: Chosen) -> list[Withdrawal]:
+    """Withdraw notices of a leaf, latest deadline first, of equal ones the last given.
+
+    A gang that is stopped as a whole stays under notice, unless so much is withdrawn that it can run. Notices of a
+    switch of windows stay.
+
+    new : what this cycle notices of the leaf
+    """
+    notices, allocations, requests = books.notices, books.allocations, books.requests
+    going: dict[int, int] = {}
+    for allocation, count in new:
+        request = allocations.request[allocation]
+        going[request] = going.get(request, 0) + count
+    mine = [
+        notice
+        for request in requests.by_leaf.get(leaf, ())
+        for allocation in allocations.by_request.get(request, ())
+        for notice in notices.by_allocation.get(allocation, ())
+        if notices.reason[notice] != WINDOW
+    ]
+    mine.sort(key=lambda row: (notices.deadline[row], notices.serial[row]), reverse=True)
+    withdrawn: list[Withdrawal] = []
+    for notice in mine:
+        request = allocations.request[notices.allocation[notice]]
+        runs_on = requests.held[request] - requests.noticed[request] - going.get(request, 0)
+        if runs_on + units < requests.minimum[request] <= requests.held[request]:
+            continue
+        taken = min(units, notices.units[notice])
+        if taken:
+            withdrawn.append(Withdrawal(notice, taken))
+            going[request] = going.get(request, 0) - taken
+            units -= taken
+    return withdrawn
+
+
+def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
+    """Allocations of a leaf that give `units` more, fewest gangs broken, then in the order of `victims` (R-VICTIM-1).
+
+    Of a gang its surplus goes first; one below its minimum stops as a whole, which may give more than was asked.
+    """
+    requests, allocations = books.requests, books.allocations
+    mine = requests.by_leaf.get(leaf, ())
+    if len(mine) == 1:
+        (request,) = mine
+        held = allocations.by_request.get(request, ())
+        if len(held) == 1 and requests.minimum[request] == 0:  # nothing to choose: by far the most frequent case
+            (allocation,) = held
+            return [(allocation, min(units, allocations.units[allocation] - allocations.noticed[allocation]))]
+    order = victim_order(books, [row for request in mine for row in allocations.by_request.get(request, ())])
+    by_request = list(dict.fromkeys(allocations.request[row] for row in order))
+    running = {request: requests.held[request] - requests.noticed[request] for request in by_request}
+    core = {
+        request: requests.minimum[request]
+        for request in by_request
+        if 0 < requests.minimum[request] <= running[request]
+    }
+    broken = _gangs_to_break(by_request, core, units - sum(running.values()) + sum(core.values()))
+    chosen = [
+        (row, allocations.units[row] - allocations.noticed[row]) for row in order if allocations.request[row] in broken
+    ]
+    left = units - sum(count for _, count in chosen)
+    loose = {request: running[request] - core.get(request, 0) for request in by_request if request not in broken}
+    for row in order:
+        request = allocations.request[row]
+        taken = min(left, loose.get(request, 0), allocations.units[row] - allocations.noticed[row])
+        if taken > 0:
+            chosen.append((row, taken))
+            loose[request] -= taken
+            left -= taken
+    return [(row, count) for row, count in chosen if count]
+
+
+def victim_order(books: Books, rows: list[int]) -> list[int]:
+    """Allocations in the order of `victims`; age is submitted, then started.
+
+    Ties go to the last id and the last host, for `oldest` to the first ones, so that the order is total.
+    """
+    requests, allocations = books.requests, books.allocations
+    victims = books.rows.entry.settings.victims
+
+    def age(row: int) -> tuple[int, int, int, str, int, int]:
+        request = allocations.request[row]
+        priority = -requests.priority[request] if victims == "lowest_priority" else 0
+        started = allocations.started[row]
+        return priority, requests.submitted[request], started, requests.id[request], allocations.host[row], row
+
+    return sorted(rows, key=age, reverse=victims != "oldest")
+
+
+def _gangs_to_break(order: list[int], core: dict[int, int], short: int) -> set[int]:
+    """The fewest gangs that have to stop as a whole for `short` units; among equally few, the first in victims' order.
+
+    core : gang → its minimum, the units that go only if it stops
+    """
+    waiting = [request for request in order if request in core]
+    count = 0
+    while short > 0 and count < len(waiting) and _largest(core, waiting, count) < short:
+        count += 1
+    broken: set[int] = set()
+    while short > 0 and count > 0 and waiting:
+        request = waiting.pop(0)
+        if core[request] + _largest(core, waiting, count - 1) >= short:
+            broken.add(request)
+            short -= core[request]
+            count -= 1
+    return broken
+
+
+def _largest(core: dict[int, int], gangs: list[int], count: int) -> int:
+    return sum(sorted((core[gang] for gang in gangs), reverse=True)[:count])

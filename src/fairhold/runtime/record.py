@@ -1,0 +1,169 @@
+"""Writes down a run: `record.jsonl`, and for every cycle that took slots back the state it started from.
+
+A line has the instant and its kind: the name of an event, with the instructions that came of it, or `cycle`, with what
+it decided; a cycle follows the event that caused it. `cycles/NNNN.state.json` is a state file: `fairhold cycle` and
+`fairhold explain` come to the same decision from it. The lists of a record are in the terms of `fairhold cycle --json`.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TextIO
+
+from fairhold.cycle.document import merged
+from fairhold.cycle.open import close_books
+from fairhold.ledger.tables import NOBODY
+from fairhold.model.state import REASONS, State
+from fairhold.orchestrator.instructions import WakeAt
+from fairhold.planio.state import state_document
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.books import Books
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.events import Event
+    from fairhold.orchestrator.instructions import Instruction
+
+RECORD = "record.jsonl"
+Line = dict[str, Any]
+
+
+class Record:
+    """The record of one run.
+
+    plan, books : of the run
+    directory   : output directory, exists
+    complain    : is told, once, why the record cannot be written; the run goes on without it
+    """
+
+    def __init__(
+        self, plan: Plan, books: Mapping[str, Books], directory: Path, complain: Callable[[str], None]
+    ) -> None:
+        self._plan = plan
+        self._books = books
+        self._directory = directory
+        self._complain = complain
+        self._cycles = 0
+        self._waiting: list[Line] = []
+        self._file: TextIO | None = None
+        try:
+            self._file = (directory / RECORD).open("x", encoding="utf-8", buffering=1)
+            (directory / "cycles").mkdir(exist_ok=True)
+        except OSError as error:
+            self._give_up(error)
+
+    def note(self, event: Event, instructions: Iterable[Instruction], now: int) -> None:
+        """Write down an event, its instructions and the cycles that it caused."""
+        line: Line = {"now": format_instant(now), "kind": type(event).__name__} | _plain(asdict(event))
+        orders = [order for order in instructions if not isinstance(order, WakeAt)]
+        if orders:
+            line["instructions"] = [_instruction(order) for order in orders]
+        lines, self._waiting = [line, *self._waiting], []
+        if self._file is None:
+            return
+        try:
+            self._file.write("".join(json.dumps(each) + "\n" for each in lines))
+        except OSError as error:
+            self._give_up(error)
+
+    def cycle(self, result: CycleResult, cause: str) -> None:
+        """Keep a cycle's decision, before it is applied, for the next `note`; `on_cycle` of the orchestrator."""
+        decision = result.decision
+        if self._file is None or not any(decision):
+            return
+        self._cycles += 1
+        line: Line = {
+            "now": format_instant(result.snapshot.now),
+            "kind": "cycle",
+            "cycle": self._cycles,
+            "cause": cause,
+            "resource_group": result.snapshot.rows.group.name,
+            "grants": merged(_grants(result)),
+            "reclaims": merged(_reclaims(result)),
+            "withdrawn": merged(_withdrawn(result)),
+        }
+        if decision.notices:
+            line["state"] = self._save_state(result)
+        self._waiting.append(line)
+
+    def close(self) -> None:
+        """No more is written."""
+        try:
+            if self._file is not None:
+                self._file.close()
+        except OSError as error:  # what some file systems say only now
+            self._give_up(error)
+        self._file = None
+
+    def _save_state(self, result: CycleResult) -> str:
+        """Write the state before a cycle; returns the file's name in the output directory.
+
+        Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot
+        until it is gone, so that the cycle counts it and a reader must not settle it.
+        """
+        name = f"cycles/{self._cycles:04d}.state.json"
+        state = close_books(self._books, State(now=result.snapshot.now))
+        text = json.dumps(state_document(self._plan, state), indent=1)
+        try:
+            (self._directory / name).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            self._give_up(error)
+        return name
+
+    def _give_up(self, error: OSError) -> None:
+        """Write no more, also not what the file still holds back."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+        self._complain(f"the run cannot be recorded: {error.filename or RECORD}: {error.strerror}")
+
+
+def _plain(fields: Line) -> Line:
+    return {name: value.value if isinstance(value, Enum) else value for name, value in fields.items()}
+
+
+def _instruction(instruction: Instruction) -> Line:
+    line: Line = {"kind": type(instruction).__name__} | asdict(instruction)
+    if "deadline" in line:
+        line["deadline"] = format_instant(line["deadline"])
+    return line
+
+
+def _holder(books: Books, request: int, host: int) -> Line:
+    row = {"consumer": books.rows.path(books.requests.leaf[request]), "request": books.requests.id[request]}
+    return row | {"host": books.hosts.name[host]} if books.hosts.name[host] else row
+
+
+def _holder_of(books: Books, allocation: int) -> Line:
+    return _holder(books, books.allocations.request[allocation], books.allocations.host[allocation])
+
+
+def _grants(result: CycleResult) -> Iterator[Line]:
+    books = result.snapshot.books
+    for grant in result.decision.grants:
+        yield _holder(books, grant.request, grant.host) | {"units": grant.units}
+
+
+def _reclaims(result: CycleResult) -> Iterator[Line]:
+    books = result.snapshot.books
+    for notice in result.decision.notices:
+        yield _holder_of(books, notice.allocation) | {
+            "units": notice.units,
+            "for": None if notice.taker == NOBODY else books.rows.path(notice.taker),
+            "deadline": format_instant(notice.deadline),
+            "reason": REASONS[notice.reason],
+        }
+
+
+def _withdrawn(result: CycleResult) -> Iterator[Line]:
+    books = result.snapshot.books
+    for withdrawal in result.decision.withdrawals:
+        yield _holder_of(books, books.notices.allocation[withdrawal.notice]) | {"units": withdrawal.units}

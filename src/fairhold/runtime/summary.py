@@ -1,0 +1,98 @@
+"""What is said at the end of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.runtime.lending import owned_now
+from fairhold.runtime.loop import Ending
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from fairhold.ledger.books import Books
+    from fairhold.model.job import Job
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.runtime.tally import LeafTally, Tally
+
+_HEAD = ("consumer", "owned", "finished", "failed", "peak borrowed", "peak lent", "reclaimed", "mean wait", "max wait")
+
+
+def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path) -> Iterator[str]:
+    """The lines of the summary: a row a leaf, then the totals and where the output is.
+
+    Leaves that had no task and lent nothing are counted, not shown, where there is something to show.
+    """
+    several = len(orchestrator.books) > 1
+    jobs = orchestrator.jobs.values()
+    had_tasks = {(job.resource_group, job.leaf) for job in jobs}
+    shown = [leaf for key, leaf in tally.leaves.items() if key in had_tasks or leaf.peak_lent]
+    rows: list[tuple[str, ...]] = [_HEAD]
+    for leaf in shown:
+        books = orchestrator.books[leaf.resource_group]
+        name = f"{leaf.path} ({leaf.resource_group})" if several else leaf.path
+        rows.append((name, *_cells(leaf, owned_now(books.rows, leaf.row, books.slots))))
+    yield ""
+    if shown:
+        yield from _aligned(rows)
+    others = len(tally.leaves) - len(shown)
+    if shown and others:
+        yield f"({others} more without tasks)"
+    finished, failed = sum(job.finished for job in jobs), sum(job.failed for job in jobs)
+    taken = sum(leaf.reclaimed for leaf in tally.leaves.values())
+    stopped = sum(job.reclaimed for job in jobs)
+    yield (
+        f"{_counted(finished, 'task')} finished, {failed} failed in {elapsed / SECOND:.1f}s; "
+        f"at most {_counted(tally.peak_borrowed, 'slot')} borrowed and {tally.peak_lent} lent at once; "
+        f"{_counted(taken, 'slot')} reclaimed, {_counted(stopped, 'attempt')} stopped and run again"
+    )
+    yield f"output in {output}"
+
+
+def _counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 slot`, `2 slots`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _cells(leaf: LeafTally, owned: int) -> tuple[str, ...]:
+    numbers = (owned, leaf.finished, leaf.failed, leaf.peak_borrowed, leaf.peak_lent, leaf.reclaimed)
+    mean = leaf.waited / leaf.started if leaf.started else 0
+    return (*map(str, numbers), f"{mean / SECOND:.2f}s", f"{leaf.longest_wait / SECOND:.2f}s")
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows as text: the first column to the left, the others to the right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((row[0].ljust(widths[0]), *cells))
+
+
+def not_done(jobs: Iterable[Job], orchestrator: Orchestrator, ending: Ending) -> Iterator[tuple[Job, str]]:
+    """Jobs of which tasks neither finished nor failed, each with how many and why not."""
+    for job in jobs:
+        record = orchestrator.jobs.get(job.name)
+        if record is None:
+            yield job, f"{job.count} of {_counted(job.count, 'task')}, not submitted yet"
+            continue
+        left = job.count - record.finished - record.failed
+        if left:
+            stopped = f", {record.cancelled} stopped while running" if record.cancelled else ""
+            books = orchestrator.books[record.resource_group]
+            why = f": {_why_stuck(books, record.leaf)}" if ending is Ending.STUCK else ""
+            yield job, f"{left} of {_counted(job.count, 'task')}{stopped}{why}"
+
+
+def _why_stuck(books: Books, leaf: int) -> str:
+    """Why a leaf that wants slots can never get one, when nothing runs."""
+    rows, row = books.rows, leaf
+    if books.slots == 0:
+        return f"the resource group {rows.group.name} has no slots"
+    while row > 0:
+        if rows.plan.limit[row] == 0:
+            return f"the limit of {rows.path(row)} is 0"
+        row = rows.tree.parent[row]
+    slots = _counted(books.slots, "slot")
+    return f"what others reserve leaves nothing of the {slots} of {rows.group.name} to {rows.path(leaf)}"

@@ -1,0 +1,146 @@
+"""A run as a live table on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.lines import line_of
+from fairhold.runtime.outlet import silence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.runtime.tally import News, Tally
+
+_COLUMNS = ("owned", "held", "borrowed", "lent", "reclaimed", "waiting")
+_BAR = 40
+_FRAME = 6
+"""Lines of the screen that are not rows of consumers."""
+
+
+class TableView:
+    """Draws one row a consumer, again and again in its place; failures are lines above it (see `loop.View`).
+
+    What a parent shows is the sum of its leaves, but for what it owns.
+    """
+
+    pace = 0.25
+
+    def __init__(self, orchestrator: Orchestrator, tally: Tally, title: str) -> None:
+        self._orchestrator = orchestrator
+        self._tally = tally
+        self._title = title
+        self._start: int | None = None
+        self._next = 0.0
+        self._console = Console()
+        self._live = Live(
+            console=self._console,
+            auto_refresh=False,
+            redirect_stderr=sys.stderr.isatty(),  # else what goes to a file would come to the screen
+        )
+        self._is_open = True
+        self._live.start()
+
+    def tell(self, news: Sequence[News]) -> None:
+        """Keep the start, and show what failed."""
+        for each in news:
+            if self._start is None:
+                self._start = each.at
+            if each.kind == "failed" and self._is_open:
+                try:
+                    self._console.print(Text(line_of(each, self._start), style="red"))
+                except OSError:
+                    self._give_up()
+
+    def refresh(self) -> None:
+        """Draw anew, where the last time is long enough ago."""
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + self.pace * 0.9
+            self._draw()
+
+    def close(self) -> None:
+        """Draw a last time and give the terminal back; may be called twice."""
+        self._draw()
+        if self._is_open:
+            self._is_open = False
+            with suppress(OSError):
+                self._live.stop()
+
+    def _draw(self) -> None:
+        if self._is_open:
+            try:
+                self._live.update(self._table(), refresh=True)
+            except OSError:
+                self._give_up()
+
+    def _give_up(self) -> None:
+        """The terminal is gone; the run is not."""
+        self._is_open = False
+        silence(sys.stdout)
+        with suppress(OSError):
+            self._live.stop()
+
+    def _table(self) -> Table:
+        table = Table(title=self._heading(), title_justify="left", box=None, padding=(0, 2, 0, 0))
+        table.add_column("consumer")
+        for name in _COLUMNS:
+            table.add_column(name, justify="right")
+        table.add_column("running")
+        rows = [row for books in self._orchestrator.books.values() for row in self._rows(books)]
+        room = max(1, self._console.height - _FRAME)
+        for cells in rows[:room]:
+            table.add_row(*cells)
+        if len(rows) > room:
+            table.add_row(f"… {len(rows) - room} more")
+        return table
+
+    def _heading(self) -> Text:
+        jobs = self._orchestrator.jobs.values()
+        over = sum(job.finished + job.failed for job in jobs)
+        waiting, running = sum(job.waiting for job in jobs), sum(job.running for job in jobs)
+        failed = sum(job.failed for job in jobs)
+        counts = f"{running} running, {waiting} waiting, {over} over" + (f", {failed} failed" if failed else "")
+        return Text(f"{self._title}  {counts}", style="bold")
+
+    def _rows(self, books: Books) -> Iterator[tuple[str | Text, ...]]:
+        rows, group, slots = books.rows, books.rows.group.name, books.slots
+        borrowed, lent = lending(books)
+        columns = [[0] * len(rows) for _ in range(6)]
+        for leaf in rows.leaves:
+            own = (borrowed.get(leaf, 0), lent.get(leaf, 0), self._tally.leaves[group, leaf].reclaimed)
+            waiting = max(0, books.demand[leaf] - books.held[leaf])
+            for column, value in zip(columns, (books.held[leaf], *own, waiting, books.noticed[leaf]), strict=True):
+                column[leaf] = value
+        for row in range(len(rows) - 1, 0, -1):
+            for column in columns:
+                column[rows.tree.parent[row]] += column[row]
+        if len(self._orchestrator.books) > 1:
+            yield Text(group, style="italic"), *[""] * 7
+        for row in rows.tree.path[1:]:
+            held, loans, lends, taken, waiting, noticed = (column[row] for column in columns)
+            path = rows.path(row)
+            name = "  " * (path.count("/") - 1) + path.rpartition("/")[2]
+            numbers = (owned_now(rows, row, slots), held, loans, lends, taken, waiting)
+            bar = _bar(held - loans, loans, noticed, slots) if rows.is_leaf(row) else Text()
+            yield Text(name), *(str(number) if number else "·" for number in numbers), bar
+
+
+def _bar(own: int, borrowed: int, noticed: int, slots: int) -> Text:
+    """Slots held: own, borrowed, and of these what is under notice at the end."""
+    scale = max(1, -(-slots // _BAR))
+    firm = max(0, borrowed - noticed)
+    bar = Text("█" * -(-(own - max(0, noticed - borrowed)) // scale), style="green")
+    bar.append("█" * -(-firm // scale), style="yellow")
+    bar.append("█" * -(-noticed // scale), style="red")
+    return bar

@@ -1,0 +1,180 @@
+"""Keeps count of a run: what happened to every task, what every leaf got, lent, borrowed and waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded
+from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
+from fairhold.runtime.lending import lending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.orchestrator.events import Event
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.orchestrator.instructions import Instruction
+
+LeafKey = tuple[str, int]
+"""Resource group and row of a leaf in its books."""
+
+
+class News(NamedTuple):
+    """Something that people are told.
+
+    kind     : submitted, started, notice, withdrawn, finished, failed, cancelled; of an attempt that ends without its
+               work done and waits again, reclaimed: it is under notice, or stopped: its notice was withdrawn
+    at       : instant
+    task     : index, -1 where it is about the whole job
+    attempt  : which attempt of the task
+    consumer : path of the leaf
+    note     : details in words, may be empty
+    deadline : of a `notice`, when the attempt will be stopped
+    """
+
+    kind: str
+    at: int
+    job: str
+    task: int
+    attempt: int
+    consumer: str
+    note: str = ""
+    deadline: int = 0
+
+
+@dataclass(slots=True)
+class LeafTally:
+    """What a leaf got of a resource group so far. Waits are microseconds.
+
+    started   : attempts; finished, failed : tasks
+    reclaimed : slots taken back: attempts that were under notice when they ended, in time or not
+    waited    : from the submission, or from the end of the attempt before, to the start; summed over attempts
+    """
+
+    path: str
+    resource_group: str
+    row: int
+    started: int = 0
+    finished: int = 0
+    failed: int = 0
+    reclaimed: int = 0
+    peak_borrowed: int = 0
+    peak_lent: int = 0
+    waited: int = 0
+    longest_wait: int = 0
+
+
+@dataclass(slots=True)
+class _Running:
+    start: Start
+    leaf: LeafTally
+    is_noticed: bool = False
+    is_stopped: bool = False
+
+
+class Tally:
+    """Keeps count of what goes into and comes out of an orchestrator.
+
+    leaves : in the order of the plan's resource groups and paths
+    peak_borrowed, peak_lent : of the whole run, all leaves together
+    """
+
+    def __init__(self, orchestrator: Orchestrator) -> None:
+        self._orchestrator = orchestrator
+        self.leaves: dict[LeafKey, LeafTally] = {
+            (group, row): LeafTally(books.rows.path(row), group, row)
+            for group, books in orchestrator.books.items()
+            for row in books.rows.leaves
+        }
+        self.peak_borrowed = 0
+        self.peak_lent = 0
+        self._running: dict[int, _Running] = {}
+        self._submitted: dict[str, int] = {}
+        self._requeued: dict[tuple[str, int], int] = {}
+        self._reclaimed: dict[str, int] = {}
+
+    def note(self, event: Event, instructions: Iterable[Instruction], now: int, how: str = "") -> list[News]:
+        """Count an event with the instructions that came of it.
+
+        how : how a failed attempt ended
+        """
+        news: list[News] = []
+        if isinstance(event, JobSubmitted):
+            self._submitted[event.job] = now
+            tasks = "1 task" if event.count == 1 else f"{event.count} tasks"
+            news.append(News("submitted", now, event.job, -1, 0, event.consumer, tasks))
+        elif isinstance(event, TaskEnded) and event.attempt in self._running:
+            news.append(self._end(event, now, how))
+        for instruction in instructions:
+            if isinstance(instruction, Start):
+                news.append(self._start(instruction, now))
+            elif isinstance(instruction, (Notify, Withdraw)):
+                news.append(self._notice(instruction, now))
+            elif isinstance(instruction, Stop):
+                self._running[instruction.attempt].is_stopped = True
+        self._measure()
+        return news
+
+    def _start(self, start: Start, now: int) -> News:
+        record = self._orchestrator.jobs[start.job]
+        leaf = self.leaves[record.resource_group, record.leaf]
+        self._running[start.attempt] = _Running(start, leaf)
+        since = self._requeued.pop((start.job, start.index), self._submitted[start.job])
+        leaf.started += 1
+        leaf.waited += now - since
+        leaf.longest_wait = max(leaf.longest_wait, now - since)
+        return News("started", now, start.job, start.index, start.number, leaf.path, start.host and f"on {start.host}")
+
+    def _notice(self, instruction: Notify | Withdraw, now: int) -> News:
+        running = self._running[instruction.attempt]
+        start, path = running.start, running.leaf.path
+        running.is_noticed = isinstance(instruction, Notify)
+        if isinstance(instruction, Withdraw):
+            return News("withdrawn", now, start.job, start.index, start.number, path, "may keep its slot")
+        why = f"for {instruction.taker}" if instruction.taker else f"reason: {instruction.reason}"
+        return News("notice", now, start.job, start.index, start.number, path, why, instruction.deadline)
+
+    def _end(self, event: TaskEnded, now: int, how: str) -> News:
+        running = self._running.pop(event.attempt)
+        start, leaf = running.start, running.leaf
+        record = self._orchestrator.jobs[start.job]
+        waits_again = record.reclaimed > self._reclaimed.get(start.job, 0)
+        self._reclaimed[start.job] = record.reclaimed
+        was_taken = running.is_noticed and not record.is_cancelled
+        leaf.reclaimed += was_taken
+        kind, note = "cancelled", ""
+        if event.outcome is Outcome.FINISHED:
+            kind, note = "finished", "in time before its slot was taken back" if was_taken else ""
+            leaf.finished += 1
+        elif waits_again:
+            kind, note = _word_of(running)
+            self._requeued[start.job, start.index] = now
+        elif event.outcome is Outcome.FAILED:
+            kind, note = "failed", how
+            leaf.failed += 1
+        return News(kind, now, start.job, start.index, start.number, leaf.path, note)
+
+    def _measure(self) -> None:
+        """Keep the largest numbers of slots borrowed and lent at once."""
+        all_borrowed = all_lent = 0
+        for group, books in self._orchestrator.books.items():
+            borrowed, lent = lending(books)
+            for row, slots in borrowed.items():
+                leaf = self.leaves[group, row]
+                leaf.peak_borrowed = max(leaf.peak_borrowed, slots)
+            for row, slots in lent.items():
+                leaf = self.leaves[group, row]
+                leaf.peak_lent = max(leaf.peak_lent, slots)
+            all_borrowed += sum(borrowed.values())
+            all_lent += sum(lent.values())
+        self.peak_borrowed = max(self.peak_borrowed, all_borrowed)
+        self.peak_lent = max(self.peak_lent, all_lent)
+
+
+def _word_of(running: _Running) -> tuple[str, str]:
+    """Kind and note of an attempt whose task waits again."""
+    if not running.is_noticed:
+        return "stopped", "waits again, in front"
+    how = "stopped" if running.is_stopped else "in time"
+    return "reclaimed", f"{how}; waits again, in front"

@@ -1,0 +1,72 @@
+"""The one place that puts a run together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.open import open_books
+from fairhold.engines.local import LocalEngine
+from fairhold.model.state import State
+from fairhold.orchestrator.handle import Orchestrator
+from fairhold.runtime.clock import WallClock
+from fairhold.runtime.loop import Ending, Loop, View
+from fairhold.runtime.record import Record
+from fairhold.runtime.signals import Interrupts
+from fairhold.runtime.tally import Tally
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from fairhold.model.job import Job
+    from fairhold.model.plan import Plan
+
+
+class LocalRun:
+    """One run of jobs under a plan on this machine.
+
+    directory : output directory, absolute, exists; not that of another run
+    complain  : is told what is wrong beside the events of the run
+
+    ending  : why the run ended, None before
+    elapsed : microseconds that it took
+    signal  : the one that interrupted it, None where none did
+    """
+
+    def __init__(self, plan: Plan, jobs: Sequence[Job], directory: Path, complain: Callable[[str], None]) -> None:
+        self.plan = plan
+        self.jobs = jobs
+        self._complain = complain
+        self._clock = WallClock()
+        books = open_books(plan, State(now=self._clock.now()))
+        self._record = Record(plan, books, directory, complain)
+        self.orchestrator = Orchestrator(books, on_cycle=self._record.cycle)
+        self.tally = Tally(self.orchestrator)
+        self._engine = LocalEngine({job.name: job for job in jobs}, plan.tree.paths, directory, complain)
+        self.ending: Ending | None = None
+        self.elapsed = 0
+        self.signal: signal.Signals | None = None
+
+    def carry_out(self, view: View) -> Ending:
+        """Run to the end; nothing that was started is left running, whatever happens."""
+        loop = Loop(
+            self.orchestrator,
+            self._engine,
+            self._clock,
+            tally=self.tally,
+            record=self._record,
+            view=view,
+            say=self._complain,
+        )
+        interrupts = Interrupts(loop.interrupt, self._engine.hurry)
+        try:
+            with interrupts:
+                self.ending = loop.run(self.jobs, self.plan.tree.paths)
+        finally:
+            self._engine.close()
+            self._record.close()
+            self.elapsed = self._clock.now() - loop.start
+        if self.ending is Ending.INTERRUPTED:
+            self.signal = interrupts.first
+        return self.ending

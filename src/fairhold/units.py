@@ -1,0 +1,70 @@
+"""Numbers of the field: slots, instants and durations, all whole numbers.
+
+An instant is microseconds since 1970-01-01T00:00:00Z, a duration is microseconds. Slots and units are plain
+integers. `UNLIMITED` is the one way to say "no limit"; it is larger than any number that a file may hold, so that
+`min` and `<` need no special case.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+UNLIMITED = 2**53
+"""No limit. A file may hold numbers up to `LARGEST`, so every real number is smaller."""
+LARGEST = 10**12
+"""The largest number of units that a plan or a state may hold."""
+LONGEST = 366 * 86_400_000_000
+"""The longest duration, 366 days, in microseconds."""
+
+SECOND = 1_000_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_UNIT = {"ms": 1_000, "s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+_PART = re.compile(r"(\d+)(?:\.(\d+))?(ms|s|m|h|d)")
+_INSTANT = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:[Zz]|[+-]\d\d:\d\d)",
+)
+
+
+def parse_duration(text: str) -> int | None:
+    """Microseconds of `30s`, `1m30s`, `1.5h`, `250ms`; None where `text` is no duration or no whole microsecond."""
+    if not _DURATION.fullmatch(text):
+        return None
+    total = 0
+    for whole, fraction, unit in _PART.findall(text):
+        scale = 10 ** len(fraction)
+        amount, rest = divmod(int(whole + fraction) * _UNIT[unit], scale)
+        if rest:
+            return None
+        total += amount
+    return total
+
+
+def format_duration(micros: int) -> str:
+    """A duration as short text that `parse_duration` reads back: `1m30s`."""
+    if micros == 0:
+        return "0s"
+    text = ""
+    for unit in ("d", "h", "m", "s", "ms"):
+        count, micros = divmod(micros, _UNIT[unit])
+        text += f"{count}{unit}" if count else ""
+    return text + (f"0.{micros:03d}".rstrip("0") + "ms" if micros else "")
+
+
+def parse_instant(text: str) -> int | None:
+    """Microseconds since the epoch of an RFC 3339 instant with its offset; None where it is none."""
+    if not _INSTANT.fullmatch(text):
+        return None
+    try:
+        moment = datetime.fromisoformat(text.upper())
+    except ValueError:
+        return None
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def format_instant(micros: int) -> str:
+    """An instant as RFC 3339 text in UTC: `2026-01-05T09:00:00Z`; fractions only where there are any."""
+    moment = EPOCH + timedelta(microseconds=micros)
+    return moment.isoformat(timespec="microseconds" if micros % SECOND else "seconds").replace("+00:00", "Z")

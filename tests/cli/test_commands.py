@@ -1,0 +1,152 @@
+"""The commands as a user meets them: output, exit codes, faults."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLAN = str(ROOT / "examples/tutorial/plan.yaml")
+STATE = str(ROOT / "examples/tutorial/state.yaml")
+
+
+def fairhold(*args: str, exits: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "fairhold", *args], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == exits, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_check_prints_the_balance_of_every_parent() -> None:
+    out = fairhold("check", PLAN).stdout
+    assert "good; 4 consumers, 1 policy entry" in out
+    assert out.splitlines()[-1].split() == ["compute", "/Trading", "60", "60", "0"]
+    balances = json.loads(fairhold("check", PLAN, "--json").stdout)["balances"]
+    assert [(row["consumer"], row["balance"]) for row in balances] == [("/", 0), ("/Trading", 0)]
+
+
+def test_quota_shows_every_consumer_with_its_numbers() -> None:
+    result = json.loads(fairhold("quota", PLAN, STATE, "--json").stdout)
+    consumers = result["resource_groups"]["compute"]["consumers"]
+    assert list(consumers) == ["/", "/Trading", "/Trading/Risk", "/Trading/FX", "/Research"]
+    assert consumers["/Research"] == {
+        "demand": 90,
+        "need": 90,
+        "owned": 40,
+        "reserve": 0,
+        "limit": None,
+        "allocated": 85,
+        "quota": 50,
+        "free": 0,
+    }
+    assert consumers["/Trading"]["limit"] == 80
+
+
+def test_a_cycle_goes_on_from_the_state_that_it_prints(tmp_path: Path) -> None:
+    first = json.loads(fairhold("cycle", PLAN, STATE, "--json").stdout)
+    assert first["grants"] == [{"consumer": "/Trading/Risk", "resource_group": "compute", "units": 3}]
+    assert [(row["consumer"], row["units"], row["for"]) for row in first["reclaims"]] == [
+        ("/Research", 35, "/Trading/Risk")
+    ]
+    after = tmp_path / "after.json"
+    after.write_text(json.dumps(first["state"]))
+    second = json.loads(fairhold("cycle", PLAN, str(after), "--json").stdout)
+    assert (second["grants"], second["reclaims"], second["withdrawn"], second["stops"]) == ([], [], [], [])
+    after.write_text(json.dumps(first["state"] | {"now": "2026-01-05T09:00:10Z"}))
+    third = json.loads(fairhold("cycle", PLAN, str(after), "--json").stdout)
+    assert third["stops"] == [{"consumer": "/Research", "resource_group": "compute", "units": 35}]
+    assert third["grants"] == [{"consumer": "/Trading/Risk", "resource_group": "compute", "units": 35}]
+
+
+def test_verify_accepts_a_result_and_rejects_a_changed_one(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    document = json.loads(fairhold("cycle", PLAN, STATE, "--json").stdout)
+    result.write_text(json.dumps(document))
+    assert "obeys the rules" in fairhold("verify", PLAN, STATE, str(result)).stdout
+    document["resource_groups"]["compute"]["consumers"]["/Research"]["quota"] += 1
+    result.write_text(json.dumps(document))
+    out = fairhold("verify", PLAN, STATE, str(result), exits=1).stdout
+    assert "/Research" in out
+    assert "R-" in out
+
+
+def test_verify_refuses_what_is_no_result(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    result.write_text("{}")
+    assert "[not-a-result]" in fairhold("verify", PLAN, STATE, str(result), exits=1).stderr
+
+
+def test_explain_says_why_and_what_would_give_one_more() -> None:
+    out = fairhold("explain", PLAN, STATE, "/Research").stdout
+    assert out.startswith("/Research in compute: quota 50, holds 85, wants 90: ")
+    assert "One slot more: with " in out
+    (document,) = json.loads(fairhold("explain", PLAN, STATE, "/Research", "--json").stdout)
+    assert document["levels"][0]["lambda"] == "5/4"
+    assert document["reclaim"]["gives"] == 35
+
+
+def test_diff_shows_who_gains_who_loses_and_what_is_reclaimed(tmp_path: Path) -> None:
+    new = tmp_path / "new.yaml"
+    new.write_text(
+        Path(PLAN)
+        .read_text()
+        .replace("/Research: {owned: 40}", "/Research: {owned: 40, limit: 30}")
+        .replace("owned: 40, limit: 30", "owned: 30, limit: 30")
+    )
+    document = json.loads(fairhold("diff", PLAN, str(new), STATE, "--json").stdout)
+    assert document["resource_groups"]["compute"]["consumers"]["/Research"]["quota"] == [50, 30]
+    assert [(row["consumer"], row["units"]) for row in document["reclaims"]["added"]] == [("/Research", 20)]
+    assert document["reclaims"]["removed"] == []
+    assert "/Research  -20" in fairhold("diff", PLAN, str(new), STATE).stdout
+    assert "nobody's numbers change" in fairhold("diff", PLAN, PLAN, STATE).stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "exits"),
+    [
+        (("quota", "nowhere.yaml", STATE), "cannot-read", 1),
+        (("explain", PLAN, STATE, "/Reserch"), "did you mean `/Research`?", 1),
+        (("explain", PLAN, STATE, "/Research", "--group", "computer"), "did you mean `compute`?", 1),
+        (("schema", "plans"), "usage", 2),
+        (("quota", PLAN), "Missing argument", 2),
+        (("nonsense",), "No such command", 2),
+    ],
+)
+def test_faults_go_to_stderr_with_their_exit_code(args: tuple[str, ...], code: str, exits: int) -> None:
+    done = fairhold(*args, exits=exits)
+    assert code in done.stderr
+    assert done.stdout == ""
+
+
+def test_every_fault_of_a_plan_is_told_with_its_line(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(Path(PLAN).read_text().replace("reserved: 10", "reservd: 10").replace("rank: 1", "rank: first"))
+    lines = fairhold("check", str(plan), exits=1).stderr.splitlines()
+    assert f"{plan}:10: consumers.Trading.consumers.FX.rank" in lines[0]
+    assert any("did you mean `reserved`?" in line for line in lines)
+
+
+def test_schema_is_json() -> None:
+    for kind in ("plan", "state", "jobs"):
+        assert json.loads(fairhold("schema", kind).stdout)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_no_command_on_files_imports_an_extra() -> None:
+    program = (
+        "import sys; from fairhold.cli.commands import app; "
+        f"app(['cycle', {PLAN!r}, {STATE!r}], standalone_mode=False); "
+        "assert not {'numpy', 'numba', 'pydantic'} & set(sys.modules), 'an extra is imported'"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m fairhold schema plan | head -1", shell=True, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "{\n"
+    assert done.stderr == ""

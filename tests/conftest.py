@@ -1,0 +1,16 @@
+"""How long random tests look: `HYPOTHESIS_PROFILE` = default, ci or storm."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+settings.register_profile(
+    "default", max_examples=100, deadline=None, print_blob=True, suppress_health_check=_SLOW_DRAWS
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, max_examples=200)
+settings.register_profile("storm", settings.get_profile("default"), max_examples=20_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -1,0 +1,154 @@
+"""Every change of a right result is found; an unchanged one never is."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.cycle.verify import expected_cycle, expected_quota, verify
+from tests.cycle.test_verify_cases import CYCLES, HYBRID, inputs
+from tests.cycle.test_verify_random import random_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+Path = tuple[str | int, ...]
+ROWS = {"stops", "grants", "reclaims", "withdrawn", "allocations", "requests", "held"}
+FREE_KEYS = {"for", "unit"}
+"""`for` only informs; a unit is always one slot."""
+
+
+def places(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every place of a document with its value, parents before what is in them."""
+    yield path, node
+    members: Any = ()
+    if isinstance(node, dict):
+        members = node.items()
+    elif isinstance(node, list):
+        members = enumerate(node)
+    for key, value in members:
+        yield from places(value, (*path, key))
+
+
+def changed(document: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+    made = copy.deepcopy(document)
+    node: Any = made
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    return made
+
+
+def without(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    made = copy.deepcopy(document)
+    node: Any = made
+    for key in path[:-1]:
+        node = node[key]
+    del node[path[-1]]
+    return made
+
+
+def others(value: Any) -> list[Any]:
+    """Values of the same kind that mean something else, and one of a wrong kind."""
+    if type(value) is int:
+        return [value + 1, value - 1, float(value), str(value), None]
+    if isinstance(value, str):
+        instant = value[:4].isdigit() and value.endswith("Z")
+        return [value.replace("2026", "2027"), 0] if instant else [value + "x", 0]
+    return [7]
+
+
+def is_default(path: Path, value: Any) -> bool:
+    """Whether leaving a place out means the same as its value."""
+    defaults = {"min_count": 0, "priority": 0, "reason": "quota", "submitted": "1970-01-01T00:00:00Z"}
+    return path[0] == "state" and path[-1] in defaults and defaults[str(path[-1])] == value
+
+
+def mutations(result: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, value in places(result):
+        where = "/".join(map(str, path))
+        if not path or FREE_KEYS & set(path):
+            continue
+        if not isinstance(value, dict | list):
+            for other in others(value):
+                yield f"{where} = {other!r}", changed(result, path, other)
+        redundant = path[0] == "state" and path[-1] in {"resource_group", "consumer", "unit"}
+        if not redundant and not is_default(path, value):
+            yield f"without {where}", without(result, path)
+        if isinstance(value, list) and value and path[-1] in ROWS:
+            yield f"{where} doubled", changed(result, path, [*value, value[0]])
+            for field in ("consumer", "request"):
+                row = value[0] | {field: "/nobody"}
+                yield f"{where} with a strange {field}", changed(result, path, [*value, row])
+
+
+def assert_all_are_found(plan: Plan, state: State, result: dict[str, Any]) -> int:
+    result = json.loads(json.dumps(result))
+    assert verify(plan, state, result) == ()
+    missed = [name for name, made in mutations(result) if not verify(plan, state, made)]
+    assert missed == []
+    return sum(1 for _ in mutations(result))
+
+
+@pytest.mark.parametrize("case", HYBRID[:6], ids=lambda case: str(case["id"]))
+def test_changed_quotas_are_found(case: dict[str, Any]) -> None:
+    plan, state = inputs(case)
+    assert assert_all_are_found(plan, state, expected_quota(plan, state)) > 40
+
+
+@pytest.mark.parametrize("case", CYCLES, ids=lambda case: str(case["id"]))
+def test_changed_cycles_are_found(case: dict[str, Any]) -> None:
+    plan, state = inputs(case)
+    assert assert_all_are_found(plan, state, expected_cycle(plan, state)) > 100
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_changed_cycles_of_random_states_are_found(seed: int) -> None:
+    plan, state = random_case(seed)
+    assert_all_are_found(plan, state, expected_cycle(plan, state))
+
+
+@pytest.mark.parametrize("kind", ["grants", "reclaims", "stops", "withdrawn"])
+def test_a_row_out_of_nothing_is_found(kind: str) -> None:
+    plan, state = inputs(CYCLES[0])
+    result = expected_cycle(plan, state)
+    row = {"consumer": "/A", "resource_group": "compute", "units": 1}
+    if kind == "reclaims":
+        row |= {"for": None, "deadline": result["now"], "reason": "quota"}
+    result[kind].append(row)
+    assert verify(plan, state, result) != ()
+
+
+def test_units_moved_between_leaves_break_named_rules() -> None:
+    plan, state = inputs(CYCLES[0])
+    result = expected_cycle(plan, state)
+    table = result["resource_groups"]["compute"]["consumers"]
+    table["/A"]["quota"] -= 1
+    table["/C"]["quota"] += 1
+    found = verify(plan, state, result)
+    assert [(each.rule, each.where) for each in found[:2]] == [
+        ("R-QUOTA-2", "compute /A quota"),
+        ("R-QUOTA-2", "compute /C quota"),
+    ]
+    assert str(found[0]) == "R-QUOTA-2 compute /A quota: differs from what the rules give (said 29, expected 30)"
+
+
+def test_the_conditions_name_what_is_bad() -> None:
+    plan, state = inputs(CYCLES[0])
+    result = expected_cycle(plan, state)
+    table = result["resource_groups"]["compute"]["consumers"]
+    table["/A"]["quota"], table["/C"]["quota"] = 10, 19
+    rules = {each.rule for each in verify(plan, state, result)}
+    assert {"R-QUOTA-2", "R-QUOTA-3", "R-ROUND-1", "R-RECLAIM-1"} <= rules
+
+
+@pytest.mark.parametrize("wrong", [[], None, "x", {}, {"grants": 1}, {"state": {}, "resource_groups": []}])
+def test_what_is_no_result_is_found(wrong: Any) -> None:
+    plan, state = inputs(CYCLES[0])
+    assert verify(plan, state, wrong) != ()

@@ -1,0 +1,163 @@
+"""One small input for every code that a fault can have; `docs/reference/errors.md` shows what they print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PLAN = """\
+fairhold: 1
+resource_groups: {compute: {slots: 100}}
+consumers: {Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}
+policies:
+  - resource_groups: [compute]
+    policy: hybrid
+    consumers:
+      /Trading: {owned: 60}
+"""
+HOSTS = PLAN.replace("{slots: 100}", "{hosts: [{name: 'g[1-9]', slots: 8}]}, cpu: {slots: 50}").replace(
+    "resource_groups: [compute]", "resource_groups: [compute, cpu]"
+)
+OLDEST = PLAN.replace("policy: hybrid", "policy: hybrid\n    settings: {victims: oldest}")
+UNSHARED = PLAN.replace("{slots: 100}", "{slots: 100}, cpu: {slots: 50}")
+DEMAND = "demand: {/Research: {compute: 5}}"
+STATE = f"""\
+fairhold_state: 1
+now: 2026-01-05T09:00:00Z
+{DEMAND}
+"""
+JOB = "{consumer: /Research, argv: [sleep, '1']}"
+JOBS = f"""\
+fairhold_jobs: 1
+jobs:
+  - {JOB}
+"""
+R1 = "{id: r1, consumer: /Research, count: 4}"
+HELD = "{request: r1, units: 4, started: 2026-01-05T08:00:00Z}"
+DEADLINE = "deadline: 2026-01-05T09:00:10Z"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file that is right but for one thing.
+
+    kind  : `plan`, `state` or `jobs`
+    old   : what of the right file is replaced
+    new   : by what
+    shown : the part of `new` that the page shows, or what it says instead; empty = all of it
+    plan  : the plan that a state or job file is read with
+    """
+
+    kind: str
+    old: str
+    new: str
+    shown: str = ""
+    plan: str = PLAN
+
+    @property
+    def text(self) -> str:
+        whole = {"plan": PLAN, "state": STATE, "jobs": JOBS}[self.kind]
+        assert self.old in whole
+        return whole.replace(self.old, self.new)
+
+    @property
+    def example(self) -> str:
+        shown = self.shown or self.new
+        return f"`{shown}`" if shown in self.new else shown
+
+
+def plan(old: str, new: str, shown: str = "") -> Sample:
+    return Sample("plan", old, new, shown)
+
+
+def state(new: str, shown: str = "", plan: str = PLAN) -> Sample:
+    return Sample("state", DEMAND, new, shown, plan)
+
+
+OWNED = "/Trading: {owned: 60}"
+GROUPS = "{compute: {slots: 100}}"
+TREE = "{Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}"
+
+SAMPLES = {
+    "empty": Sample("plan", PLAN, "# nothing but a comment\n", "a file with nothing but a comment"),
+    "yaml-syntax": plan("policy: hybrid", "policy: hybrid: even"),
+    "json-syntax": Sample("plan", PLAN, '{"fairhold": 1,}\n', '{"fairhold": 1,}'),
+    "several-documents": plan("policies:", "---\npolicies:", "a line `---` before `policies:`"),
+    "nested-too-deep": plan("fairhold: 1", f"fairhold: {'[' * 1001}{']' * 1001}", "1,001 lists inside one another"),
+    "key-too-long": plan("/Trading:", f"/{'x' * 1100}:", "a path of 1,100 characters"),
+    "key-not-text": plan(TREE, "{7: {}}"),
+    "duplicate-key": plan(TREE, "{Research: {}, Research: {}}"),
+    "merge-key": plan("{owned: 60}", "{<<: {owned: 60}}"),
+    "tag": plan("{owned: 60}", "!mine {owned: 60}"),
+    "alias": plan("{owned: 60}", "*same"),
+    "bad-number": plan("slots: 100", "slots: .inf"),
+    "not-text": plan("fairhold: 1", "cluster: a\0cme", "a NUL character in a name"),
+    "version": plan("fairhold: 1", "fairhold: 2"),
+    "missing-key": plan("    policy: hybrid\n", "", "a policy entry without `policy`"),
+    "unknown-key": plan("{owned: 60}", "{onwed: 60}"),
+    "wrong-place": plan("Research: {}", "Research: {owned: 40}"),
+    "wrong-type": plan("[compute]", "compute"),
+    "not-a-string": plan("fairhold: 1", "fairhold: 1\ncluster: 12", "cluster: 12"),
+    "not-whole": plan("owned: 60", "owned: 60.5"),
+    "negative": plan("owned: 60", "owned: -1"),
+    "out-of-range": plan("slots: 100", "slots: 2000000000000"),
+    "unknown-word": plan("policy: hybrid", "policy: hybrid\n    settings: {victims: eldest}", "{victims: eldest}"),
+    "duration": plan("Research: {}", "Research: {reclaim_grace: 30}"),
+    "instant": Sample("state", "2026-01-05T09:00:00Z", "2026-01-05 09:00"),
+    "time-zone": plan("fairhold: 1", "fairhold: 1\ntime_zone: Europe/Zürich", "time_zone: Europe/Zürich"),
+    "name": plan("Research: {}", "'Re/search': {}"),
+    "not-supported-yet": plan("policy: hybrid", "policy: share_ratio"),
+    "mixed-consumers": plan(TREE, "{/Trading: {}, Research: {}}"),
+    "parent-after-child": plan(TREE, "{/Trading/Risk: {}, /Trading: {}}"),
+    "slots-and-hosts": plan(GROUPS, "{compute: {slots: 8, hosts: [{name: g1, slots: 8}]}}"),
+    "host-range": plan(GROUPS, "{compute: {hosts: [{name: 'g[9-1]', slots: 8}]}}", "g[9-1]"),
+    "duplicate-host": plan(GROUPS, "{compute: {hosts: [{name: g1, slots: 8}, {name: g1, slots: 8}]}}"),
+    "unknown-resource-group": plan("[compute]", "[computer]"),
+    "group-shared-twice": plan(
+        "policies:", "policies:\n  - {resource_groups: [compute], policy: hybrid}", "resource_groups: [compute]"
+    ),
+    "unknown-policy": plan("policy: hybrid", "policy: hybird"),
+    "unknown-consumer": plan(OWNED, "/Tradng: {owned: 60}"),
+    "reserved-above-owned": plan("{owned: 60}", "{owned: 60, reserved: 70}"),
+    "owned-above-limit": plan("{owned: 60}", "{owned: 60, limit: 50}"),
+    "children-own-more": plan(OWNED, f"{OWNED}\n      /Trading/Risk: {{owned: 70}}", "/Trading/Risk: {owned: 70}"),
+    "children-reserve-more": plan(
+        OWNED,
+        "/Trading: {owned: 60, limit: 60}\n      /Trading/Risk: {owned: 40, reserved: 40}\n"
+        "      /Trading/FX: {owned: 30, reserved: 30}",
+        "/Trading: {owned: 60, limit: 60}",
+    ),
+    "owned-above-configured": plan("{slots: 100}", "{slots: 100, configured_slots: 50}"),
+    "group-not-shared": plan(GROUPS, "{compute: {slots: 100}, cpu: {slots: 50}}", "cpu: {slots: 50}"),
+    "overcommitted": plan("{slots: 100}", "{slots: 50}"),
+    "group-without-policy": state("demand: {/Research: {cpu: 5}}", "{cpu: 5}", UNSHARED),
+    "not-a-leaf": state("demand: {/Trading: {compute: 5}}"),
+    "unknown-host": state("hosts_down: [g10]", plan=HOSTS),
+    "wrong-host": state(
+        f"requests: [{{id: r1, consumer: /Research, resource_group: cpu, count: 4}}]\n"
+        f"allocations: [{HELD.replace('units', 'host: g1, units')}]",
+        "host: g1",
+        HOSTS,
+    ),
+    "unknown-request": state(f"requests: [{R1}]\nallocations: [{HELD.replace('r1', 'r2')}]", "request: r2"),
+    "duplicate-request": state(f"requests: [{R1}, {R1}]", "id: r1"),
+    "gang-above-count": state("requests: [{id: r1, consumer: /Research, count: 4, min_count: 8}]", "min_count: 8"),
+    "wrong-unit": state("requests: [{id: r1, consumer: /Research, count: 4, unit: {slots: 2}}]", "unit: {slots: 2}"),
+    "wrong-holder": state(
+        f"requests: [{R1}]\nallocations: [{HELD}]\n"
+        f"reclaims: [{{request: r1, consumer: /Trading/FX, units: 1, {DEADLINE}}}]",
+        "request: r1, consumer: /Trading/FX",
+    ),
+    "notice-above-held": state(
+        f"allocated: {{/Research: {{compute: 5}}}}\nreclaims: [{{consumer: /Research, units: 6, {DEADLINE}}}]",
+        "units: 6",
+    ),
+    "notice-without-request": state(
+        f"requests: [{R1}]\nallocations: [{HELD}]\nreclaims: [{{consumer: /Research, units: 1, {DEADLINE}}}]",
+        "consumer: /Research, units: 1",
+    ),
+    "counts-and-requests": state(f"{DEMAND}\nrequests: [{R1}]", DEMAND),
+    "victims-need-requests": state(DEMAND, plan=OLDEST),
+    "later-than-now": state("previous_cycle: 2026-01-05T10:00:00Z"),
+    "duplicate-job": Sample("jobs", JOB, f"{JOB[:-1]}, name: a}}\n  - {JOB[:-1]}, name: a}}", "name: a"),
+}
+"""Code → input; those that need more than a text are in `test_errors`."""

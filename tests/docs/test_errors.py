@@ -1,0 +1,132 @@
+"""`docs/reference/errors.md` explains every code, with what is really printed."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fairhold.cli.files import print_cycle, verify_result
+from fairhold.errors import Fault, InputError
+from fairhold.planio.codes import CODES
+from fairhold.planio.consumers import MOST_CHARACTERS
+from fairhold.planio.document import LARGEST_FILE, read_text
+from fairhold.planio.jobs import parse_jobs
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state
+from tests.docs.console import IS_UPDATE, ROOT
+from tests.docs.faults import PLAN, SAMPLES, STATE, Sample
+
+PAGE = ROOT / "docs/reference/errors.md"
+NOT_FROM_TEXT = {
+    "cannot-read": "the file is not there",
+    "file-too-large": "the file has 256 MiB and a byte",
+    "not-utf-8": "the byte `FF`",
+    "tree-too-large": "names and levels that make long paths",
+    "not-a-result": "the state in place of a result",
+    "cannot-write": "the folder of `--after` is not there",
+}
+IMPLIED = {"children-reserve-more": ("children-own-more",)}
+"""Faults that never come alone."""
+ELSEWHERE = {
+    "not-a-result": "a file is no result of a command",
+    "cannot-write": "a file that a command was asked to write cannot be written",
+}
+
+
+def faults_of(sample: Sample) -> tuple[Fault, ...]:
+    try:
+        if sample.kind == "plan":
+            return parse_plan(sample.text, "plan.yaml")[1]
+        plan = parse_plan(sample.plan, "plan.yaml")[0]
+        if sample.kind == "state":
+            parse_state(sample.text, plan, "state.yaml")
+        else:
+            parse_jobs(sample.text, plan, "jobs.yaml")
+    except InputError as error:
+        return error.faults
+    return ()
+
+
+def read_what_is_no_text(code: str, folder: Path) -> None:
+    """Read an input that is more than a text."""
+    path, state = folder / "plan.yaml", folder / "state.yaml"
+    path.write_text(PLAN)
+    state.write_text(STATE)
+    if code == "file-too-large":
+        os.truncate(path, LARGEST_FILE + 1)
+    elif code == "not-utf-8":
+        path.write_bytes(PLAN.encode() + b"\xff")
+    elif code == "cannot-write":
+        print_cycle(path, state, folder / "nowhere/after.json", as_json=True)
+    elif code == "not-a-result":
+        verify_result(path, state, state, as_json=False)
+    parse_plan(read_text(folder / "plan.yml" if code == "cannot-read" else path), "plan.yaml")
+
+
+def fault_not_from_text(code: str, folder: Path) -> Fault:
+    with pytest.raises(InputError) as caught:
+        read_what_is_no_text(code, folder)
+    (fault,) = caught.value.faults
+    what = fault.what.replace("20 characters", f"{MOST_CHARACTERS:,} characters")
+    return replace(fault, what=what, file=Path(fault.file).name)
+
+
+@cache
+def sections() -> dict[str, str]:
+    """Text of the page below the heading of every code."""
+    parts = re.split(r"^### `([a-z0-9-]+)`\n", PAGE.read_text(), flags=re.MULTILINE)
+    below = (re.split(r"^#+ ", text, maxsplit=1, flags=re.MULTILINE)[0] for text in parts[2::2])
+    return dict(zip(parts[1::2], below, strict=True))
+
+
+def rendered(code: str, example: str, fault: Fault) -> str:
+    """How the section of a code starts."""
+    meaning = (CODES | ELSEWHERE)[code]
+    text = f"\n{meaning[0].upper()}{meaning[1:]}. Example: {example}.\n\n```text\n{fault}\n```\n"
+    return re.sub(r"x{20,}", "xxx…", text)
+
+
+def check(code: str, start: str) -> None:
+    said = sections()[code]
+    if said.startswith(start):
+        return
+    if IS_UPDATE:
+        rest = said.rpartition("```\n")[2].strip("\n")
+        section = f"{start}\n{rest}\n\n" if rest else f"{start}\n"
+        PAGE.write_text(PAGE.read_text().replace(f"### `{code}`\n{said}", f"### `{code}`\n{section}"))
+        sections.cache_clear()
+    else:
+        assert said == start
+
+
+@pytest.mark.parametrize("code", SAMPLES)
+def test_the_page_shows_what_a_faulty_input_prints(code: str) -> None:
+    faults = [fault for fault in faults_of(SAMPLES[code]) if fault.code not in IMPLIED.get(code, ())]
+    assert [fault.code for fault in faults] == [code]
+    check(code, rendered(code, SAMPLES[code].example, faults[0]))
+
+
+@pytest.mark.parametrize("code", NOT_FROM_TEXT)
+def test_the_page_shows_what_other_inputs_print(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if code == "tree-too-large":
+        monkeypatch.setattr("fairhold.planio.consumers.MOST_CHARACTERS", 20)
+    check(code, rendered(code, NOT_FROM_TEXT[code], fault_not_from_text(code, tmp_path)))
+
+
+def test_every_code_is_explained_once() -> None:
+    headings = re.findall(r"^### `([a-z0-9-]+)`$", PAGE.read_text(), flags=re.MULTILINE)
+    assert sorted(headings) == sorted(CODES | ELSEWHERE)
+    assert sorted(SAMPLES.keys() | NOT_FROM_TEXT.keys()) == sorted(headings)
+
+
+def test_codes_of_commands_and_orchestrator_are_explained() -> None:
+    folders = ("cli", "orchestrator", "runtime", "engines")
+    text = "".join(path.read_text() for name in folders for path in (ROOT / "src/fairhold" / name).glob("*.py"))
+    used = set(re.findall(r'(?:Fault\(|_refused\(event, )"([a-z0-9-]+)"', text))
+    assert used <= CODES.keys() | ELSEWHERE.keys()
+    assert ELSEWHERE.keys() <= used

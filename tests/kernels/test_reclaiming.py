@@ -1,0 +1,128 @@
+"""Who gives how much against the words of SPEC §8.4 (R-RECLAIM-1 to R-RECLAIM-5)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairhold.kernels.columns import PlanColumns, TreeColumns, zeros
+from fairhold.kernels.reclaim import Balance, Holdings, balance, divide
+from fairhold.rules.lacking import settle_lack
+from tests.kernels.trees import columns, is_leaf, numbers, summed, trees
+from tests.oracles import reclaiming as oracle
+
+if TYPE_CHECKING:
+    from array import array
+
+    from hypothesis.strategies import DataObject
+
+
+class Rows:
+    """What step 5 asks of the plan's side."""
+
+    def __init__(self, tree: TreeColumns, owned: array[int]) -> None:
+        self.tree = tree
+        self.plan = PlanColumns(owned, owned, owned)
+        self.position = zeros(len(tree.parent))
+        for place, row in enumerate(tree.path):
+            self.position[row] = place
+        self.size = [1] * len(tree.parent)
+        for row in range(len(tree.parent) - 1, 0, -1):
+            self.size[tree.parent[row]] += self.size[row]
+        self.leaves = tuple(row for row in tree.path if is_leaf(tree, row))
+        self.has_ranks = any(tree.rank)
+
+    def __len__(self) -> int:
+        return len(self.tree.parent)
+
+
+class View(NamedTuple):
+    """What step 5 asks of a snapshot."""
+
+    rows: Rows
+    lost: int
+    scale: tuple[int, int]
+
+
+def draw_holdings(data: DataObject, tree: TreeColumns) -> Holdings:
+    """Any numbers, as far as the kernels are promised: sums of branches, protection of leaves above their quota."""
+    drawn = {name: data.draw(columns(tree, numbers()), name) for name in Holdings._fields}
+    held = drawn["held"] = summed(tree, drawn["held"])
+    for row in range(len(held)):
+        leaf = is_leaf(tree, row)
+        drawn["whole"][row] = held[row] + drawn["whole"][row] // 3
+        drawn["keep"][row] = drawn["quota"][row] + max(0, drawn["keep"][row] - 9)
+        drawn["limit"][row] = drawn["quota"][row] + drawn["limit"][row]
+        drawn["protected"][row] = int(leaf and held[row] > drawn["quota"][row] and drawn["protected"][row] > 6)
+        drawn["noticed"][row] = min(held[row], drawn["noticed"][row]) if leaf else 0
+        drawn["bound"][row] = drawn["noticed"][row] if leaf and drawn["bound"][row] > 10 else 0
+    return Holdings(**drawn)
+
+
+def nodes(tree: TreeColumns, have: Holdings) -> list[oracle.Node]:
+    found = []
+    for row in range(len(tree.parent)):
+        numbers_of: dict[str, Any] = {name: getattr(have, name)[row] for name in Holdings._fields}
+        found.append(oracle.Node(row, **numbers_of, rank=tree.rank[row]))
+    for row, node in enumerate(found[1:], 1):
+        node.above = found[tree.parent[row]]
+        node.above.children.append(node)
+    return found
+
+
+def compute(tree: TreeColumns, have: Holdings, lost: int, asked: int = -1) -> Balance:
+    rows = len(tree.parent)
+    out = Balance(*(zeros(rows) for _ in Balance._fields))
+    balance(tree, have, out, zeros(rows))
+    divide(tree, have, lost, asked, out, zeros(rows))
+    return out
+
+
+def of_row(out: Balance, row: int) -> tuple[int, ...]:
+    return tuple(getattr(out, name)[row] for name in Balance._fields)
+
+
+@given(trees(), st.sampled_from([0, 0, 1, 5, 30]), st.sampled_from([-1, -1, 0, 3, 20]), st.data())
+def test_claims_and_their_division_are_those_of_the_oracle(
+    tree: TreeColumns, lost: int, asked: int, data: DataObject
+) -> None:
+    have = draw_holdings(data, tree)
+    expected = nodes(tree, have)
+    out = compute(tree, have, lost, asked)
+    oracle.claims(expected[0])
+    oracle.divide(expected[0], lost, asked)
+    for row, node in enumerate(expected):
+        numbers_of = (node.missing, node.can, node.must, node.lack, node.gives)
+        assert of_row(out, row) == numbers_of, row
+
+
+@given(trees(), st.sampled_from([0, 0, 1, 5, 30]), st.data())
+def test_what_still_lacks_is_taken_as_the_oracle_takes_it(tree: TreeColumns, lost: int, data: DataObject) -> None:
+    have = draw_holdings(data, tree)
+    owned, need = data.draw(columns(tree, numbers()), "owned"), data.draw(columns(tree, numbers(20)), "need")
+    scale = data.draw(st.tuples(numbers(), numbers()), "scale")
+    expected = nodes(tree, have)
+    for row, node in enumerate(expected):
+        now = Fraction(owned[row] * scale[0], scale[1]) if scale[1] else 0
+        node.firm = min(need[row], owned[row], int(now))
+    out = compute(tree, have, lost)
+    settle_lack(View(Rows(tree, owned), lost, scale), need, have, out)  # type: ignore[arg-type]  # all that it asks
+    oracle.claims(expected[0])
+    oracle.divide(expected[0], lost)
+    oracle.settle_lack(expected[0], lost)
+    assert [out.gives[leaf.row] for leaf in expected[0].leaves()] == [leaf.gives for leaf in expected[0].leaves()]
+
+
+@given(trees(), st.sampled_from([0, 0, 1, 5, 30]), st.data())
+def test_a_division_loses_nothing_and_stays_within_bounds(tree: TreeColumns, lost: int, data: DataObject) -> None:
+    have = draw_holdings(data, tree)
+    out = compute(tree, have, lost)
+    for row in range(len(tree.parent)):
+        assert out.must[row] <= out.can[row]
+        assert out.must[row] <= out.gives[row] <= out.can[row]
+        below = range(tree.first[row], tree.end[row])
+        if below:
+            assert out.gives[row] == sum(out.gives[child] for child in below)

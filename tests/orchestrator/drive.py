@@ -1,0 +1,75 @@
+"""An engine with an invented clock, to drive an orchestrator without processes."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from fairhold.orchestrator.events import Event, JobSubmitted, Outcome, TaskEnded, Woken
+from fairhold.orchestrator.handle import Orchestrator
+from fairhold.orchestrator.instructions import Instruction, Start, Stop, WakeAt
+from fairhold.sim.batch import END, SUBMIT, WAKE
+
+if TYPE_CHECKING:
+    from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.books import Books
+    from fairhold.ledger.decision import Decision
+    from fairhold.sim.batch import Demands
+
+
+class InventedEngine:
+    """Plays demands through `Orchestrator.handle`, one event at a time; a stopped task ends at once.
+
+    decisions : every cycle's instant and decision
+    log       : every event with the instructions that it led to
+    """
+
+    def __init__(self, books: Books, demands: Demands) -> None:
+        self.now = 0
+        self.decisions: list[tuple[int, Decision]] = []
+        self.log: list[tuple[int, Event, tuple[Instruction, ...]]] = []
+        group = books.rows.group.name
+        self.orchestrator = Orchestrator({group: books}, on_cycle=self._note)
+        self.duration = dict(zip(demands.name, demands.duration, strict=True))
+        self.heap: list[tuple[int, int, int, Event]] = []
+        self.ended: set[int] = set()
+        self.wake: int | None = None
+        for job, instant in enumerate(demands.submit):
+            path = books.rows.path(demands.leaf[job])
+            self._push(instant, SUBMIT, JobSubmitted(demands.name[job], path, group, demands.tasks[job]))
+
+    def _note(self, result: CycleResult, cause: str) -> None:
+        assert cause
+        self.decisions.append((self.now, result.decision))
+
+    def _push(self, instant: int, phase: int, event: Event) -> None:
+        heappush(self.heap, (instant, phase, len(self.log) * 1_000_000 + len(self.heap), event))
+
+    def run(self) -> None:
+        """Until nothing is left to happen."""
+        while self.heap:
+            self.now, _, _, event = heappop(self.heap)
+            if isinstance(event, TaskEnded):
+                if event.attempt in self.ended:
+                    continue
+                self.ended.add(event.attempt)
+            self._carry_out(event)
+
+    def _carry_out(self, event: Event) -> None:
+        instructions = self.orchestrator.handle(event, self.now)
+        self.log.append((self.now, event, instructions))
+        wake = None
+        for instruction in instructions:
+            match instruction:
+                case Start():
+                    end = TaskEnded(instruction.attempt, Outcome.FINISHED)
+                    self._push(self.now + self.duration[instruction.job], END, end)
+                case Stop():
+                    self._push(self.now, END, TaskEnded(instruction.attempt, Outcome.STOPPED))
+                case WakeAt():
+                    wake = instruction.instant
+                case _:
+                    pass
+        if wake is not None and wake != self.wake:
+            self._push(wake, WAKE, Woken())
+        self.wake = wake

@@ -1,0 +1,117 @@
+"""Job files: what they mean under a plan, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.model.job import Job
+from fairhold.planio.jobs import parse_jobs, read_jobs
+from fairhold.planio.plan import parse_plan
+from fairhold.units import SECOND
+from tests.planio.support import HOSTS, SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = parse_plan(SMALL, "plan.yaml")[0]
+JOBS = """\
+fairhold_jobs: 1
+jobs:
+  - {consumer: /Research, argv: [sleep, "1"]}
+  - name: train
+    consumer: /Trading/Risk
+    resource_group: compute
+    argv: [python, train.py, "{index}"]
+    count: 40
+    submit: 1m
+    priority: 5
+    directory: work
+    environment: {SEED: "7"}
+"""
+
+
+def test_jobs_are_read_whole() -> None:
+    risk, research = PLAN.tree.rows["/Trading/Risk"], PLAN.tree.rows["/Research"]
+    assert parse_jobs(JOBS, PLAN, "f") == (
+        Job("job-1", research, "compute", ("sleep", "1")),
+        Job("train", risk, "compute", ("python", "train.py", "{index}"), 40, 60 * SECOND, 5, "work", {"SEED": "7"}),
+    )
+
+
+def test_directories_start_at_the_folder_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "jobs.yaml").write_text(JOBS + "  - {consumer: /Research, argv: [ls], directory: /tmp}\n")
+    monkeypatch.chdir(tmp_path)
+    directories = [job.directory for job in read_jobs("inner/jobs.yaml", PLAN)]
+    assert directories == [str(tmp_path / "inner"), str(tmp_path / "inner" / "work"), "/tmp"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "line"),
+    [
+        ("fairhold_jobs: 1", "fairhold_jobs: 0", "version", 1),
+        ("argv: [sleep, ", "argv: [sleep, 1, ", "not-a-string", 3),
+        ('argv: [sleep, "1"]', "argv: []", "missing-key", 3),
+        ('argv: [sleep, "1"]', 'argv: [""]', "missing-key", 3),
+        ('argv: [sleep, "1"]', "argv: sleep 1", "wrong-type", 3),
+        ('argv: [sleep, "1"]', 'argv: ["a\\0b"]', "not-text", 3),
+        (', argv: [sleep, "1"]', "", "missing-key", 3),
+        ("consumer: /Research, ", "", "missing-key", 3),
+        ("/Research", "/Trading", "not-a-leaf", 3),
+        ("/Research", "/Reserch", "unknown-consumer", 3),
+        ("{consumer", "{name: train, consumer", "duplicate-job", 4),
+        ("name: train", "name: job-1", "duplicate-job", 4),
+        ("name: train", 'name: ""', "name", 4),
+        ("name: train", "nme: train", "unknown-key", 4),
+        ("resource_group: compute", "resource_group: computer", "unknown-resource-group", 6),
+        ("count: 40", "count: 0", "out-of-range", 8),
+        ("count: 40", "count: 1000001", "out-of-range", 8),
+        ("submit: 1m", "submit: 60", "duration", 9),
+        ("priority: 5", "priority: high", "not-whole", 10),
+        ("directory: work", "directory: 3", "not-a-string", 11),
+        ('{SEED: "7"}', "{SEED: 7}", "not-a-string", 12),
+        ('{SEED: "7"}', '{"A=B": "7"}', "name", 12),
+    ],
+)
+def test_a_bad_job_file_is_refused_with_its_line(old: str, new: str, code: str, line: int) -> None:
+    assert old in JOBS
+    with pytest.raises(InputError) as caught:
+        parse_jobs(JOBS.replace(old, new, 1), PLAN, "jobs.yaml")
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.line, fault.file) == (code, line, "jobs.yaml")
+
+
+def test_a_number_in_a_command_is_to_be_quoted() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_jobs(JOBS.replace('"1"', "1"), PLAN, "f")
+    assert caught.value.faults[0].mend == 'quote it: `"1"`'
+
+
+@pytest.mark.parametrize(
+    "text", ["fairhold_jobs: 1\n", "fairhold_jobs: 1\njobs: []\n", "[]", "fairhold_jobs: 1\njobs: {}\n"]
+)
+def test_a_file_without_jobs_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_jobs(text, PLAN, "f")
+
+
+def test_a_job_names_its_group_where_the_plan_shares_several() -> None:
+    plan = parse_plan(HOSTS, "f")[0]
+    text = "fairhold_jobs: 1\njobs: [{consumer: /A, argv: [ls]}]\n"
+    with pytest.raises(InputError, match="resource_group"):
+        parse_jobs(text, plan, "f")
+    (job,) = parse_jobs(text.replace("argv", "resource_group: cpu, argv"), plan, "f")
+    assert job.resource_group == "cpu"
+
+
+def test_a_file_that_cannot_be_found_from_a_folder_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(InputError, match="cannot be read"):
+        read_jobs("jobs.yaml", PLAN)

@@ -1,0 +1,143 @@
+"""The schemas for editors agree with the readers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from fairhold.errors import InputError
+from fairhold.planio import consumers, counts, entries, groups, hosts, jobs, notices, plan, policies, requests, state
+from fairhold.planio.document import parse_document
+from fairhold.planio.jobs import parse_jobs
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.schema import KINDS, schema
+from fairhold.planio.state import parse_state
+from tests.planio.support import HOSTS, SMALL, cases
+from tests.planio.test_read_jobs import JOBS
+from tests.planio.test_read_state import FULL
+
+CHECKS = {kind: Draft202012Validator(json.loads(schema(kind))) for kind in KINDS}
+GOOD = {"plan": SMALL, "state": FULL, "jobs": JOBS}
+HOST_PLAN = parse_plan(HOSTS, "f")[0]
+
+
+def is_valid(kind: str, text: str) -> bool:
+    return bool(CHECKS[kind].is_valid(parse_document(text, kind).value))
+
+
+def reads(kind: str, text: str) -> bool:
+    small = parse_plan(SMALL, "f")[0]
+    try:
+        if kind == "plan":
+            parse_plan(text, kind)
+        elif kind == "state":
+            parse_state(text, HOST_PLAN, kind)
+        else:
+            parse_jobs(text, small, kind)
+    except InputError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_is_one(kind: str) -> None:
+    Draft202012Validator.check_schema(json.loads(schema(kind)))
+
+
+def test_only_known_kinds_have_a_schema() -> None:
+    with pytest.raises(KeyError):
+        schema("../plan")
+
+
+def test_all_cases_are_valid() -> None:
+    for case in [*cases("hybrid"), *cases("cycles")]:
+        for kind in ("plan", "state"):
+            assert list(CHECKS[kind].iter_errors(case[kind])) == [], case["id"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        *[("plan", old, old) for old in ("fairhold: 1",)],
+        ("plan", "compute: {slots: 100}", 'compute: {hosts: [{name: "g[01-20]", slots: 5}]}'),
+        ("plan", "limit: 80", "limit: none"),
+        ("plan", "limit: 80", "limit: null"),
+        ("plan", "Research: {}", "Research:"),
+        ("plan", "Research: {}", "Research: {rank: 3, reclaim_grace: 1m30s}"),
+        ("state", "for: r2", "for: null"),
+        ("state", "held: [", "held: []\n#"),
+        ("jobs", "submit: 1m", "submit: 0"),
+    ],
+)
+def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
+    text = GOOD[kind].replace(old, new, 1)
+    assert (is_valid(kind, text), reads(kind, text)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("plan", "fairhold: 1", "fairhold: 2"),
+        ("plan", "fairhold: 1", "fairhold: 1\nresources: {}"),
+        ("plan", "slots: 100", "slots: -1"),
+        ("plan", "slots: 100", "slots: 1.5"),
+        ("plan", "slots: 100", "slots: 1, hosts: []"),
+        ("plan", "policy: hybrid", "policy: ownership"),
+        ("plan", "policy: hybrid", "policy: hybrid\n    window: x"),
+        ("plan", "Research: {}", "Research: {owned: 3}"),
+        ("plan", "Research: {}", "Research: {reclaim_grace: 30}"),
+        ("plan", "Research: {}", "/Research: {}"),
+        ("plan", "/Research:", "Research:"),
+        ("plan", "limit: 80", "limit: some"),
+        ("state", "fairhold_state: 1", "fairhold_state: 1\nborrowed: []"),
+        ("state", "now: 2026-01-05T09:00:00Z", "now: 2026-01-05"),
+        ("state", "unit: {slots: 1}", "unit: {slots: 2}"),
+        ("state", "preemptible: true", "preemptible: false"),
+        ("state", "units: 8", "units: 0"),
+        ("state", "reason: limit", "reason: limits"),
+        ("state", "consumer: /A, resource_group: cpu, units", "resource_group: cpu, units"),
+        ("jobs", "[sleep, ", "[1, "),
+        ("jobs", '{SEED: "7"}', "{SEED: 7}"),
+        ("jobs", "count: 40", "count: 0"),
+        ("jobs", "name: train", "nme: train"),
+    ],
+)
+def test_what_is_broken_is_neither_valid_nor_read(kind: str, old: str, new: str) -> None:
+    assert old in GOOD[kind]
+    text = GOOD[kind].replace(old, new, 1)
+    assert (is_valid(kind, text), reads(kind, text)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "keys"),
+    [
+        ("plan", "", plan.KEYS),
+        ("plan", "host", hosts.HOST_KEYS),
+        ("plan", "consumer", consumers.KEYS),
+        ("plan", "entry", policies.ENTRY_KEYS),
+        ("plan", "settings", entries.KEYS),
+        ("state", "", state.KEYS),
+        ("state", "request", requests.REQUEST_KEYS),
+        ("state", "allocation", requests.ALLOCATION_KEYS),
+        ("state", "notice", notices.NOTICE_KEYS),
+        ("state", "held", notices.HELD_KEYS),
+        ("jobs", "", jobs.KEYS),
+        ("jobs", "job", jobs.JOB_KEYS),
+    ],
+)
+def test_schemas_and_readers_know_the_same_keys(kind: str, name: str, keys: tuple[str, ...]) -> None:
+    whole = json.loads(schema(kind))
+    part: dict[str, Any] = whole["$defs"][name] if name else whole
+    part = part["anyOf"][0] if "properties" not in part else part
+    assert sorted(part["properties"]) == sorted(keys)
+
+
+def test_schemas_and_readers_know_the_same_keys_of_groups_and_switches() -> None:
+    parts = json.loads(schema("plan"))["$defs"]
+    assert {key for part in parts["group"]["oneOf"] for key in part["properties"]} == set(groups.GROUP_KEYS)
+    assert set(parts["entry"]["properties"]["settings"]["anyOf"][0]["properties"]) == set(policies.SETTINGS)
+    slots = json.loads(schema("state"))["properties"]["resource_groups"]["anyOf"][0]["additionalProperties"]
+    assert set(slots["properties"]) == set(counts.SLOT_KEYS)
