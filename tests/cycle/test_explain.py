@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,10 @@ def test_the_change_that_gives_one_slot_more_does_so_and_no_smaller_one_of_its_k
             continue
         assert quota_of(applied(case, counterfactual.changes), explanation.path) == counterfactual.quota
         assert counterfactual.quota > explanation.quota
+        first, *others = counterfactual.changes
+        if counterfactual.size > 1 and first.what in {"demand", "limit", "slots"}:
+            smaller = replace(first, new=first.new - 1)
+            assert quota_of(applied(case, (smaller, *others)), explanation.path) <= explanation.quota
 
 
 @given(cases())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels import _jit
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.rollup import roll_up
+from fairhold.kernels.select import leaves_where_more
 from fairhold.model.state import REASONS
 
 if TYPE_CHECKING:
@@ -62,6 +63,12 @@ class Snapshot:
     def scale(self) -> tuple[int, int]:
         """Slots now / slots configured, of the policy's consumers (R-SCALE-1)."""
         return max(0, self.slots - self.apart), self.rows.configured - self.apart
+
+    def leaves_where_more(self, one: array[int], other: array[int]) -> array[int]:
+        """Leaves whose value in `one` is larger than in `other`, in path order."""
+        found = zeros(len(self.rows))
+        count = leaves_where_more.run(self.compiled, self.rows.tree, one, other, found)
+        return found[:count]
 
 
 def take_snapshot(books: Books, now: int) -> Snapshot:

@@ -45,7 +45,7 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
         placement = Placement(snapshot.books)
         grants: list[Grant] = []
         stuck = False
-        for leaf in [leaf for leaf in snapshot.rows.leaves if granted[leaf]]:
+        for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):
             served = serve_leaf(snapshot.books, leaf, granted[leaf], placement)
             used = sum(grant.units for grant in served)
             if used < granted[leaf]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.columns import zeros
+
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator
@@ -20,7 +22,8 @@ Span = tuple[int, int]
 def settle_lack(snapshot: Snapshot, need: array[int], have: Holdings, out: Balance) -> None:
     """Take from protected leaves what is lacking, node by node from the deepest; raises `out.gives` of leaves."""
     rows = snapshot.rows
-    givers = [leaf for leaf in rows.leaves if have.protected[leaf] and _spare(leaf, have, out) > 0]
+    none = zeros(len(rows))
+    givers = [leaf for leaf in snapshot.leaves_where_more(have.protected, none) if _spare(leaf, have, out) > 0]
     lost_lacking = max(0, snapshot.lost - out.can[0])
     if givers:
         lack = _Lack(snapshot, need, have, out, givers)
@@ -64,7 +67,7 @@ class _Lack:
         self.need = need
         self.have = have
         self.out = out
-        short = [leaf for leaf in rows.leaves if out.missing[leaf] > 0]
+        short = list(snapshot.leaves_where_more(out.missing, zeros(len(rows))))
         self.open: dict[int, list[Span]] = {leaf: [(1, out.missing[leaf])] for leaf in short}
         # Leaves stand in path order, so that those of a subtree are a slice, found by their places.
         self.givers, self.giver_places = givers, [rows.position[leaf] for leaf in givers]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.reclaim import Holdings, balance, divide
+from fairhold.kernels.select import is_at_rest
 from fairhold.rules.exact import ExactShares
 from fairhold.rules.lacking import settle_lack
 from fairhold.rules.victims import take_units
@@ -24,7 +25,11 @@ def reclaim(snapshot: Snapshot, draft: Draft) -> None:
     for row, units in enumerate(draft.inside):
         if units:
             whole[row] += units
-    if _nothing_to_do(snapshot, draft, whole):
+    rows, compiled = snapshot.rows, snapshot.compiled
+    needs, limit = draft.needs, rows.plan.limit
+    if not snapshot.lost and is_at_rest.run(
+        compiled, rows.tree, draft.quota, needs.reserve, limit, whole, snapshot.noticed
+    ):
         return
     draft.keep = keep_own(snapshot, draft)
     draft.protected = protect_rounded(snapshot, draft)
@@ -59,19 +64,6 @@ def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> Non
     settle_lack(snapshot, draft.needs.need, have, draft.balance)
 
 
-def _nothing_to_do(snapshot: Snapshot, draft: Draft, whole: array[int]) -> bool:
-    """Nobody misses a unit, none is lost, no limit is broken, none is under notice: the common case."""
-    rows = snapshot.rows
-    if snapshot.lost or any(snapshot.noticed) or any(map(int.__gt__, whole, rows.plan.limit)):
-        return False
-    tree = rows.tree
-    return not any(
-        quota > held and (row == 0 or tree.first[row] == tree.end[row] or draft.needs.reserve[row] > held)
-        for row, (quota, held) in enumerate(zip(draft.quota, whole, strict=True))
-        if row
-    )
-
-
 def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
     """What is not taken for others: the quota; with `disable_reclaim_own` at least what was owned (R-KEEP-1).
 
@@ -103,8 +95,8 @@ def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:
         return within[row]
 
     protected = zeros(len(rows))
-    for leaf in rows.leaves:
-        if quota[leaf] < held[leaf] < quota[leaf] + 1 + rows.depth:
+    for leaf in snapshot.leaves_where_more(held, quota):
+        if held[leaf] <= quota[leaf] + rows.depth:
             row = leaf
             while row > 0 and holds_no_more(row):
                 row = rows.tree.parent[row]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.columns import zeros
 from fairhold.ledger.decision import NoticeGiven, Withdrawal
 from fairhold.ledger.snapshot import WINDOW
 from fairhold.ledger.tables import NOBODY
@@ -32,7 +33,9 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     books, gives, noticed = snapshot.books, draft.balance.gives, snapshot.noticed
     withdrawals: list[Withdrawal] = []
     victims: dict[int, Chosen] = {}
-    for leaf in [leaf for leaf in snapshot.rows.leaves if gives[leaf] != noticed[leaf]]:
+    more, less = snapshot.leaves_where_more(gives, noticed), snapshot.leaves_where_more(noticed, gives)
+    place = snapshot.rows.position
+    for leaf in sorted((*more, *less), key=place.__getitem__):
         new = choose_victims(books, leaf, gives[leaf] - noticed[leaf]) if gives[leaf] > noticed[leaf] else []
         going = noticed[leaf] + sum(units for _, units in new)
         if going > gives[leaf]:
@@ -76,7 +79,7 @@ def _takers(snapshot: Snapshot, draft: Draft) -> Iterator[tuple[int, int]]:
         for notice in mine:
             coming[notices.taker[notice]] = coming.get(notices.taker[notice], 0) + notices.units[notice]
     missing = draft.balance.missing
-    for leaf in [leaf for leaf in snapshot.rows.leaves if missing[leaf]]:
+    for leaf in snapshot.leaves_where_more(missing, zeros(len(missing))):
         if missing[leaf] > coming.get(leaf, 0):
             yield leaf, missing[leaf] - coming.get(leaf, 0)
 
