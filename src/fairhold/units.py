@@ -42,17 +42,6 @@ def parse_duration(text: str) -> int | None:
     return total
 
 
-def format_duration(micros: int) -> str:
-    """A duration as short text that `parse_duration` reads back: `1m30s`."""
-    if micros == 0:
-        return "0s"
-    text = ""
-    for unit in ("d", "h", "m", "s", "ms"):
-        count, micros = divmod(micros, _UNIT[unit])
-        text += f"{count}{unit}" if count else ""
-    return text + (f"0.{micros:03d}".rstrip("0") + "ms" if micros else "")
-
-
 def parse_instant(text: str) -> int | None:
     """Microseconds since the epoch of an RFC 3339 instant with its offset; None where it is none."""
     if not _INSTANT.fullmatch(text):

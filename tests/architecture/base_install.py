@@ -39,7 +39,9 @@ def main() -> None:
             ["quota", PLAN, STATE],
             ["cycle", PLAN, STATE],
             ["explain", PLAN, STATE, "/Trading/Risk"],
-            ["run", "--help"],
+            ["diff", PLAN, PLAN.with_name("newplan.yaml"), STATE],
+            ["schema", "plan"],
+            ["run", PLAN.with_name("laptop.yaml"), PLAN.with_name("jobs.yaml"), "--output", Path(folder) / "out"],
         ):
             subprocess.run([command, *map(str, args)], check=True, stdout=subprocess.DEVNULL)
     sys.stdout.write(f"base install: {size / 1e6:.1f} MB in {seconds:.1f} s; its commands need no extra\n")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.kernels.columns import PlanColumns, TreeColumns, zeros
+from fairhold.kernels.columns import TreeColumns, zeros
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide
+from fairhold.ledger import transitions
+from fairhold.ledger.books import Books
+from fairhold.ledger.rows import lay_out
+from fairhold.ledger.snapshot import Snapshot, take_snapshot
+from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, ResourceGroup
+from fairhold.model.tree import ConsumerTree
 from fairhold.rules.lacking import settle_lack
 from tests.kernels.trees import columns, is_leaf, numbers, summed, trees
 from tests.oracles import reclaiming as oracle
@@ -20,31 +26,21 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DataObject
 
 
-class Rows:
-    """What step 5 asks of the plan's side."""
-
-    def __init__(self, tree: TreeColumns, owned: array[int]) -> None:
-        self.tree = tree
-        self.plan = PlanColumns(owned, owned, owned)
-        self.position = zeros(len(tree.parent))
-        for place, row in enumerate(tree.path):
-            self.position[row] = place
-        self.size = [1] * len(tree.parent)
-        for row in range(len(tree.parent) - 1, 0, -1):
-            self.size[tree.parent[row]] += self.size[row]
-        self.leaves = tuple(row for row in tree.path if is_leaf(tree, row))
-        self.has_ranks = any(tree.rank)
-
-    def __len__(self) -> int:
-        return len(self.tree.parent)
-
-
-class View(NamedTuple):
-    """What step 5 asks of a snapshot."""
-
-    rows: Rows
-    lost: int
-    scale: tuple[int, int]
+def snapshot_of(tree: TreeColumns, owned: array[int], held: array[int], slots: int, more: int) -> Snapshot:
+    """A snapshot of a plan with that tree, whose leaves hold what `held` says; `more` is configured than is owned."""
+    rows = len(tree.parent)
+    names = ["", *(f"c{row}" for row in range(1, rows))]
+    consumers = ConsumerTree(names, list(tree.parent), list(tree.rank), [None] * rows)
+    settings = {row: ConsumerSettings(owned=owned[row]) for row in range(1, rows)}
+    configured = more + sum(owned[tree.first[0] : tree.end[0]])
+    group = ResourceGroup("g", slots, configured)
+    plan = Plan("c", "UTC", 0, consumers, {"g": group}, (PolicyEntry(("g",), "hybrid", consumers=settings),))
+    books = Books(lay_out(plan, "g"))
+    assert list(books.rows.tree.path) == list(tree.path)
+    host = transitions.add_host(books, "", slots)
+    for leaf in books.rows.leaves:
+        transitions.grant(books, transitions.submit(books, leaf, held[leaf]), host, held[leaf], 0)
+    return take_snapshot(books, 0)
 
 
 def draw_holdings(data: DataObject, tree: TreeColumns) -> Holdings:
@@ -103,16 +99,18 @@ def test_claims_and_their_division_are_those_of_the_oracle(
 def test_what_still_lacks_is_taken_as_the_oracle_takes_it(tree: TreeColumns, lost: int, data: DataObject) -> None:
     have = draw_holdings(data, tree)
     owned, need = data.draw(columns(tree, numbers()), "owned"), data.draw(columns(tree, numbers(20)), "need")
-    scale = data.draw(st.tuples(numbers(), numbers()), "scale")
+    slots = max(0, have.held[0] - lost) if lost else have.held[0] + data.draw(numbers(), "idle")
+    snapshot = snapshot_of(tree, owned, have.held, slots, data.draw(numbers(), "configured beyond what is owned"))
     expected = nodes(tree, have)
     for row, node in enumerate(expected):
-        now = Fraction(owned[row] * scale[0], scale[1]) if scale[1] else 0
+        configured = snapshot.scale[1]
+        now = Fraction(owned[row] * slots, configured) if configured else 0
         node.firm = min(need[row], owned[row], int(now))
-    out = compute(tree, have, lost)
-    settle_lack(View(Rows(tree, owned), lost, scale), need, have, out)  # type: ignore[arg-type]  # all that it asks
+    out = compute(tree, have, snapshot.lost)
+    settle_lack(snapshot, need, have, out)
     oracle.claims(expected[0])
-    oracle.divide(expected[0], lost)
-    oracle.settle_lack(expected[0], lost)
+    oracle.divide(expected[0], snapshot.lost)
+    oracle.settle_lack(expected[0], snapshot.lost)
     assert [out.gives[leaf.row] for leaf in expected[0].leaves()] == [leaf.gives for leaf in expected[0].leaves()]
 
 

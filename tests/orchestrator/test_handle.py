@@ -141,7 +141,7 @@ def test_a_cancelled_job_stops_what_runs_and_forgets_the_rest() -> None:
     for number in (1, 2, 3, 4):
         then_wake(machine, TaskEnded(number, Outcome.STOPPED), 2 * SECOND)
     job = machine.jobs["wide"]
-    assert (job.waiting, job.running, job.cancelled) == (0, 0, 4)
+    assert (job.waiting, job.running, job.cancelled, job.dropped) == (0, 0, 4, 5)
     assert machine.books["compute"].requests.row_of == {}
 
 
@@ -165,9 +165,13 @@ def test_a_lost_host_takes_no_new_work_and_comes_back() -> None:
         (JobSubmitted("new", "/", "compute", 1), "not-a-leaf"),
         (JobSubmitted("new", "/nobody", "compute", 1), "not-a-leaf"),
         (JobSubmitted("new", "/A", "gpu", 1), "unknown-resource-group"),
+        (JobSubmitted("new", "/A", "compute", 0), "out-of-range"),
+        (HostLost("compute", "h9"), "unknown-host"),
+        (HostLost("gpu", ""), "unknown-resource-group"),
+        (HostJoined("compute", "h9", -1), "out-of-range"),
     ],
 )
-def test_a_job_that_cannot_be_taken_is_refused_by_code_and_changes_nothing(event: JobSubmitted, code: str) -> None:
+def test_what_cannot_be_taken_is_refused_by_code_and_changes_nothing(event: Event, code: str) -> None:
     machine = orchestrator()
     submit(machine, "taken", "/A", 1, 0)
     with pytest.raises(InputError) as caught:

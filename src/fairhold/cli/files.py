@@ -46,8 +46,13 @@ def _write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     try:
         with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(text)
-        Path(file.name).replace(path)
+            try:
+                file.write(text)
+                file.flush()
+                Path(file.name).replace(path)
+            except OSError:
+                Path(file.name).unlink()
+                raise
     except OSError as error:
         what = f"cannot write it: {error.strerror}"
         raise InputError(

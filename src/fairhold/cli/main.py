@@ -17,6 +17,9 @@ def main() -> None:
     from fairhold.cli.commands import app  # noqa: PLC0415  # --version does not wait for the rest
 
     try:
+        mode = os.environ.get("FAIRHOLD_JIT", "auto")
+        if mode not in ("auto", "on", "off"):
+            raise UsageError(f"FAIRHOLD_JIT is `{mode}`; set it to auto, on or off")
         app()
     except FairholdError as error:
         sys.stderr.write(f"{error} [{error.code}]\n" if isinstance(error, UsageError) else f"{error}\n")

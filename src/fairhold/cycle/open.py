@@ -116,7 +116,7 @@ def settle(books: Mapping[str, Books], state: State) -> list[Stop]:
         return []
     stops = []
     for group, book in books.items():
-        due = transitions.expired(book, state.now)
+        due = transitions.take_expired(book, state.now)
         # Read first: a release takes the earliest deadline of an allocation, whichever notice it is done for.
         for allocation, units in [(book.notices.allocation[row], book.notices.units[row]) for row in due]:
             request = book.allocations.request[allocation]

@@ -92,6 +92,8 @@ class Kernel(Generic[P, R]):
         views = [_view(arg) for arg in args]
         try:
             return _compiled(self.plain, kept=True)(*views)  # type: ignore[no-any-return]
+        except MemoryError:
+            raise
         except Exception:  # noqa: BLE001  # kernels never raise: the compiler's cache is stale, foreign or not writable
             return _compiled(self.plain, kept=False)(*views)  # type: ignore[no-any-return]
 

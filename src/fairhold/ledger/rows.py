@@ -74,14 +74,13 @@ class Rows:
         return max(depth)
 
     @cached_property
-    def has_ranks(self) -> bool:
-        """Whether any two siblings differ in rank."""
-        tree = self.tree
-        return any(
-            tree.rank[tree.first[row]] != tree.rank[tree.end[row] - 1]
-            for row in range(len(tree.parent))
-            if tree.first[row] < tree.end[row]
-        )
+    def has_worse(self) -> array[int]:
+        """(rows,) 1 where the row, or one above it, has a sibling of worse rank."""
+        tree, worse = self.tree, zeros(len(self.node))
+        for row in range(1, len(self.node)):
+            above = tree.parent[row]
+            worse[row] = int(worse[above] == 1 or tree.rank[tree.end[above] - 1] > tree.rank[row])
+        return worse
 
     @cached_property
     def leaves(self) -> tuple[int, ...]:

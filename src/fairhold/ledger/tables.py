@@ -92,15 +92,17 @@ class Notices(Table):
         taker: row of the leaf that they are on their way to, NOBODY = none; reason: position in model.state.REASONS;
         serial: counts up, tells earlier notices from later ones
     by_allocation : allocation → its notices
+    due : heap of (deadline, serial, row); entries of notices that are gone are dropped when they come up
     """
 
-    __slots__ = ("allocation", "by_allocation", "deadline", "next_serial", "reason", "serial", "taker", "units")
+    __slots__ = ("allocation", "by_allocation", "deadline", "due", "next_serial", "reason", "serial", "taker", "units")
 
     def __init__(self) -> None:
         super().__init__("allocation", "units", "taker", "deadline", "reason", "serial")
         for name, column in self.columns.items():
             setattr(self, name, column)
         self.by_allocation: dict[int, dict[int, None]] = {}
+        self.due: list[tuple[int, int, int]] = []
         self.next_serial = 0
 
     allocation: array[int]

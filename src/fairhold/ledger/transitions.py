@@ -6,9 +6,8 @@ made sure of is asserted.
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
-
-from fairhold.ledger.tables import NOBODY
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
@@ -107,6 +106,7 @@ def give_notice(  # noqa: PLR0917  # the fields of one decision, in its order
     notices = books.notices
     assert books.allocations.noticed[allocation] + units <= books.allocations.units[allocation]
     row = notices.add(allocation, units, taker, deadline, reason, notices.next_serial)
+    heappush(notices.due, (deadline, notices.next_serial, row))
     notices.next_serial += 1
     notices.by_allocation.setdefault(allocation, {})[row] = None
     _count_noticed(books, allocation, units)
@@ -172,11 +172,26 @@ def _count_kept(books: Books, row: int, units: int) -> None:
     books.kept[books.requests.leaf[books.keeps.request[row]]] += units
 
 
-def expired(books: Books, now: int) -> list[int]:
-    """Notices whose grace has run out, in the order in which they were given."""
-    notices = books.notices
-    due = [row for mine in notices.by_allocation.values() for row in mine if notices.deadline[row] <= now]
-    return sorted(due, key=lambda row: notices.serial[row])
+def take_expired(books: Books, now: int) -> list[int]:
+    """Notices whose grace has run out, earliest deadline first; each is told once."""
+    notices, found = books.notices, []
+    while notices.due and notices.due[0][0] <= now:
+        _, serial, row = heappop(notices.due)
+        if _is_live(books, row, serial):
+            found.append(row)
+    return found
+
+
+def next_deadline(books: Books) -> int | None:
+    """When the next grace ends that `take_expired` has not told; None: there is none."""
+    due = books.notices.due
+    while due and not _is_live(books, due[0][2], due[0][1]):
+        heappop(due)
+    return due[0][0] if due else None
+
+
+def _is_live(books: Books, notice: int, serial: int) -> bool:
+    return books.notices.serial[notice] == serial and books.notices.units[notice] > 0
 
 
 def _count_noticed(books: Books, allocation: int, units: int) -> None:
@@ -184,20 +199,3 @@ def _count_noticed(books: Books, allocation: int, units: int) -> None:
     books.allocations.noticed[allocation] += units
     books.requests.noticed[request] += units
     books.noticed[books.requests.leaf[request]] += units
-
-
-__all__ = [
-    "NOBODY",
-    "add_host",
-    "expired",
-    "forget",
-    "give_notice",
-    "grant",
-    "keep",
-    "release",
-    "set_host",
-    "submit",
-    "unkeep",
-    "want",
-    "withdraw",
-]

@@ -71,7 +71,8 @@ class Orchestrator:
         happened at one instant before it sends `Woken` gets one cycle for all of it.
 
         now : instant, never earlier than at the call before
-        Raises InputError where a job's name is taken, its consumer is no leaf or its resource group is not shared.
+        Raises InputError, with nothing changed, where a job's name is taken, it has no tasks, its consumer is no leaf
+        or its resource group is not shared, and where a host is unknown or has less than no slots.
         """
         self._out = []
         match event:
@@ -84,9 +85,7 @@ class Orchestrator:
             case HostJoined():
                 self._join(event, now)
             case HostLost():
-                books = self.books[event.resource_group]
-                transitions.set_host(books, books.hosts.row_of[event.host], up=False)
-                self._pacing[event.resource_group].changed(now)
+                self._lose(event, now)
             case Woken():
                 pass
         for group, pacing in self._pacing.items():
@@ -105,12 +104,26 @@ class Orchestrator:
     def _submit(self, event: JobSubmitted, now: int) -> None:
         books = self.books.get(event.resource_group)
         if books is None:
-            raise _refused(event, "unknown-resource-group", f"resource group {event.resource_group} is not shared")
+            raise _refused(
+                event,
+                "unknown-resource-group",
+                f"no policy shares the resource group `{event.resource_group}`",
+                f"shared are {', '.join(self.books)}",
+            )
         leaf = books.rows.by_path.get(event.consumer)
         if leaf is None or not books.rows.is_leaf(leaf):
-            raise _refused(event, "not-a-leaf", f"{event.consumer} is no leaf of the plan")
+            raise _refused(
+                event,
+                "not-a-leaf",
+                f"`{event.consumer}` is no leaf of the plan",
+                "name a consumer without consumers below it",
+            )
         if event.job in self.jobs:
-            raise _refused(event, "duplicate-job", f"there is a job named {event.job} already")
+            raise _refused(
+                event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name"
+            )
+        if event.count < 1:
+            raise _refused(event, "out-of-range", f"it has {event.count} tasks", "give it one or more")
         request = transitions.submit(books, leaf, event.count, name=event.job, priority=event.priority, submitted=now)
         job = JobRecord(event.job, event.resource_group, leaf, request, waiting=event.count)
         self.jobs[event.job] = job
@@ -124,10 +137,11 @@ class Orchestrator:
         job.is_cancelled = True
         books = self.books[job.resource_group]
         transitions.want(books, job.request, books.requests.held[job.request])
+        job.dropped += job.waiting
         job.waiting = 0
-        for number, attempt in self.attempts.items():
-            if attempt.job is job and not attempt.stopping:
-                attempt.stopping = True
+        for number in job.attempts:
+            if not self.attempts[number].stopping:
+                self.attempts[number].stopping = True
                 self._out.append(Stop(number))
         self._forget_if_over(job)
         self._pacing[job.resource_group].changed(now)
@@ -137,6 +151,7 @@ class Orchestrator:
         if attempt is None:  # said twice
             return
         job = attempt.job
+        del job.attempts[event.attempt]
         books = self.books[job.resource_group]
         host = books.allocations.host[attempt.allocation]
         was_noticed = books.allocations.noticed[attempt.allocation] > 0
@@ -165,13 +180,31 @@ class Orchestrator:
         self._forget_if_over(job)
 
     def _join(self, event: HostJoined, now: int) -> None:
-        books = self.books[event.resource_group]
+        books = self._group_of(event)
         host = books.hosts.row_of.get(event.host)
+        if event.slots < 0:
+            what = f"host `{event.host}` has {event.slots} slots"
+            raise InputError([Fault("out-of-range", what, "report 0 or more")])
         if host is None:
             transitions.add_host(books, event.host, event.slots)
         else:
             transitions.set_host(books, host, slots=event.slots, up=True)
         self._pacing[event.resource_group].changed(now)
+
+    def _lose(self, event: HostLost, now: int) -> None:
+        books = self._group_of(event)
+        host = books.hosts.row_of.get(event.host)
+        if host is None:
+            what = f"resource group `{event.resource_group}` has no host `{event.host}`"
+            raise InputError([Fault("unknown-host", what, "report hosts that have joined")])
+        transitions.set_host(books, host, up=False)
+        self._pacing[event.resource_group].changed(now)
+
+    def _group_of(self, event: HostJoined | HostLost) -> Books:
+        if event.resource_group not in self.books:
+            what = f"no policy shares the resource group `{event.resource_group}`"
+            raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(self.books)}")])
+        return self.books[event.resource_group]
 
     def _cycle(self, group: str, now: int) -> None:
         books = self.books[group]
@@ -203,26 +236,24 @@ class Orchestrator:
         name = self._next_attempt
         self._next_attempt += 1
         self.attempts[name] = Attempt(job, index, number, allocation)
+        job.attempts[name] = None
         self._attempt_of[group, allocation] = name
         self._out.append(Start(name, job.name, index, number, group, books.hosts.name[grant.host]))
 
     def _stop_expired(self, group: str, now: int) -> None:
         """Stop what did not let go within its grace (S1.60); its unit stays booked until the engine says it is free."""
         books = self.books[group]
-        for notice in transitions.expired(books, now):
+        for notice in transitions.take_expired(books, now):
             name = self._attempt_of[group, books.notices.allocation[notice]]
             if not self.attempts[name].stopping:
                 self.attempts[name].stopping = True
                 self._out.append(Stop(name))
 
     def _next_instant(self) -> int | None:
-        """When something is due next: a cycle, or the end of a grace that has not been acted upon."""
-        due = [pacing.due for pacing in self._pacing.values() if pacing.due is not None]
-        for group, books in self.books.items():
-            for allocation, mine in books.notices.by_allocation.items():
-                if not self.attempts[self._attempt_of[group, allocation]].stopping:
-                    due += [books.notices.deadline[notice] for notice in mine]
-        return min(due, default=None)
+        """When something is due next: a cycle, or the end of a grace."""
+        cycles = [pacing.due for pacing in self._pacing.values()]
+        graces = [transitions.next_deadline(books) for books in self.books.values()]
+        return min((instant for instant in (*cycles, *graces) if instant is not None), default=None)
 
     def _forget_if_over(self, job: JobRecord) -> None:
         books = self.books[job.resource_group]
@@ -233,5 +264,5 @@ class Orchestrator:
             del self._job_of[key]
 
 
-def _refused(event: JobSubmitted, code: str, what: str) -> InputError:
-    return InputError([Fault(code, f"job {event.job}: {what}", "submit it with another name, leaf or resource group")])
+def _refused(event: JobSubmitted, code: str, what: str, mend: str) -> InputError:
+    return InputError([Fault(code, f"job `{event.job}`: {what}", mend)])

@@ -12,8 +12,9 @@ class JobRecord:
 
     request  : row of its request in the books of its resource group
     leaf     : row of its consumer there
-    waiting  : tasks that wait, running : that run, finished, failed, cancelled : that are over
-    reclaimed : attempts that were stopped by a reclaim
+    waiting  : tasks that wait, running : that run, finished, failed : that are over; cancelled : that a cancel stopped, dropped : that waited when it came
+    reclaimed : attempts that ended because of a reclaim and were not done
+    attempts : numbers of its running attempts, in the order of their start
     """
 
     name: str
@@ -25,8 +26,10 @@ class JobRecord:
     finished: int = 0
     failed: int = 0
     cancelled: int = 0
+    dropped: int = 0
     reclaimed: int = 0
     is_cancelled: bool = False
+    attempts: dict[int, None] = field(default_factory=dict)
     _next_index: int = 0
     _front: deque[int] = field(default_factory=deque)
     _attempts: dict[int, int] = field(default_factory=dict)

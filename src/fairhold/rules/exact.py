@@ -78,7 +78,9 @@ def fill_children(snapshot: Snapshot, needs: Needs, parent: int, amount: Fractio
     scale_num, scale_den = snapshot.scale[0], max(snapshot.scale[1], 1)
     scale = scale_den if evenly else 1
     unit, whole = amount.denominator * scale, amount.numerator * scale
-    largest = max(whole, max(need) * unit, max(sure) * unit, max(owned) * unit, 1)
+    # What the layouts form: need, sure and owned slots, and in even mode the slots owned now, in 1/unit slots.
+    owned_now = max(owned) * scale_num * (unit // scale_den) if evenly else 0
+    largest = max(whole, max(need) * unit, max(sure) * unit, max(owned) * unit, owned_now, 1)
     fits = compiled and largest * max(sum(owned), end - start) < SAFE
     layout: list[MutableSequence[int]] = [zeros(end - start) if fits else [0] * (end - start) for _ in range(4)]
     phase, num, den = fill_group.run(fits, whole, unit, evenly, scale_num, scale_den, owned, sure, need, *layout)

@@ -35,7 +35,7 @@ def settle_lack(snapshot: Snapshot, need: array[int], have: Holdings, out: Balan
             giver = lack.find_giver(0, len(rows), None, 0)
             if giver is None:
                 break
-            out.gives[giver] += 1
+            lack.give(giver)
             lost_lacking -= 1
     if lost_lacking:
         _take_lost(rows, have, out, lost_lacking)
@@ -71,6 +71,8 @@ class _Lack:
         self.open: dict[int, list[Span]] = {leaf: [(1, out.missing[leaf])] for leaf in short}
         # Leaves stand in path order, so that those of a subtree are a slice, found by their places.
         self.givers, self.giver_places = givers, [rows.position[leaf] for leaf in givers]
+        self.taken = 0
+        self.has_notices = any(have.noticed[giver] > out.gives[giver] for giver in givers)
         self.short, self.short_places = short, [rows.position[leaf] for leaf in short]
 
     def settle(self, node: int, units: int) -> None:
@@ -82,8 +84,13 @@ class _Lack:
                 giver = self.find_giver(start, end, leaf, number)
                 if giver is None:
                     break
-                self.out.gives[giver] += 1
+                self.give(giver)
                 self._close(leaf, number)
+
+    def give(self, giver: int) -> None:
+        """One unit more from a giver."""
+        self.out.gives[giver] += 1
+        self.taken += _spare(giver, self.have, self.out) <= 0
 
     def _last(self, start: int, end: int, units: int) -> list[tuple[int, int, int]]:
         """The last `units` open missing units of the leaves at positions start..end, in path order."""
@@ -113,7 +120,7 @@ class _Lack:
         One with units under notice before others, then the worst path.
         """
         may_take_any = leaf is None or self.have.whole[leaf] + number - 1 < self._firm(leaf)
-        if not may_take_any and not self.rows.has_ranks:
+        if not may_take_any and not (leaf is not None and self.rows.has_worse[leaf]):
             return None
         best = None
         for giver in self._givers_inside(start, end):
@@ -125,6 +132,8 @@ class _Lack:
                 return giver
             if best is None:
                 best = giver
+                if not self.has_notices:
+                    break
         return best
 
     def _firm(self, leaf: int) -> int:
@@ -134,8 +143,13 @@ class _Lack:
 
     def _givers_inside(self, start: int, end: int) -> Iterator[int]:
         """Givers at positions start..end, worst path first."""
-        inside = slice(bisect_left(self.giver_places, start), bisect_left(self.giver_places, end))
-        return reversed(self.givers[inside])
+        # Who has nothing left to give any more is dropped, once half of them are such.
+        if 2 * self.taken > len(self.givers):
+            self.givers = [giver for giver in self.givers if _spare(giver, self.have, self.out) > 0]
+            self.giver_places = [self.rows.position[giver] for giver in self.givers]
+            self.taken = 0
+        first, last = bisect_left(self.giver_places, start), bisect_left(self.giver_places, end)
+        return (self.givers[place] for place in range(last - 1, first - 1, -1))
 
     def _is_worse(self, giver: int, leaf: int) -> bool:
         """Whether the giver's path has strictly worse rank where the two paths first differ."""

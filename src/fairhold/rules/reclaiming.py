@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from math import ceil
+from operator import add
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
@@ -13,48 +15,49 @@ from fairhold.rules.lacking import settle_lack
 from fairhold.rules.victims import take_units
 
 if TYPE_CHECKING:
-    from array import array
-
     from fairhold.ledger.draft import Draft
     from fairhold.ledger.snapshot import Snapshot
 
 
 def reclaim(snapshot: Snapshot, draft: Draft) -> None:
     """Decide for every leaf how many units are to go, and tell their holders (R-RECLAIM-1 to R-RECLAIM-5)."""
-    whole = draft.held[:]
-    for row, units in enumerate(draft.inside):
-        if units:
-            whole[row] += units
-    rows, compiled = snapshot.rows, snapshot.compiled
-    needs, limit = draft.needs, rows.plan.limit
+    have = _holdings(snapshot, draft)
     if not snapshot.lost and is_at_rest.run(
-        compiled, rows.tree, draft.quota, needs.reserve, limit, whole, snapshot.noticed
+        snapshot.compiled, snapshot.rows.tree, have.quota, have.reserve, have.limit, have.whole, have.noticed
     ):
         return
-    draft.keep = keep_own(snapshot, draft)
-    draft.protected = protect_rounded(snapshot, draft)
-    have = Holdings(
+    weigh(snapshot, draft, have)
+    asked = draft.balance.gives[0]
+    while whole_gang := take_units(snapshot, draft):
+        # A gang that stops as a whole gives more than its leaf was asked: then that is what the leaf must give, and of
+        # the same total others give less; one leaf after another, in path order.
+        leaf, units = whole_gang
+        have.bound[leaf] = max(have.bound[leaf], units)
+        _divide(snapshot, draft, have, asked)
+
+
+def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:
+    """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
+    have = _holdings(snapshot, draft) if have is None else have
+    have.keep[:] = keep_own(snapshot, draft)
+    have.protected[:] = protect_rounded(snapshot, draft)
+    draft.keep, draft.protected = have.keep, have.protected
+    _divide(snapshot, draft, have, -1)
+
+
+def _holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
+    whole = array("q", map(add, draft.held, draft.inside))
+    return Holdings(
         quota=draft.quota,
         limit=snapshot.rows.plan.limit,
         reserve=draft.needs.reserve,
         held=draft.held,
         whole=whole,
-        keep=draft.keep,
-        protected=draft.protected,
+        keep=zeros(len(whole)),
+        protected=zeros(len(whole)),
         noticed=snapshot.noticed,
         bound=snapshot.pinned[:],
     )
-    asked = -1
-    while True:
-        _divide(snapshot, draft, have, asked)
-        asked = draft.balance.gives[0] if asked < 0 else asked
-        whole_gangs = take_units(snapshot, draft)
-        if not whole_gangs:
-            return
-        # A gang that stops as a whole gives more than its leaf was asked: then that is what the leaf must give, and of
-        # the same total others give less; one leaf after another, in path order.
-        leaf, units = whole_gangs
-        have.bound[leaf] = max(have.bound[leaf], units)
 
 
 def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> None:

@@ -81,10 +81,11 @@ def serve_leaf(books: Books, leaf: int, units: int, places: Places) -> list[Gran
         for row in waiting
     }
     grants: list[Grant] = []
+    others = sum(reserved.values())
     for row in waiting:
         if units == 0:
             break
-        others = sum(reserved.values()) - reserved.pop(row)
+        others -= reserved[row]
         usable = min(units, max(units - others, kept.get(row, 0)))
         wanted = requests.count[row] - requests.held[row]
         starts_with = requests.minimum[row] - requests.held[row]

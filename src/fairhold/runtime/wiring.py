@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.open import open_books
+from fairhold.cycle.run import run
 from fairhold.engines.local import LocalEngine
+from fairhold.kernels._jit import prefer_compiled
 from fairhold.model.state import State
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.runtime.clock import WallClock
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
     from fairhold.model.job import Job
     from fairhold.model.plan import Plan
+
+MANY_ROWS = 500
+"""From so many consumers on, the cycles of a run pay for the half second that compiled kernels need to start."""
 
 
 class LocalRun:
@@ -40,6 +45,10 @@ class LocalRun:
         self._complain = complain
         self._clock = WallClock()
         books = open_books(plan, State(now=self._clock.now()))
+        if any(len(book.rows) >= MANY_ROWS for book in books.values()):
+            prefer_compiled(MANY_ROWS)
+            for book in books.values():  # compiled now and not in the middle of the run
+                run(book, self._clock.now())
         self._record = Record(plan, books, directory, complain)
         self.orchestrator = Orchestrator(books, on_cycle=self._record.cycle)
         self.tally = Tally(self.orchestrator)

@@ -70,7 +70,6 @@ class _Loop:
         self.job_of: dict[int, int] = {}  # request → job
         self.life: dict[int, int] = {}  # allocation → serial of its start; an older end event is void
         self.stopping: set[int] = set()
-        self.noticed_once: set[int] = set()
         self.next_wake: int | None = None
 
     def push(self, instant: int, phase: int, row: int, life: int = 0) -> None:
@@ -137,7 +136,7 @@ class _Loop:
         self.pacing.ran(now)
 
     def stop_expired(self, now: int) -> None:
-        for notice in transitions.expired(self.books, now):
+        for notice in transitions.take_expired(self.books, now):
             allocation = self.books.notices.allocation[notice]
             if allocation not in self.stopping:
                 self.stopping.add(allocation)
@@ -146,16 +145,8 @@ class _Loop:
 
     def wake(self) -> None:
         """Come back when a cycle is due or a grace ends."""
-        notices = self.books.notices
-        due = [
-            notices.deadline[notice]
-            for allocation, mine in notices.by_allocation.items()
-            for notice in mine
-            if allocation not in self.stopping
-        ]
-        if self.pacing.due is not None:
-            due.append(self.pacing.due)
-        instant = min(due, default=None)
+        due = [self.pacing.due, transitions.next_deadline(self.books)]
+        instant = min((each for each in due if each is not None), default=None)
         if instant is not None and instant != self.next_wake:
             self.push(instant, WAKE, 0)
         self.next_wake = instant

@@ -12,6 +12,7 @@ from fairhold.kernels.columns import PHASE_REST
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
 from fairhold.rules.exact import Filling, fill_children
+from fairhold.rules.reclaiming import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,6 +148,8 @@ def explain(plan: Plan, result: CycleResult, path: str) -> Explanation:
     """Explain one consumer of a cycle's result; raises KeyError for an unknown path."""
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     row = rows.by_path[path]
+    if not any(result.decision):  # where nothing had to move, the cycle did not weigh who could give what
+        weigh(snapshot, draft)
     balance = draft.balance
     return Explanation(
         path=path,

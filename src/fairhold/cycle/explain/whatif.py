@@ -64,22 +64,20 @@ def one_more(plan: Plan, books: Books, row: int) -> Counterfactual | None:
     """The smallest change after which the quota of `row` is larger; None where no single kind of change helps.
 
     Tried are, in this order among equally small ones: more demand, a higher limit (its own or of a consumer above),
-    a better rank, more owned slots (with what must grow above it), more slots in the group; each alone or, where the
-    consumer has all that it wants, together with one slot more wanted.
+    a better rank (likewise), more owned slots (with what must grow above it), more slots in the group; each alone, then
+    each together with one slot more wanted.
     """
     now = 0
     draft = quotas(books, now).draft
     quota = draft.quota[row]
     found: list[tuple[int, int, Counterfactual]] = []
     leaf = _leaf_below(books, row, draft.needs.reserve)
-    for wants_more in (False, True):
-        for order, kind in enumerate(_kinds(plan, books, row, leaf, wants_more=wants_more)):
-            best = _smallest(books, row, quota, kind, found)
-            if best is not None:
-                found.append((best.size, order, best))
-        if found:
-            return min(found, key=lambda entry: entry[:2])[2]
-    return None
+    kinds = [kind for more in (False, True) for kind in _kinds(plan, books, row, leaf, wants_more=more)]
+    for order, kind in enumerate(kinds):
+        best = _smallest(books, row, quota, kind, found)
+        if best is not None:
+            found.append((best.size, order, best))
+    return min(found, key=lambda entry: entry[:2])[2] if found else None
 
 
 def _leaf_below(books: Books, row: int, reserve: array[int]) -> int:
@@ -192,8 +190,11 @@ def _kinds(plan: Plan, books: Books, row: int, leaf: int, *, wants_more: bool) -
     while above > 0:
         yield _HigherLimit(books, "limit", above, demand)
         above = books.rows.tree.parent[above]
-    if books.rows.tree.rank[row] > 0:
-        yield _BetterRank(plan, books, row, demand)
+    above = row
+    while above > 0:
+        if books.rows.tree.rank[above] > 0:
+            yield _BetterRank(plan, books, above, demand)
+        above = books.rows.tree.parent[above]
     yield _MoreOwned(books, "owned", row, demand)
     if not books.rows.group.hosts:
         yield _MoreSlots(books, "slots", 0, demand)
