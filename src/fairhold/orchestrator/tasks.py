@@ -12,7 +12,8 @@ class JobRecord:
 
     request  : row of its request in the books of its resource group
     leaf     : row of its consumer there
-    waiting  : tasks that wait, running : that run, finished, failed : that are over; cancelled : that a cancel stopped, dropped : that waited when it came
+    waiting  : tasks that wait, running : that run, finished, failed : that are over
+    cancelled, dropped : tasks that a cancel stopped, and that waited when it came
     reclaimed : attempts that ended because of a reclaim and were not done
     attempts : numbers of its running attempts, in the order of their start
     """
