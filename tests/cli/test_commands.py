@@ -1,6 +1,7 @@
 """The commands as a user meets them: output, exit codes, faults."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,30 @@ def test_a_cycle_goes_on_from_the_state_that_it_prints(tmp_path: Path) -> None:
     third = json.loads(fairhold("cycle", PLAN, str(after), "--json").stdout)
     assert third["stops"] == [{"consumer": "/Research", "resource_group": "compute", "units": 35}]
     assert third["grants"] == [{"consumer": "/Trading/Risk", "resource_group": "compute", "units": 35}]
+
+
+def test_the_state_after_a_cycle_replaces_a_file_whole_and_never_a_device(tmp_path: Path) -> None:
+    """As root, a file that takes the place of `/dev/stdout` would break the machine for everybody."""
+    after, link, pipe = tmp_path / "after.json", tmp_path / "link.json", tmp_path / "pipe"
+    after.write_text("older\n")
+    after.chmod(0o640)
+    link.symlink_to(after)
+    fairhold("cycle", PLAN, STATE, "--after", str(after))
+    written = after.read_text()
+    assert json.loads(written)["now"] == "2026-01-05T09:00:00Z"
+    assert after.stat().st_mode & 0o777 == 0o640
+    after.write_text("older\n")
+    fairhold("cycle", PLAN, STATE, "--after", str(link))
+    assert link.is_symlink()
+    assert after.read_text() == written
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        fairhold("cycle", PLAN, STATE, "--after", str(pipe))
+        assert reader.communicate()[0] == written
+    assert pipe.is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["after.json", "link.json", "pipe"]
+    fault = fairhold("cycle", PLAN, STATE, "--after", str(tmp_path / "none/after.json"), exits=1).stderr
+    assert "after.json: cannot write it: No such file or directory [cannot-write]" in fault
 
 
 def test_verify_accepts_a_result_and_rejects_a_changed_one(tmp_path: Path) -> None:

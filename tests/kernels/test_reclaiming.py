@@ -45,16 +45,17 @@ def snapshot_of(tree: TreeColumns, owned: array[int], held: array[int], slots: i
 
 def draw_holdings(data: DataObject, tree: TreeColumns) -> Holdings:
     """Any numbers, as far as the kernels are promised: sums of branches, protection of leaves above their quota."""
-    drawn = {name: data.draw(columns(tree, numbers()), name) for name in Holdings._fields}
+    few = data.draw(st.sampled_from([3, 12]), "largest number")
+    drawn = {name: data.draw(columns(tree, numbers(few)), name) for name in Holdings._fields}
     held = drawn["held"] = summed(tree, drawn["held"])
     for row in range(len(held)):
         leaf = is_leaf(tree, row)
         drawn["whole"][row] = held[row] + drawn["whole"][row] // 3
-        drawn["keep"][row] = drawn["quota"][row] + max(0, drawn["keep"][row] - 9)
+        drawn["keep"][row] = drawn["quota"][row] + max(0, drawn["keep"][row] - few * 3 // 4)
         drawn["limit"][row] = drawn["quota"][row] + drawn["limit"][row]
-        drawn["protected"][row] = int(leaf and held[row] > drawn["quota"][row] and drawn["protected"][row] > 6)
+        drawn["protected"][row] = int(leaf and held[row] > drawn["quota"][row] and drawn["protected"][row] > few // 3)
         drawn["noticed"][row] = min(held[row], drawn["noticed"][row]) if leaf else 0
-        drawn["bound"][row] = drawn["noticed"][row] if leaf and drawn["bound"][row] > 10 else 0
+        drawn["bound"][row] = drawn["noticed"][row] if leaf and drawn["bound"][row] * 6 > few * 5 else 0
     return Holdings(**drawn)
 
 

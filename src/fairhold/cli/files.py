@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -43,21 +44,37 @@ def _warn(warnings: Iterable[Fault]) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; a device, a pipe and what a link leads to are written where they are."""
     try:
-        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                file.write(text)
-                file.flush()
-                Path(file.name).replace(path)
-            except OSError:
-                Path(file.name).unlink()
-                raise
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_text(text)  # replacing it would take a device away from the whole machine
+        else:
+            _replace(path, text)
     except OSError as error:
         what = f"cannot write it: {error.strerror}"
         raise InputError(
             [Fault("cannot-write", what, "name a file in a folder that you may write to", file=str(path))]
         ) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    with NamedTemporaryFile("w", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        written = Path(file.name)
+        try:
+            file.write(text)
+            file.flush()
+            written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            written.replace(target)
+        except OSError:
+            written.unlink()
+            raise
+
+
+def _umask() -> int:
+    """What new files may not be, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def check_plan(path: Path, *, as_json: bool) -> None:
