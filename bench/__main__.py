@@ -13,13 +13,13 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from bench.clusters import busy_books, plan_of, settled_books, twenty_consumers, wide_plan_text
+from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, twenty_consumers, wide_plan_text
 from bench.machine import describe
 from fairhold.cycle.run import run
 from fairhold.kernels import _jit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 COMMAND = Path(sys.executable).parent / "fairhold"
@@ -36,6 +36,15 @@ def timed(call: Callable[[], object], runs: int) -> float:
     return round(median(times), 3)
 
 
+def peak_mb(command: Sequence[str]) -> float:
+    """The most memory that a process holds at once, in MB."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, ending, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(ending)
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes here
+    return round(usage.ru_maxrss * unit / 1e6, 1)
+
+
 def processes() -> dict[str, dict[str, float]]:
     """Whole processes: start to exit."""
     with tempfile.TemporaryDirectory() as folder:
@@ -44,6 +53,8 @@ def processes() -> dict[str, dict[str, float]]:
             path.write_text(text)
         wide = Path(folder) / "wide.yaml"
         wide.write_text(wide_plan_text(200_000))
+        full = Path(folder) / "full.yaml"
+        full.write_text(full_plan_text(200_000))
         completion = {"_FAIRHOLD_COMPLETE": "complete_bash", "COMP_WORDS": "fairhold qu", "COMP_CWORD": "1"}
 
         def command(*args: object, **environment: str) -> Callable[[], object]:
@@ -54,7 +65,15 @@ def processes() -> dict[str, dict[str, float]]:
             "--version": {"ms": timed(command("--version"), 15), "goal_ms": 100},
             "completion": {"ms": timed(command(**completion), 15), "goal_ms": 100},
             "quota, 20 consumers": {"ms": timed(command("quota", plan, state), 15), "goal_ms": 250},
-            "check, 200,000 consumers": {"ms": timed(command("check", wide), 3), "goal_ms": 4000},
+            "check, 200,000 consumers": {
+                "ms": timed(command("check", wide), 3),
+                "goal_ms": 4000,
+                "peak_mb": peak_mb([str(COMMAND), "check", str(wide)]),
+            },
+            "check, 200,000 consumers, every setting stated": {
+                "ms": timed(command("check", full), 3),
+                "peak_mb": peak_mb([str(COMMAND), "check", str(full)]),
+            },
         }
 
 
@@ -72,12 +91,26 @@ def cycles() -> dict[str, dict[str, float]]:
                 _jit.prefer_compiled(few_rows)
                 result = run(books, 0)
                 figures: dict[str, float] = {"ms": timed(partial(run, books, 0), 5 if leaves > 10_000 else 15)}
-                if goal and name == "compiled":
-                    figures["goal_ms"] = goal
+                if goal:  # the base install, without the compiler, is held to no goal: it is shown for information
+                    figures["goal_ms" if name == "compiled" else "goal_compiled_ms"] = goal
                 figures["reclaimed"] = sum(notice.units for notice in result.decision.notices)
                 figures["granted"] = sum(grant.units for grant in result.decision.grants)
                 found[f"cycle, {leaves:,} leaves, {units:,} units, {scene}, {name}"] = figures
     return found
+
+
+def is_missed(row: Mapping[str, float]) -> bool:
+    """Whether a figure is above its goal."""
+    return row["ms"] > row.get("goal_ms", row["ms"])
+
+
+def line(name: str, row: Mapping[str, float]) -> str:
+    """One figure as it is printed."""
+    goal = f"   goal {row['goal_ms']:g}{' MISSED' if is_missed(row) else ''}" if "goal_ms" in row else ""
+    goal += f"   (no goal; {row['goal_compiled_ms']:g} where compiled)" if "goal_compiled_ms" in row else ""
+    goal += f"   {row['peak_mb']:g} MB at most" if "peak_mb" in row else ""
+    extra = f"   {row['granted']:g} granted, {row['reclaimed']:g} reclaimed" if "granted" in row else ""
+    return f"{name:65} {row['ms']:10.2f} ms{goal}{extra}\n"
 
 
 def main() -> None:
@@ -85,9 +118,10 @@ def main() -> None:
     machine = describe()
     figures = {**processes(), **cycles()}
     for name, row in figures.items():
-        goal = f"   goal {row['goal_ms']:g}" if "goal_ms" in row else ""
-        extra = f"   {row['granted']:g} granted, {row['reclaimed']:g} reclaimed" if "granted" in row else ""
-        sys.stdout.write(f"{name:65} {row['ms']:10.2f} ms{goal}{extra}\n")
+        sys.stdout.write(line(name, row))
+    missed = [name for name, row in figures.items() if is_missed(row)]
+    if missed:
+        sys.stdout.write(f"GOALS MISSED: {'; '.join(missed)}\n")
     sys.stdout.write(f"{machine}\n")
     RESULTS.write_text(json.dumps({"machine": machine, "figures": figures}, indent=1) + "\n")
 

@@ -99,6 +99,19 @@ def wide_plan_text(consumers: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def full_plan_text(consumers: int) -> str:
+    """A plan file with so many consumers by path, every setting stated at every one."""
+    lines = ["fairhold: 1", f"resource_groups: {{compute: {{slots: {5 * consumers}}}}}", "consumers:"]
+    paths = [f"/d{number // 1000}/t{number % 1000}" for number in range(consumers)]
+    lines += [f"  {path}: {{rank: {at % 3}, reclaim_grace: {at % 50 + 1}s}}" for at, path in enumerate(paths)]
+    lines += ["policies:", "  - resource_groups: [compute]", "    policy: hybrid", "    consumers:"]
+    lines += [f"      /d{number}: {{owned: 5000}}" for number in range((consumers + 999) // 1000)]
+    for at, path in enumerate(paths):
+        settings = f"owned: {at % 5 + 1}, reserved: {at % 2}, limit: {at % 90 + 10}"
+        lines.append(f"      {path}: {{{settings}, rank: {at % 4}, reclaim_grace: {at % 70 + 1}s}}")
+    return "\n".join(lines) + "\n"
+
+
 def twenty_consumers() -> tuple[str, str]:
     """Plan and state of 20 consumers as JSON text."""
     tree: dict[str, object] = {f"d{d}": {"consumers": {f"t{t}": {} for t in range(4)}} for d in range(4)}

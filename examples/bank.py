@@ -26,7 +26,7 @@ from fairhold.planio.plan import read_plan
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairhold.model.job import Job
     from fairhold.model.plan import Plan
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     jobs = read_jobs(JOBS, plan)
     lines = [json.loads(line) for line in (output / "record.jsonl").read_text(encoding="utf-8").splitlines()]
     course = Course(plan, {job.name: job for job in jobs})
-    faults = [*wrong_results(jobs, output), *course.follow(lines)]
+    faults = [*wrong_results(jobs, output, finished_attempts(lines)), *course.follow(lines)]
     if not faults:
         print(f"\n{sum(job.count for job in jobs)} results checked, each there once and right; {course}")
         faults += explain(lines, output)
@@ -67,14 +67,31 @@ def fairhold(*arguments: str | Path) -> int:
     return subprocess.run(command, env={**os.environ, "PATH": path}, timeout=LONGEST, check=False).returncode
 
 
-def wrong_results(jobs: Sequence[Job], output: Path) -> Iterator[str]:
+def finished_attempts(lines: Sequence[Line]) -> dict[tuple[str, int], list[int]]:
+    """Job and index of every task → numbers of its attempts that finished, by the record.
+
+    What another attempt has printed is no result: it may have been stopped just before its end and is then run again.
+    """
+    starts = {row["attempt"]: row for line in lines for row in line.get("instructions", ()) if row["kind"] == "Start"}
+    finished: dict[tuple[str, int], list[int]] = {}
+    for line in lines:
+        if line["kind"] == "TaskEnded" and line["outcome"] == "finished":
+            start = starts[line["attempt"]]
+            finished.setdefault((start["job"], start["index"]), []).append(start["number"])
+    return finished
+
+
+def wrong_results(
+    jobs: Sequence[Job], output: Path, finished: Mapping[tuple[str, int], Sequence[int]]
+) -> Iterator[str]:
     """What is wrong with the results: each task must have exactly one, with its own seed and the right price."""
     for job in jobs:
         for index in range(job.count):
-            texts = [file.read_text(encoding="utf-8") for file in (output / job.name).glob(f"{index}.*.out")]
+            files = [output / job.name / f"{index}.{number}.out" for number in finished.get((job.name, index), ())]
+            texts = [file.read_text(encoding="utf-8") for file in files]
             results = [json.loads(text) for text in texts if text.startswith("{") and text.endswith("}\n")]
-            if len(results) != 1:
-                yield f"{job.name}[{index}] has {len(results)} results"
+            if len(results) != 1 or len(files) != 1:
+                yield f"{job.name}[{index}] has {len(results)} results of {len(files)} attempts that finished"
             for result in results:
                 seed = job.argv[job.argv.index("--seed") + 1].replace("{index}", str(index))
                 strike = float(job.argv[job.argv.index("--strike") + 1])

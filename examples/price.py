@@ -13,6 +13,7 @@ import json
 import math
 import os
 import random
+import signal
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -78,6 +79,8 @@ def main() -> int:
         "formula": formula,
         "is_right": is_right,
     }
+    # The work is done: a notice that comes now is too late to undo it, and the line is written whole.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print(json.dumps(result), flush=True)
     return 0 if is_right else 1
 

@@ -2,7 +2,9 @@
 
     FairholdError                 code, message
     ├── InputError                a file is at fault: one or many `Fault`s (exit 1)
-    └── UsageError                a command was called wrongly (exit 2)
+    │   └── ArgumentError         an argument names what the files do not have (exit 2)
+    ├── UsageError                a command was called wrongly (exit 2)
+    └── BrokenRuleError           a computation is wrong: fairhold itself is at fault (exit 3)
 
 A fault says what is wrong, where, and how to mend it. `docs/reference/errors.md` explains every code.
 """
@@ -49,8 +51,18 @@ class Fault:
 
     def __str__(self) -> str:
         where = self.where()
-        text = f"{where}: {self.what}" if where else self.what
-        return f"{text} [{self.code}]" + (f"\n    {self.mend}" if self.mend else "")
+        text = printable(f"{where}: {self.what}" if where else self.what)
+        return f"{text} [{self.code}]" + (f"\n    {printable(self.mend)}" if self.mend else "")
+
+
+def printable(text: str) -> str:
+    """One line of a text for people: what steers a terminal, breaks the line or cannot be seen is shown as an escape.
+
+    Names and keys of files, paths and arguments can hold anything; none of it may reach a terminal as it is.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def place_text(place: Place) -> str:
@@ -85,8 +97,21 @@ class InputError(FairholdError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
+class ArgumentError(InputError):
+    """An argument names something that the files do not have; said like a fault of a file."""
+
+    exit_code = 2
+
+
 class UsageError(FairholdError):
     """A command was called in a way that cannot be carried out."""
 
     code = "usage"
     exit_code = 2
+
+
+class BrokenRuleError(FairholdError):
+    """What must hold of every cycle does not: a mistake in fairhold, not in a file."""
+
+    code = "broken-rule"
+    exit_code = 3

@@ -1,7 +1,7 @@
 """Install the package without extras into a fresh environment and run its commands there.
 
 `python -m tests.architecture.base_install` prints the size and the time, and fails where the install is larger than
-60 MB or a command needs an extra.
+60 MB or a command needs an extra. The time depends on the machine and on what it has downloaded before: it only warns.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LARGEST_MB = 60
+LONGEST_S = 15
 PLAN, STATE = ROOT / "examples/tutorial/plan.yaml", ROOT / "examples/tutorial/state.yaml"
 NOT_OURS = ("pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel")
 
@@ -32,19 +33,24 @@ def main() -> None:
             for path in site.rglob("*")
             if path.is_file() and not path.relative_to(site).parts[0].startswith(NOT_OURS)
         )
-        command = Path(folder) / "bin/fairhold"
+        command, result = Path(folder) / "bin/fairhold", Path(folder) / "result.json"
+        with result.open("w") as file:
+            subprocess.run([command, "cycle", PLAN, STATE, "--json"], check=True, stdout=file)
         for args in (
             ["--version"],
             ["check", PLAN],
             ["quota", PLAN, STATE],
             ["cycle", PLAN, STATE],
             ["explain", PLAN, STATE, "/Trading/Risk"],
+            ["verify", PLAN, STATE, result],
             ["diff", PLAN, PLAN.with_name("newplan.yaml"), STATE],
             ["schema", "plan"],
             ["run", PLAN.with_name("laptop.yaml"), PLAN.with_name("jobs.yaml"), "--output", Path(folder) / "out"],
         ):
             subprocess.run([command, *map(str, args)], check=True, stdout=subprocess.DEVNULL)
     sys.stdout.write(f"base install: {size / 1e6:.1f} MB in {seconds:.1f} s; its commands need no extra\n")
+    if seconds > LONGEST_S:
+        sys.stderr.write(f"warning: the base install took {seconds:.1f} s, more than {LONGEST_S} s\n")
     if size > LARGEST_MB * 1e6:
         raise SystemExit(f"the base install is larger than {LARGEST_MB} MB")
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -13,9 +14,9 @@ PLAN = str(ROOT / "examples/tutorial/plan.yaml")
 STATE = str(ROOT / "examples/tutorial/state.yaml")
 
 
-def fairhold(*args: str, exits: int = 0) -> subprocess.CompletedProcess[str]:
+def fairhold(*args: str, exits: int = 0, stdin: TextIO | None = None) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "fairhold", *args], capture_output=True, text=True, check=False, cwd=ROOT
+        [sys.executable, "-m", "fairhold", *args], stdin=stdin, capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert done.returncode == exits, done.stderr
     assert "Traceback" not in done.stderr
@@ -25,7 +26,7 @@ def fairhold(*args: str, exits: int = 0) -> subprocess.CompletedProcess[str]:
 def test_check_prints_the_balance_of_every_parent() -> None:
     out = fairhold("check", PLAN).stdout
     assert "good; 4 consumers, 1 policy entry" in out
-    assert out.splitlines()[-1].split() == ["compute", "/Trading", "60", "60", "0"]
+    assert out.splitlines()[-1].split() == ["compute", "60", "60", "0", "/Trading"]
     balances = json.loads(fairhold("check", PLAN, "--json").stdout)["balances"]
     assert [(row["consumer"], row["balance"]) for row in balances] == [("/", 0), ("/Trading", 0)]
 
@@ -87,6 +88,34 @@ def test_the_state_after_a_cycle_replaces_a_file_whole_and_never_a_device(tmp_pa
     assert "after.json: cannot write it: No such file or directory [cannot-write]" in fault
 
 
+def test_the_state_after_a_cycle_never_replaces_the_plan(tmp_path: Path) -> None:
+    plan, link = tmp_path / "plan.yaml", tmp_path / "link.yaml"
+    plan.write_text(Path(PLAN).read_text())
+    link.symlink_to(plan)
+    for after in (plan, link):
+        fault = fairhold("cycle", str(plan), STATE, "--after", str(after), exits=2).stderr
+        assert fault == f"--after names the plan: {after}; name another file [usage]\n"
+    assert plan.read_text() == Path(PLAN).read_text()
+
+
+def test_a_dash_is_standard_input_and_output(tmp_path: Path) -> None:
+    after = tmp_path / "after.json"
+    fairhold("cycle", PLAN, STATE, "--after", str(after))
+    with Path(STATE).open() as state:
+        done = fairhold("cycle", PLAN, "-", "--after", "-", stdin=state)
+    assert done.stdout == after.read_text()
+    piped = subprocess.run(
+        f"{sys.executable} -m fairhold cycle {PLAN} {STATE} --after - | {sys.executable} -m fairhold quota {PLAN} -",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert piped.stdout == fairhold("quota", PLAN, str(after)).stdout
+    with Path(PLAN).open() as plan:
+        assert "/dev/stdin: good" in fairhold("check", "-", stdin=plan).stdout
+
+
 def test_verify_accepts_a_result_and_rejects_a_changed_one(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     document = json.loads(fairhold("cycle", PLAN, STATE, "--json").stdout)
@@ -134,11 +163,15 @@ def test_diff_shows_who_gains_who_loses_and_what_is_reclaimed(tmp_path: Path) ->
     ("args", "code", "exits"),
     [
         (("quota", "nowhere.yaml", STATE), "cannot-read", 1),
-        (("explain", PLAN, STATE, "/Reserch"), "did you mean `/Research`?", 1),
-        (("explain", PLAN, STATE, "/Research", "--group", "computer"), "did you mean `compute`?", 1),
-        (("schema", "plans"), "usage", 2),
-        (("quota", PLAN), "Missing argument", 2),
-        (("nonsense",), "No such command", 2),
+        (("explain", PLAN, STATE, "/Reserch"), "[unknown-consumer]\n    did you mean `/Research`?", 2),
+        (("explain", PLAN, STATE, "/Research", "--group", "computer"), "did you mean `compute`?", 2),
+        (("schema", "plans"), "there is no schema of `plans`; ask for plan, state or jobs [usage]", 2),
+        (("quota", PLAN), "missing argument `STATE` [usage]\n    `", 2),
+        (("quota", "", STATE), "the name is empty [usage]", 2),
+        (("cycle", PLAN, STATE, "--after", ""), "the name is empty [usage]", 2),
+        (("run", PLAN, STATE, "--output", ""), "the name is empty [usage]", 2),
+        (("nonsense",), "no such command `nonsense` [usage]", 2),
+        (("check", "--jsn", PLAN), "no such option: --jsn", 2),
     ],
 )
 def test_faults_go_to_stderr_with_their_exit_code(args: tuple[str, ...], code: str, exits: int) -> None:
@@ -169,9 +202,41 @@ def test_no_command_on_files_imports_an_extra() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
-def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m fairhold schema plan | head -1", shell=True, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "{\n"
-    assert done.stderr == ""
+def test_a_state_that_does_not_fit_the_new_plan_alone_is_said_to_be_at_odds_with_that_one(tmp_path: Path) -> None:
+    new = tmp_path / "new.yaml"
+    new.write_text(Path(PLAN).read_text().replace("Research", "Science"))
+    fault = fairhold("diff", PLAN, str(new), STATE, exits=1).stderr
+    assert f"there is no consumer `/Research`, under the plan {new} [unknown-consumer]" in fault
+
+
+HOSTS = """\
+fairhold: 1
+resource_groups: {gpu: {hosts: [{name: "g[1-2]", slots: 4}]}}
+consumers: {A: {}, B: {}}
+policies: [{resource_groups: [gpu], policy: hybrid, consumers: {/A: {owned: 4}}}]
+"""
+LOST = """\
+fairhold_state: 1
+now: 2026-01-05T09:00:00Z
+hosts_down: [g1]
+requests: [{id: r1, consumer: /A, resource_group: gpu, count: 4}, {id: r2, consumer: /B, count: 4}]
+allocations: [{request: r1, host: g1, units: 4, started: 2026-01-05T08:00:00Z}]
+"""
+
+
+def test_units_on_hosts_that_are_down_are_said_to_fill_slots(tmp_path: Path) -> None:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
+    plan.write_text(HOSTS)
+    state.write_text(LOST)
+    first = fairhold("cycle", str(plan), str(state)).stdout.splitlines()[0]
+    assert first == "gpu: 4 slots, 0 idle after this cycle (4 units still held on hosts that are down)"
+
+
+def test_all_moves_have_their_columns_in_one_order(tmp_path: Path) -> None:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
+    plan.write_text(HOSTS)
+    notice = "{request: r1, host: g1, units: 1, deadline: 2026-01-05T08:59:00Z}"
+    state.write_text(f"{LOST.replace('hosts_down: [g1]', '')}reclaims: [{notice}]\n")
+    lines = fairhold("cycle", str(plan), str(state)).stdout.splitlines()
+    heads = [lines[at + 1].split() for at, line in enumerate(lines) if line.startswith(("Stopped", "Granted"))]
+    assert heads == [["consumer", "resource_group", "request", "host", "units"]] * 2

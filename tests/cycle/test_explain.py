@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,7 +17,7 @@ from fairhold.planio.state import parse_state
 from tests.properties.strategies import GROUP, Case, cases
 
 if TYPE_CHECKING:
-    from fairhold.cycle.explain import Change, Counterfactual, Explanation
+    from fairhold.cycle.explain import Explanation
     from fairhold.cycle.run import CycleResult
 
 
@@ -27,59 +25,6 @@ def cycle_of(case: Case) -> CycleResult:
     books = open_books(case.plan, case.state)
     settle(books, case.state)
     return run(books[GROUP], case.state.now)
-
-
-def applied(case: Case, changes: tuple[Change, ...]) -> Case:
-    """The documents with the changes written into them, as a user would."""
-    plan, state = json.loads(json.dumps(case.plan_document)), json.loads(json.dumps(case.state_document))
-    entry = plan["policies"][0].setdefault("consumers", {})
-    for change in changes:
-        if change.what == "demand":
-            _set_demand(state, change)
-        elif change.what == "slots":
-            state.setdefault("resource_groups", {})[GROUP] = {"slots": change.new}
-        elif change.what == "configured_slots":
-            plan["resource_groups"][GROUP]["configured_slots"] = change.new
-        else:
-            entry.setdefault(change.consumer, {})
-            entry[change.consumer] = (entry[change.consumer] or {}) | {change.what: change.new}
-    return Case(plan, state)
-
-
-def _set_demand(state: dict[str, object], change: Change) -> None:
-    requests = state.get("requests")
-    if requests:
-        assert isinstance(requests, list)
-        more = {"id": "one-more", "consumer": change.consumer, "count": change.new - change.old}
-        requests.append(more)
-        return
-    demand = state.setdefault("demand", {})
-    assert isinstance(demand, dict)
-    demand.setdefault(change.consumer, {})[GROUP] = change.new
-
-
-def quota_of(case: Case, path: str) -> int:
-    result = cycle_of(case)
-    return result.draft.quota[result.snapshot.rows.by_path[path]]
-
-
-def told(case: Case) -> list[tuple[Explanation, Counterfactual | None]]:
-    result = cycle_of(case)
-    explanations = [explain(case.plan, result, path) for path in case.plan.tree.paths[1:4]]
-    return [(explanation, explanation.counterfactual) for explanation in explanations]
-
-
-@given(cases())
-def test_the_change_that_gives_one_slot_more_does_so_and_no_smaller_one_of_its_kind_does(case: Case) -> None:
-    for explanation, counterfactual in told(case):
-        if counterfactual is None:
-            continue
-        assert quota_of(applied(case, counterfactual.changes), explanation.path) == counterfactual.quota
-        assert counterfactual.quota > explanation.quota
-        first, *others = counterfactual.changes
-        if counterfactual.size > 1 and first.what in {"demand", "limit", "slots"}:
-            smaller = replace(first, new=first.new - 1)
-            assert quota_of(applied(case, (smaller, *others)), explanation.path) <= explanation.quota
 
 
 @given(cases())

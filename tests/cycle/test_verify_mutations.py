@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 ROWS = {"stops", "grants", "reclaims", "withdrawn", "allocations", "requests", "held"}
-FREE_KEYS = {"for", "unit"}
-"""`for` only informs; a unit is always one slot."""
+FREE_KEYS = {"unit"}
+"""A unit is always one slot."""
 
 
 def places(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -66,8 +66,8 @@ def others(value: Any) -> list[Any]:
 
 def is_default(path: Path, value: Any) -> bool:
     """Whether leaving a place out means the same as its value."""
-    defaults = {"min_count": 0, "priority": 0, "reason": "quota", "submitted": "1970-01-01T00:00:00Z"}
-    return path[0] == "state" and path[-1] in defaults and defaults[str(path[-1])] == value
+    defaults = {"for": None, "min_count": 0, "priority": 0, "reason": "quota", "submitted": "1970-01-01T00:00:00Z"}
+    return path[0] == "state" and str(path[-1]) in defaults and defaults[str(path[-1])] == value
 
 
 def mutations(result: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -152,3 +152,22 @@ def test_the_conditions_name_what_is_bad() -> None:
 def test_what_is_no_result_is_found(wrong: Any) -> None:
     plan, state = inputs(CYCLES[0])
     assert verify(plan, state, wrong) != ()
+
+
+def test_a_taker_that_misses_nothing_and_one_that_the_state_does_not_repeat_are_found() -> None:
+    plan, state, result = next(found for found in map(taking, CYCLES) if found)
+    for at, row in enumerate(result["reclaims"]):
+        for other in (None, row["consumer"]):
+            both = copy.deepcopy(result)
+            both["reclaims"][at]["for"] = other
+            assert "R-FOR-1" in {each.rule for each in verify(plan, state, both)}
+    alone = copy.deepcopy(result)
+    alone["state"]["reclaims"][-1]["for"] = None
+    assert {each.where.split(" ")[1] for each in verify(plan, state, alone)} == {"reclaims"}
+
+
+def taking(case: dict[str, Any]) -> tuple[Plan, State, dict[str, Any]] | None:
+    """A cycle of which every new notice is for somebody."""
+    plan, state = inputs(case)
+    result = expected_cycle(plan, state)
+    return (plan, state, result) if result["reclaims"] and all(row["for"] for row in result["reclaims"]) else None

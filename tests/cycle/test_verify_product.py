@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/cycles.json").read_text())["cases"]
-INFORMS = {"for", "now", "previous_cycle", "reason"}
+INFORMS = {"now", "previous_cycle", "reason"}
 """What only informs, or is the state's own word."""
 
 

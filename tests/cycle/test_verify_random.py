@@ -50,7 +50,11 @@ def random_plan(dice: Random, *, hosts: bool) -> dict[str, Any]:
         group = {"hosts": [{"name": f"h{n}", "slots": dice.randint(1, 8)} for n in range(1, 4)]}
     switches = {key: dice.random() < 0.4 for key in ("distribute_evenly", "disable_reclaim_own")}
     victims = dice.choice(["youngest", "oldest", "lowest_priority"]) if hosts else "youngest"
-    entry = {"resource_groups": ["g"], "policy": "hybrid", "settings": switches | {"victims": victims}}
+    entry = {
+        "resource_groups": ["g"],
+        "policy": "hybrid",
+        "settings": switches | {"victims": victims, "within": dice.choice(["users", "fifo"])},
+    }
     return {
         "fairhold": 1,
         "cluster": "c",
@@ -87,7 +91,8 @@ def requests_state(dice: Random, plan: Plan) -> dict[str, Any]:
         gang = dice.choice([0, 0, dice.randint(0, count)])
         request = {"id": name, "consumer": dice.choice(leaves), "count": count, "priority": dice.randint(0, 1)}
         minute = dice.randint(10, 14)
-        rows["requests"].append(request | {"min_count": gang, "submitted": f"2026-01-05T08:{minute}:00Z"})
+        request |= {"min_count": gang, "user": dice.choice(["", "ann", "bob"])}
+        rows["requests"].append(request | {"submitted": f"2026-01-05T08:{minute}:00Z"})
         wanted = dice.randint(gang, count) if dice.random() < 0.6 else 0
         for host, slots in free.items():
             units = min(slots, wanted)

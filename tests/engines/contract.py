@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairhold.engines.local import LocalEngine
+from fairhold.engines.orphans import Orphans
 from fairhold.model.job import Job
 from fairhold.orchestrator.instructions import Notify, Start, Stop
 
@@ -27,7 +28,9 @@ PATIENT = 60.0
 
 
 def local(jobs: dict[str, Job], output: Path, complain: Callable[[str], None]) -> Engine:
-    return LocalEngine(jobs, PATHS, output, complain)
+    orphans = Orphans()
+    orphans.adopt()
+    return LocalEngine(jobs, PATHS, output, complain, orphans=orphans)
 
 
 ENGINES: dict[str, MakeEngine] = {"local": local}

@@ -214,7 +214,7 @@ def test_instructions_for_what_has_ended_are_passed_over(bench: Bench) -> None:
     assert bench.engine.events(0.0) == []
 
 
-@pytest.mark.parametrize("how", ["session", "group", "away"])
+@pytest.mark.parametrize("how", ["session", "group", "away", "stranger"])
 def test_what_outlives_its_leader_is_killed(bench: Bench, how: str) -> None:
     attempt = bench.python(LEAVES, how)
     assert bench.wait(attempt) == [FINISHED]
@@ -229,6 +229,20 @@ def test_stop_reaches_the_children(bench: Bench, how: str) -> None:
     bench.stop(attempt)
     assert bench.wait(attempt) == [STOPPED]
     until_gone(child)
+
+
+def test_what_left_session_and_environment_goes_with_its_attempt_and_not_with_another(bench: Bench) -> None:
+    first = bench.python(LEAVES, "stranger", "wait")
+    older = child_of(bench, first)
+    second = bench.start(["sh", "-c", "setsid env -i sh -c 'sleep 600 & echo pid $$; echo child; wait' & sleep 0.3"])
+    younger = child_of(bench, second)
+    assert bench.wait(second) == [FINISHED]
+    assert is_alive(older)
+    bench.stop(first)
+    assert bench.wait(first) == [STOPPED]
+    until_gone(older, younger)
+    bench.engine.close()
+    assert str(younger) not in own_children()
 
 
 def test_a_flood_of_output(bench: Bench) -> None:

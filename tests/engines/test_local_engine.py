@@ -152,7 +152,7 @@ def test_what_cannot_be_killed_is_named_and_does_not_hold_the_end_up(
 
 def test_a_number_that_was_given_again_is_not_killed() -> None:
     child = subprocess.Popen(["sleep", "600"])
-    started = processes._start_of(child.pid)
+    started = processes.start_of(child.pid)
     assert started is not None
     processes._kill_one(child.pid, started - 1)
     assert child.poll() is None
@@ -163,7 +163,7 @@ def test_a_number_that_was_given_again_is_not_killed() -> None:
 
 def test_without_descriptors_a_process_is_killed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     child = subprocess.Popen(["sleep", "600"])
-    started = processes._start_of(child.pid)
+    started = processes.start_of(child.pid)
     assert started is not None
     monkeypatch.setattr(os, "pidfd_open", no_space)
     processes._kill_one(child.pid, started)

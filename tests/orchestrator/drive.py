@@ -36,7 +36,15 @@ class InventedEngine:
         self.wake: int | None = None
         for job, instant in enumerate(demands.submit):
             path = books.rows.path(demands.leaf[job])
-            self._push(instant, SUBMIT, JobSubmitted(demands.name[job], path, group, demands.tasks[job]))
+            submitted = JobSubmitted(
+                demands.name[job],
+                path,
+                group,
+                demands.tasks[job],
+                priority=demands.priority[job] if demands.priority else 0,
+                user=demands.user[job] if demands.user else "",
+            )
+            self._push(instant, SUBMIT, submitted)
 
     def _note(self, result: CycleResult, cause: str) -> None:
         assert cause

@@ -137,7 +137,7 @@ def test_a_cancelled_job_stops_what_runs_and_forgets_the_rest() -> None:
     machine = orchestrator()
     submit(machine, "wide", "/B", 9, 0)
     out = then_wake(machine, JobCancelled("wide"), SECOND)
-    assert {row for row in out if isinstance(row, Stop)} == {Stop(number) for number in (1, 2, 3, 4)}
+    assert {row for row in out if isinstance(row, Stop)} == {Stop(number, "cancel") for number in (1, 2, 3, 4)}
     for number in (1, 2, 3, 4):
         then_wake(machine, TaskEnded(number, Outcome.STOPPED), 2 * SECOND)
     job = machine.jobs["wide"]

@@ -84,6 +84,28 @@ def test_a_bad_job_file_is_refused_with_its_line(old: str, new: str, code: str, 
     assert (fault.code, fault.line, fault.file) == (code, line, "jobs.yaml")
 
 
+@pytest.mark.parametrize("item", ["7", "", "[a]", "sleep"])
+def test_what_is_no_job_at_all_is_one_fault(item: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_jobs(f"{JOBS}  - {item}\n", PLAN, "jobs.yaml")
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.line) == ("wrong-type", 13)
+    assert fault.what.startswith("expected a job, found ")
+
+
+def test_a_name_that_nobody_wrote_is_not_blamed() -> None:
+    unnamed = "  - {consumer: /Research, argv: [ls]}\n"
+    with pytest.raises(InputError) as caught:
+        parse_jobs(JOBS.replace("name: train", "name: job-3") + unnamed, PLAN, "f")
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.place, fault.mend) == ("duplicate-job", ("jobs", 2), "add `name:`")
+    assert fault.what == "this job has no name, and `job-3`, after its number, is that of another"
+    with pytest.raises(InputError) as caught:
+        parse_jobs(JOBS.replace("name: train", "name: job-1"), PLAN, "f")
+    (fault,) = caught.value.faults
+    assert fault.what == "there are two jobs `job-1`; the first has no name, and is called so by its number"
+
+
 def test_a_number_in_a_command_is_to_be_quoted() -> None:
     with pytest.raises(InputError) as caught:
         parse_jobs(JOBS.replace('"1"', "1"), PLAN, "f")

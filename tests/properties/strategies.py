@@ -131,6 +131,7 @@ def plans(
     }
     if "hosts" in group and aged:
         switches["victims"] = draw(st.sampled_from(["youngest", "oldest", "lowest_priority"]))
+        switches["within"] = draw(st.sampled_from(["users", "fifo"]))
     entry = {"resource_groups": [GROUP], "policy": "hybrid", "settings": switches, "consumers": settings}
     document = {"fairhold": 1, "cluster": "c", "resource_groups": {GROUP: group}, "consumers": consumers}
     return document | {"policies": [entry]} | ({"default_rank": 1} if draw(now_and_then(4)) else {})
@@ -195,7 +196,8 @@ def requests(draw: DrawFn, plan: Json, *, notices: bool = True, gangs: bool = Tr
         gang = draw(whole(count)) if gangs and draw(now_and_then(3)) else 0
         request: Json = {"id": name, "consumer": draw(st.sampled_from(leaves)), "count": count, "min_count": gang}
         submitted = f"2026-01-05T08:{draw(st.integers(10, 13))}:00Z"
-        state["requests"].append(request | {"priority": draw(whole(1)), "submitted": submitted})
+        user = draw(st.sampled_from(("", "ann", "bob")))
+        state["requests"].append(request | {"priority": draw(whole(1)), "submitted": submitted, "user": user})
         wanted = draw(st.integers(gang, count)) if draw(st.booleans()) else 0
         for host, idle in room.items():
             units = min(idle, wanted)

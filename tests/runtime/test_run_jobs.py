@@ -170,7 +170,7 @@ def test_the_directory_of_an_earlier_run_is_refused(tmp_path: Path) -> None:
     case = Case(tmp_path, plan_document(1, TWO), [{"consumer": "/A", "argv": ["true"]}])
     assert run_jobs(case.plan, case.jobs, case.output) == 0
     before = (case.output / "record.jsonl").read_bytes()
-    with pytest.raises(UsageError, match="earlier run"):
+    with pytest.raises(UsageError, match="another run"):
         run_jobs(case.plan, case.jobs, case.output)
     assert (case.output / "record.jsonl").read_bytes() == before
 

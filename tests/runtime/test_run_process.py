@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import signal
-import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,10 @@ def sleeping(folder: Path, code: str) -> Case:
     return Case(folder, plan_document(2, TWO), jobs)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)],
+)
 def test_an_interrupt_stops_everything_and_says_what_was_not_done(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
@@ -70,6 +73,25 @@ def test_a_second_interrupt_kills_at_once(tmp_path: Path) -> None:
     assert run.returncode == 130
     assert not any(map(is_alive, started))
     assert "Traceback" not in err.decode()
+
+
+CLEAN = """
+import os, sys
+if "FAIRHOLD_JOB" in os.environ:
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {})
+"""
+"""Takes every variable away from itself, and from what it starts."""
+
+
+@pytest.mark.parametrize("code", [FORKS, DEAF, "import os\nos.fork() or os.setsid()\n" + SLEEPS, CLEAN + FORKS])
+def test_nothing_outlives_a_run_that_is_killed(tmp_path: Path, code: str) -> None:
+    case = sleeping(tmp_path, code)
+    run = case.start()
+    started = pids(tmp_path, 2 if code == DEAF else 4)
+    assert all(map(is_alive, started))
+    os.kill(run.pid, signal.SIGKILL)
+    run.communicate(timeout=PATIENT)
+    until(lambda: not any(map(is_alive, started)))
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
@@ -115,6 +137,38 @@ def test_a_live_table_on_a_terminal(tmp_path: Path) -> None:
         assert words in text, words
 
 
+@pytest.mark.parametrize("columns", [45, 60, 70, 80])
+def test_a_table_on_a_narrow_terminal_keeps_whole_columns_and_lines(tmp_path: Path, columns: int) -> None:
+    long = "/a-name-that-is-longer-than-a-third-of-a-line"
+    jobs = [{"name": "a", "consumer": long, "argv": ["sleep", "0.3"], "count": 3}]
+    case = Case(tmp_path, plan_document(2, {long: {"owned": 1}, "/B": {"owned": 1}}), jobs)
+    reader, writer = pty.openpty()
+    run = case.start(stdout=writer, TERM="xterm", COLUMNS=str(columns), LINES="30")
+    os.close(writer)
+    plain = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", _all_of(reader).partition("finished")[0])
+    run.communicate(timeout=PATIENT)
+    assert run.returncode == 0
+    drawn = re.split(r"[\r\n]+", plain)[1:-1]  # between where the output is and the summary
+    assert max(map(len, drawn)) <= columns
+    heads = {tuple(line.split()) for line in drawn if line.startswith("consumer") and "held" in line}
+    kept = {45: ("held", "waiting", "owned"), 60: ("owned", "held", "borrowed", "waiting")}
+    assert heads
+    for head in heads:
+        assert set(kept.get(columns, kept[60])) <= set(head)
+        assert set(head) <= {"consumer", "owned", "held", "borrowed", "lent", "reclaimed", "waiting", "running"}
+
+
+def test_plain_lines_on_a_terminal_too_narrow_for_a_table(tmp_path: Path) -> None:
+    case = Case(tmp_path, plan_document(1, TWO), [{"name": "a", "consumer": "/A", "argv": ["true"]}])
+    reader, writer = pty.openpty()
+    run = case.start(stdout=writer, TERM="xterm", COLUMNS="30")
+    os.close(writer)
+    text = _all_of(reader)
+    run.communicate(timeout=PATIENT)
+    assert "finished   a[0]  /A" in text
+    assert "\x1b" not in text
+
+
 def test_plain_lines_on_a_terminal_where_asked_for(tmp_path: Path) -> None:
     case = Case(tmp_path, plan_document(1, TWO), [{"name": "a", "consumer": "/A", "argv": ["true"]}])
     reader, writer = pty.openpty()
@@ -146,12 +200,3 @@ def test_output_of_names_that_the_encoding_does_not_have(tmp_path: Path) -> None
     out, err = run.communicate(timeout=PATIENT)
     assert (run.returncode, err.count(b"Traceback")) == (0, 0)
     assert b"\\xdcberblick[0]" in out
-
-
-def test_the_example_price_is_right() -> None:
-    from tests.runtime.support import ROOT  # noqa: PLC0415 - for this test alone
-
-    command = python("import runpy; runpy.run_path('examples/price.py', run_name='__main__')", "--paths", "2000")
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
-    assert done.returncode == 0
-    assert b'"is_right": true' in done.stdout

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import click
 import typer
 
 from fairhold import __version__
+from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
+from fairhold.cli.live.register import register
+from fairhold.cli.writing import STANDARD_OUTPUT
+from fairhold.errors import UsageError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,9 +20,31 @@ app = typer.Typer(
     help="Share a cluster between the parts of an organisation by a plan.",
 )
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, YAML or JSON.")]
-StateFile = Annotated[Path, typer.Argument(metavar="STATE", help="State file, YAML or JSON.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+class FileName(click.Path):
+    """The name of a file or directory, which is not empty.
+
+    dash : what `-` stands for, None = a file of that name
+    """
+
+    def __init__(self, dash: Path | None = None) -> None:
+        super().__init__(path_type=Path)
+        self._dash = dash
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return the path that is meant."""
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        if value == "-" and self._dash:
+            return self._dash
+        return super().convert(value, param, ctx)
+
+
+_INPUT = FileName(Path("/dev/stdin"))
+_AFTER = FileName(STANDARD_OUTPUT)
+_DIRECTORY = FileName()
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", click_type=_INPUT, help="Plan file, YAML or JSON.")]
+StateFile = Annotated[Path, typer.Argument(metavar="STATE", click_type=_INPUT, help="State file, YAML or JSON.")]
 
 
 @app.callback()
@@ -51,35 +78,66 @@ def cycle(
     plan: PlanFile,
     state: StateFile,
     *,
-    after: Annotated[Path | None, typer.Option("--after", help="File to write the state after the cycle to.")] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            "--after",
+            metavar="FILE",
+            click_type=_AFTER,
+            help="File to write the state after the cycle to.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Look whether all holds that must hold of every cycle; slow.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run one whole cycle: quotas, grants, reclaims, and the state after it."""
     from fairhold.cli.files import print_cycle  # noqa: PLC0415
 
-    print_cycle(plan, state, after, as_json=json)
+    print_cycle(plan, state, after, check=check, as_json=json)
 
 
 @app.command()
 def explain(
-    plan: PlanFile,
-    state: StateFile,
-    consumer: Annotated[str, typer.Argument(metavar="CONSUMER", help="Full path, as /Trading/Risk.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PLAN STATE] CONSUMER|JOB", help="Full path, as /Trading/Risk; number of a job of the service."
+        ),
+    ],
     *,
     group: Annotated[str, typer.Option("--group", help="Resource group; all where the option is left out.")] = "",
+    service: Service = "",
     json: Json = False,
 ) -> None:
-    """Say why a consumer's numbers are what they are, and what would give it one slot more."""
+    """Say why a consumer's numbers are what they are, and what would give it one slot more; or why a job waits.
+
+    Of the files PLAN and STATE, or of the live service.
+    """
+    if len(words) == 1:
+        from fairhold.cli.live.explaining import explain_consumer, explain_job  # noqa: PLC0415
+
+        if words[0].isdecimal():
+            explain_job(service, words[0], as_json=json)
+        else:
+            explain_consumer(service, words[0], group, as_json=json)
+        return
+    if len(words) != 3:
+        raise UsageError("explain takes PLAN STATE CONSUMER, or a CONSUMER or JOB of the live service")
     from fairhold.cli.files import print_explanation  # noqa: PLC0415
 
-    print_explanation(plan, state, consumer, group, as_json=json)
+    plan, state = (_INPUT.convert(word, None, None) for word in words[:2])
+    print_explanation(plan, state, words[2], group, as_json=json)
 
 
 @app.command()
 def verify(
     plan: PlanFile,
     state: StateFile,
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="What `quota --json` or `cycle --json` printed.")],
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT", click_type=_INPUT, help="What `quota --json` or `cycle --json` printed.")
+    ],
     *,
     json: Json = False,
 ) -> None:
@@ -92,7 +150,7 @@ def verify(
 @app.command()
 def diff(
     plan: PlanFile,
-    newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", help="The plan to compare with.")],
+    newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=_INPUT, help="The plan to compare with.")],
     state: StateFile,
     *,
     json: Json = False,
@@ -116,10 +174,16 @@ def schema(
 @app.command()
 def run(
     plan: PlanFile,
-    jobs: Annotated[Path, typer.Argument(metavar="JOBS", help="Job file, YAML or JSON.")],
+    jobs: Annotated[Path, typer.Argument(metavar="JOBS", click_type=_INPUT, help="Job file, YAML or JSON.")],
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Directory for outputs and record; default: a new one.")
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="DIRECTORY",
+            click_type=_DIRECTORY,
+            help="Directory for outputs and record; default: a new one.",
+        ),
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Plain lines instead of the live table.")] = False,
 ) -> None:
@@ -127,3 +191,6 @@ def run(
     from fairhold.cli.run import run_jobs  # noqa: PLC0415
 
     raise typer.Exit(run_jobs(plan, jobs, output, plain=plain))
+
+
+register(app)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from pathlib import Path
-from tempfile import NamedTemporaryFile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
-from fairhold.errors import Fault, InputError, UsageError, place_text
+from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
+from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import read_state
 from fairhold.planio.statewrite import state_document
+from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from fairhold.cycle.verify import Finding
     from fairhold.model.plan import Plan
+    from fairhold.model.state import State
 
 Document = dict[str, Any]
+_MOVE_COLUMNS = ("consumer", "resource_group", "request", "host", "units", "for", "deadline", "reason")
 
 
 def _print(text: str) -> None:
@@ -40,41 +43,7 @@ def _plan(path: Path) -> Plan:
 
 def _warn(warnings: Iterable[Fault]) -> None:
     for warning in warnings:
-        sys.stderr.write(f"warning: {warning}\n")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a device, a pipe and what a link leads to are written where they are."""
-    try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_text(text)  # replacing it would take a device away from the whole machine
-        else:
-            _replace(path, text)
-    except OSError as error:
-        what = f"cannot write it: {error.strerror}"
-        raise InputError(
-            [Fault("cannot-write", what, "name a file in a folder that you may write to", file=str(path))]
-        ) from None
-
-
-def _replace(target: Path, text: str) -> None:
-    with NamedTemporaryFile("w", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        written = Path(file.name)
-        try:
-            file.write(text)
-            file.flush()
-            written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-            written.replace(target)
-        except OSError:
-            written.unlink()
-            raise
-
-
-def _umask() -> int:
-    """What new files may not be, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        warn(str(warning))
 
 
 def check_plan(path: Path, *, as_json: bool) -> None:
@@ -109,14 +78,15 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         return
     _warn(warnings)
     entries = "1 policy entry" if len(plan.policies) == 1 else f"{len(plan.policies)} policy entries"
-    _print(f"{path}: good; {len(plan.tree) - 1} consumers, {entries}")
+    _print(f"{printable(str(path))}: good; {len(plan.tree) - 1} consumers, {entries}")
     if rows:
         _print("")
         cells = [
-            (row.resource_group, plan.tree.paths[row.consumer], row.owned, row.children_owned, row.balance)
+            (row.resource_group, row.owned, row.children_owned, row.balance, plan.tree.paths[row.consumer])
             for row in rows
         ]
-        _print(table(("group", "consumer", "owned", "children own", "balance"), cells))
+        # Paths are long and differ in length: at the end of the line they push nothing out of sight.
+        _print(table(("group", "owned", "children own", "balance", "consumer"), cells, room=0))
 
 
 def _fault(fault: Fault) -> Document:
@@ -130,14 +100,29 @@ def _fault(fault: Fault) -> Document:
     }
 
 
-def _quota_table(document: Document) -> str:
+def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) -> str:
+    """A table for each resource group; `stranded`: group → units that are held on hosts that are down."""
     texts = []
     columns = ("demand", "need", "owned", "reserve", "limit", "allocated", "quota", "free")
     for group, result in document["resource_groups"].items():
         idle = f", {result['idle']} idle after this cycle" if "idle" in result else ""
+        lost = (stranded or {}).get(group, 0)
+        if lost:
+            idle += f" ({lost} {'unit' if lost == 1 else 'units'} still held on hosts that are down)"
         rows = [(path, *(values[column] for column in columns)) for path, values in result["consumers"].items()]
         texts.append(f"{group}: {result['slots']} slots{idle}\n" + table(("consumer", *columns), rows))
     return "\n\n".join(texts)
+
+
+def _stranded(state: State) -> dict[str, int]:
+    """Resource group → units that are held on hosts that are down; while they are, they fill slots that are there."""
+    group_of = {request.id: request.resource_group for request in state.requests}
+    units: dict[str, int] = {}
+    for row in state.allocations:
+        if row.host in state.hosts_down:
+            group = group_of[row.request]
+            units[group] = units.get(group, 0) + row.units
+    return units
 
 
 def print_quota(plan_path: Path, state_path: Path, *, as_json: bool) -> None:
@@ -152,19 +137,30 @@ def print_quota(plan_path: Path, state_path: Path, *, as_json: bool) -> None:
         _print(_quota_table(document))
 
 
-def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_json: bool) -> None:
-    """`cycle`: one whole cycle and the state after it, also written to a file if one is given."""
+def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_json: bool, check: bool = False) -> None:
+    """`cycle`: one whole cycle and the state after it, also written to a file if one is given.
+
+    after : file; standard output then holds nothing but the state
+    check : look whether what must hold of every cycle does; where not, raises BrokenRuleError before anything is told
+    """
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
 
-    plan = _plan(plan_path)
-    cycle = run_cycle(plan, read_state(state_path, plan))
-    state = state_document(plan, cycle.after)
     if after is not None:
-        _write(after, json.dumps(state, indent=1) + "\n")
+        refuse_same(after, plan_path, "--after names the plan")
+    plan = _plan(plan_path)
+    cycle = run_cycle(plan, read_state(state_path, plan), check=check)
+    if cycle.untrue:
+        raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))
+    state = state_document(plan, cycle.after)
+    if after == STANDARD_OUTPUT:
+        _print_json(state)
+        return
+    if after is not None:
+        write_whole(after, json.dumps(state, indent=1) + "\n")
     if as_json:
         _print_json(cycle.document | {"state": state})
         return
-    _print(_quota_table(cycle.document))
+    _print(_quota_table(cycle.document, _stranded(cycle.after)))
     for name, title in (
         ("stops", "Stopped, their grace has run out"),
         ("grants", "Granted"),
@@ -174,8 +170,14 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         rows = cycle.document[name]
         _print(f"\n{title}: {'' if rows else 'nothing'}".rstrip(" "))
         if rows:
-            head = [key for key in rows[0] if any(key in row for row in rows)]
-            _print(table(head, [[row.get(key) for key in head] for row in rows]))
+            _print(_moves_table(rows))
+
+
+def _moves_table(rows: list[Document]) -> str:
+    """Rows of units that move, in the same columns for all kinds of moves."""
+    keys = {key: None for row in rows for key in row}
+    head = [key for key in dict.fromkeys((*_MOVE_COLUMNS, *keys)) if key in keys]
+    return table(head, [[row.get(key) for key in head] for row in rows])
 
 
 def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: str, *, as_json: bool) -> None:
@@ -190,9 +192,9 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     books = open_books(plan, state)
     settle(books, state)
     if consumer not in plan.tree.rows:
-        raise InputError([_unknown("consumer", consumer, plan.tree.paths)])
+        raise ArgumentError([_unknown("consumer", consumer, plan.tree.paths)])
     if group and group not in books:
-        raise InputError([_unknown("resource group", group, tuple(books))])
+        raise ArgumentError([_unknown("resource group", group, tuple(books))])
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
     explanations = [explain(plan, result, consumer) for result in results]
     if as_json:
@@ -233,9 +235,9 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
         ]
         _print(json.dumps({"findings": rows}, indent=1, default=str))
     elif not findings:
-        _print(f"{result_path}: obeys the rules; every number was computed again another way")
+        _print(f"{printable(str(result_path))}: obeys the rules; every number was computed again another way")
     else:
-        _print("\n".join(f"{row.where}: {row.text}{_numbers(row)} [{row.rule}]" for row in findings))
+        _print("\n".join(printable(f"{row.where}: {row.text}{_numbers(row)} [{row.rule}]") for row in findings))
     if findings:
         raise SystemExit(1)
 
@@ -253,15 +255,21 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, *, as_json: bo
 
     old, new = _plan(plan_path), _plan(new_path)
     before = run_cycle(old, read_state(state_path, old))
-    after = run_cycle(new, read_state(state_path, new))
+    try:
+        state = read_state(state_path, new)
+    except InputError as error:  # that it fits the other plan was seen above
+        under = f"under the plan {new_path}"
+        raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
+    after = run_cycle(new, state)
     document = diff(before, after)
     if as_json:
         _print_json(document)
         return
-    _print(_diff_text(document))
+    _print(diff_text(document))
 
 
-def _diff_text(document: Document) -> str:
+def diff_text(document: Document) -> str:
+    """A difference of two plans in words."""
     texts = []
     for group, result in document["resource_groups"].items():
         rows = []
@@ -282,8 +290,7 @@ def _diff_text(document: Document) -> str:
     for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
         rows = document["reclaims"][name]
         if rows:
-            head = [key for key in rows[0] if any(key in row for row in rows)]
-            texts.append(f"{title}:\n" + table(head, [[row.get(key) for key in head] for row in rows]))
+            texts.append(f"{title}:\n{_moves_table(rows)}")
         else:
             texts.append(f"{title}: nothing")
     return "\n\n".join(texts)
@@ -294,5 +301,5 @@ def print_schema(kind: str) -> None:
     from fairhold.planio.schema import schema  # noqa: PLC0415
 
     if kind not in ("plan", "state", "jobs"):
-        raise UsageError(f"there is no schema of {kind!r}; ask for plan, state or jobs")
+        raise UsageError(f"there is no schema of `{kind}`; ask for plan, state or jobs")
     _print(schema(kind).rstrip())

@@ -1,30 +1,77 @@
-"""The command tree of `fairhold`."""
+"""The command `fairhold`: calls what is asked for, and says every error in one style."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from typing import TYPE_CHECKING
 
 from fairhold import __version__
-from fairhold.errors import FairholdError, UsageError
+from fairhold.errors import FairholdError, Fault, UsageError
+from fairhold.runtime.outlet import OutputError, open_streams, silence, tell
+
+if TYPE_CHECKING:
+    import click
+
+_FAILED = 3
+_CLOSED_PIPE = 128 + 13
+"""As if SIGPIPE had ended it, so that no result that was cut off counts as a good one."""
+_INTERRUPTED = 128 + 2
+_QUOTED = re.compile(r"'([^']*)'")
 
 
 def main() -> None:
-    """Run the command; exit 0 done, 1 an input is at fault, 2 wrong usage, 3 the service is at fault."""
+    """Run the command and exit: 0 done, 1 an input is at fault, 2 wrong usage, 3 the machine's side failed.
+
+    128 + N: ended by signal N; a reader of standard output that goes away counts as SIGPIPE.
+    """
+    open_streams()
+    try:
+        status = _call()
+        sys.stdout.flush()
+    except OutputError as error:
+        silence(sys.stdout)
+        status = _CLOSED_PIPE if error.is_closed else _FAILED
+        if not error.is_closed:
+            tell(str(Fault("cannot-write", f"cannot write it: {error.why}", file="standard output")))
+    raise SystemExit(status)
+
+
+def _call() -> int:
+    """Call the command; returns the exit status. Raises OutputError."""
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"fairhold {__version__}\n")
-        return
-    from fairhold.cli.commands import app  # noqa: PLC0415  # --version does not wait for the rest
+        return 0
+    import click  # noqa: PLC0415 - --version does not wait for the rest
+
+    from fairhold.cli.commands import app  # noqa: PLC0415 - likewise
 
     try:
         mode = os.environ.get("FAIRHOLD_JIT", "auto")
         if mode not in ("auto", "on", "off"):
             raise UsageError(f"FAIRHOLD_JIT is `{mode}`; set it to auto, on or off")
-        app()
+        status = app(standalone_mode=False)
+    except SystemExit as end:
+        status = end.code
     except FairholdError as error:
-        sys.stderr.write(f"{error} [{error.code}]\n" if isinstance(error, UsageError) else f"{error}\n")
-        raise SystemExit(error.exit_code) from None
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; the interpreter must not complain when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+        tell(f"{error} [{error.code}]" if isinstance(error, UsageError) else str(error))
+        status = error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        status = error.exit_code
+    except click.ClickException as error:
+        tell(str(_usage(error)))
+        status = error.exit_code
+    except click.Abort:
+        status = _INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def _usage(error: click.ClickException) -> Fault:
+    """What Click says of a wrong call, in the words of all faults."""
+    message = error.format_message().rstrip(".")
+    what = _QUOTED.sub(r"`\1`", message[:1].lower() + message[1:])
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "fairhold"
+    return Fault(UsageError.code, what, f"`{command} --help` says how it is called")

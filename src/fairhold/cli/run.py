@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairhold.errors import UsageError
+from fairhold.engines.files import folder_name
+from fairhold.errors import UsageError, printable
 from fairhold.planio.jobs import read_jobs
 from fairhold.planio.plan import read_plan
 from fairhold.runtime.lines import PlainView
 from fairhold.runtime.loop import Ending
-from fairhold.runtime.outlet import complain, prepare, say, warn
+from fairhold.runtime.outlet import Outlet, complain, warn
 from fairhold.runtime.record import RECORD
 from fairhold.runtime.summary import not_done, summary
 from fairhold.runtime.wiring import LocalRun
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairhold.model.job import Job
     from fairhold.runtime.table import TableView
 
+_UNTOLD = 3
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a command."""
 
@@ -31,31 +37,38 @@ def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, pl
     output : directory for what tasks print and for the record; None = a fresh one among the temporary files
     plain  : one line an event even on a terminal
 
-    0: all done; 1: a task failed or can never run; 128 + N: ended by signal N, nothing is left running.
+    0: all done; 1: a task failed or can never run; 3: all done, but not recorded or told to the end; 128 + N: ended by
+    signal N, nothing is left running.
     Raises InputError where a file is at fault and UsageError where the output directory cannot be used; then nothing
     was started.
     """
-    prepare(sys.stdout)
-    prepare(sys.stderr)
+    outlet = Outlet()
     plan, warnings = read_plan(plan_path)
     jobs = read_jobs(jobs_path, plan)
     for warning in warnings:
         warn(str(warning))
     directory = _output_directory(output)
-    say(f"output in {directory}")
-    run = LocalRun(plan, jobs, directory, complain)
-    view = _view(run, plain=plain)
+    _make_folders(directory, jobs)
+    try:
+        run = LocalRun(plan, jobs, directory, complain)
+    except FileExistsError:
+        raise UsageError(_another_run(directory)) from None
+    outlet.say(f"output in {directory}")
+    view = _view(run, outlet, plain=plain)
     try:
         ending = run.carry_out(view)
     finally:
         view.close()
     for line in summary(run.orchestrator, run.tally, run.elapsed, directory):
-        say(line)
+        outlet.say(line)
     _say_what_is_not_done(run, ending)
+    if run.unrecorded:
+        complain(f"the record ends before the run: {run.unrecorded}")
     if run.signal is not None:
         return _SIGNALLED + run.signal
-    has_failed = any(job.failed for job in run.orchestrator.jobs.values())
-    return 1 if has_failed or ending is not Ending.DONE else 0
+    if ending is not Ending.DONE or any(job.failed for job in run.orchestrator.jobs.values()):
+        return 1
+    return _UNTOLD if run.unrecorded or outlet.lost else 0
 
 
 def _output_directory(output: Path | None) -> Path:
@@ -70,8 +83,29 @@ def _output_directory(output: Path | None) -> Path:
     if not os.access(directory, os.W_OK | os.X_OK):
         raise UsageError(f"cannot use {output} for the output: it cannot be written to")
     if (directory / RECORD).exists():
-        raise UsageError(f"{output} holds the record of an earlier run; name a fresh directory")
+        raise UsageError(_another_run(output))
     return directory
+
+
+def _another_run(directory: Path) -> str:
+    return f"{directory} holds the record of another run; name a fresh directory"
+
+
+def _make_folders(directory: Path, jobs: Sequence[Job]) -> None:
+    """Make the folders of all jobs now: where one cannot be had, nothing is started. Raises UsageError."""
+    for job in jobs:
+        folder = directory / folder_name(job.name)
+        why = ""
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            why = "there is a file of its name"
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+        if not why and not os.access(folder, os.W_OK | os.X_OK):
+            why = "it cannot be written to"
+        if why:
+            raise UsageError(f"cannot use {folder} for the output of job {job.name}: {why}")
 
 
 def _fresh_directory() -> Path:
@@ -83,14 +117,16 @@ def _fresh_directory() -> Path:
         raise UsageError(f"{what}; name one with --output") from error
 
 
-def _view(run: LocalRun, *, plain: bool) -> PlainView | TableView:
-    """A live table on a terminal, plain lines elsewhere."""
+def _view(run: LocalRun, outlet: Outlet, *, plain: bool) -> PlainView | TableView:
+    """A live table on a terminal that is wide enough, plain lines elsewhere."""
     is_dumb = os.environ.get("TERM", "dumb") == "dumb"
     if plain or is_dumb or not sys.stdout.isatty():
-        return PlainView(say)
-    from fairhold.runtime.table import TableView  # noqa: PLC0415 - Rich costs more than the rest together
+        return PlainView(outlet.say)
+    from fairhold.runtime.table import LEAST_WIDTH, TableView  # noqa: PLC0415 - Rich costs more than the rest together
 
-    return TableView(run.orchestrator, run.tally, run.plan.cluster or "fairhold run")
+    if shutil.get_terminal_size().columns < LEAST_WIDTH:
+        return PlainView(outlet.say)
+    return TableView(run.orchestrator, run.tally, printable(run.plan.cluster) or "fairhold run")
 
 
 def _say_what_is_not_done(run: LocalRun, ending: Ending) -> None:

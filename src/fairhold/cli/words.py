@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairhold.cli.table import table
-from fairhold.cycle.explain import Bound, Change, Counterfactual, Explanation, Level, Move, Standing
-from fairhold.cycle.explain.derivation import RULE_OF
+from fairhold.runtime.explaining import as_document, fraction, sentence
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from fairhold.cycle.explain import Change, Counterfactual, Explanation, Level, Move
 
-Document = dict[str, Any]
-
-_WHY = {
-    Bound.DEMAND: "that is all that it wants",
-    Bound.LIMIT: "its limit allows no more",
-    Bound.RESERVE: "its reserve is kept for it, wanted or not",
-    Bound.GUARANTEE: "that is what it owns and wants, more than its share by ratio",
-    Bound.RATIO: "it shares with siblings in proportion to what they own",
-    Bound.EQUAL: "it owns nothing and shares what owners leave in equal amounts",
-    Bound.EVEN: "what owners leave is added in equal amounts",
-    Bound.NOTHING_LEFT: "it owns nothing, and owners beside it use everything",
-}
+__all__ = ["as_document", "in_words", "sentence"]
 
 _LEVEL = {
     "owners": "; λ = {} for each slot owned",
@@ -55,25 +43,8 @@ def in_words(explanation: Explanation) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def sentence(explanation: Explanation) -> str:
-    """Why, in one sentence."""
-    head = f"{explanation.path} in {explanation.resource_group}: quota {explanation.quota}, holds {explanation.held}"
-    if not explanation.levels:
-        return f"{head}; the group has {explanation.slots} slots."
-    mine = _mine(explanation)
-    rank = ""
-    if mine.rounded:
-        to = "to it" if mine.rounded > 0 else "to a sibling before it"
-        rank = f" (exactly {_fraction(mine.exact)}; by rank, then plan order, the slot left over goes {to} [R-ROUND-1])"
-    return f"{head}, wants {explanation.demand}: {_WHY[mine.bound]} [{RULE_OF[mine.bound]}]{rank}."
-
-
-def _mine(explanation: Explanation) -> Standing:
-    return next(row for row in explanation.levels[-1].siblings if row.path == explanation.path)
-
-
 def _level(level: Level) -> str:
-    head = f"{level.parent} divides {level.amount}{_LEVEL[level.phase].format(_fraction(level.water))}:"
+    head = f"{level.parent} divides {level.amount}{_LEVEL[level.phase].format(fraction(level.water))}:"
     rows = [
         (
             row.path,
@@ -82,7 +53,7 @@ def _level(level: Level) -> str:
             row.floor,
             row.need,
             None if row.limit >= UNLIMITED else row.limit,
-            _fraction(row.exact),
+            fraction(row.exact),
             row.quota,
             row.held,
             row.bound.value,
@@ -128,95 +99,17 @@ def _count(units: int, what: str) -> str:
 
 def _what_if(path: str, counterfactual: Counterfactual | None) -> str:
     if counterfactual is None:
-        return f"No single change of demand, limit, rank, owned slots or size of the group gives {path} one slot more."
+        return (
+            f"Nothing alone gives {path} one slot more: not more demand, and not a higher limit, a better rank or more "
+            f"owned slots for it or a consumer above it, and not more slots in the group."
+        )
     told = " and ".join(_change(change) for change in counterfactual.changes)
     return f"One slot more: with {told}, {path} would have a quota of {counterfactual.quota}."
 
 
 def _change(change: Change) -> str:
+    if change.host:
+        return f"host {change.host}'s slots at {change.new} instead of {change.old}"
     where = "the group's" if change.consumer == "/" else f"{change.consumer}'s"
     name = {"slots": "number of slots", "configured_slots": "configured_slots"}.get(change.what, change.what)
     return f"{where} {name} at {change.new} instead of {change.old}"
-
-
-def _fraction(value: Fraction) -> str:
-    whole, rest = divmod(value.numerator, value.denominator)
-    if not rest:
-        return str(whole)
-    return f"{whole} {rest}/{value.denominator}" if whole else f"{rest}/{value.denominator}"
-
-
-def as_document(explanation: Explanation) -> Document:
-    """The explanation as JSON; fractions are exact strings as `1/3`."""
-    return {
-        "consumer": explanation.path,
-        "resource_group": explanation.resource_group,
-        "sentence": sentence(explanation),
-        "slots": explanation.slots,
-        "scale": [explanation.scale_num, explanation.scale_den],
-        "quota": explanation.quota,
-        "demand": explanation.demand,
-        "allocated": explanation.held,
-        "levels": [_level_document(level) for level in explanation.levels],
-        "reclaim": {
-            "missing": explanation.missing,
-            "can_give": explanation.can_give,
-            "must_give": explanation.must_give,
-            "gives": explanation.gives,
-            "lacks": explanation.lacks,
-            "protected": explanation.protected,
-            "set_aside": explanation.set_aside,
-        },
-        "moves": [
-            {
-                "kind": move.kind,
-                "consumer": move.consumer,
-                "units": move.units,
-                "for": move.taker or None,
-                "deadline": format_instant(move.deadline) if move.deadline else None,
-                "reason": move.reason or None,
-            }
-            for move in explanation.moves
-        ],
-        "one_more": _what_if_document(explanation.counterfactual),
-    }
-
-
-def _level_document(level: Level) -> Document:
-    return {
-        "parent": level.parent,
-        "amount": level.amount,
-        "lambda": str(level.water),
-        "phase": level.phase,
-        "siblings": [
-            {
-                "consumer": row.path,
-                "rank": row.rank,
-                "owned": row.owned,
-                "reserve": row.reserve,
-                "limit": None if row.limit >= UNLIMITED else row.limit,
-                "demand": row.demand,
-                "need": row.need,
-                "sure": row.floor,
-                "exact": str(row.exact),
-                "quota": row.quota,
-                "rounded": row.rounded,
-                "allocated": row.held,
-                "bound": row.bound.value,
-                "rule": RULE_OF[row.bound],
-            }
-            for row in level.siblings
-        ],
-    }
-
-
-def _what_if_document(counterfactual: Counterfactual | None) -> Document | None:
-    if counterfactual is None:
-        return None
-    return {
-        "quota": counterfactual.quota,
-        "changes": [
-            {"what": change.what, "consumer": change.consumer, "old": change.old, "new": change.new}
-            for change in counterfactual.changes
-        ],
-    }

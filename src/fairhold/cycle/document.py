@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cycle.moves import grants, merged, reclaims, withdrawn
 from fairhold.cycle.open import Stop, close_books, open_books, settle
 from fairhold.cycle.run import CycleResult, quotas, run
 from fairhold.ledger.decision import apply
-from fairhold.ledger.tables import NOBODY
-from fairhold.model.state import REASONS
 from fairhold.rules.freeing import free_slots
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -28,12 +26,14 @@ class Cycle(NamedTuple):
     results : by resource group, in plan order
     stops   : units whose grace had run out before
     after   : the state when the decision has been applied
+    untrue  : where it was asked for, what must hold of every cycle and does not, one line each (SPEC §10)
     """
 
     results: Mapping[str, CycleResult]
     stops: tuple[Stop, ...]
     after: State
     document: Document
+    untrue: tuple[str, ...] = ()
 
 
 def quota_document(plan: Plan, state: State) -> Document:
@@ -41,30 +41,56 @@ def quota_document(plan: Plan, state: State) -> Document:
     results = {group: quotas(book, state.now) for group, book in open_books(plan, state).items()}
     return {
         "now": format_instant(state.now),
-        "resource_groups": {group: _group(result) for group, result in results.items()},
+        "resource_groups": {group: group_document(result) for group, result in results.items()},
     }
 
 
-def run_cycle(plan: Plan, state: State) -> Cycle:
-    """One whole cycle on a state: settle, quotas, grants, reclaims, and the state after it."""
+def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
+    """One whole cycle on a state: settle, quotas, grants, reclaims, and the state after it.
+
+    check : look whether what must hold of every cycle does
+    """
     books = open_books(plan, state)
     stops = tuple(settle(books, state))
     results = {group: run(book, state.now) for group, book in books.items()}
     document: Document = {
         "now": format_instant(state.now),
-        "resource_groups": {group: _group(result) | {"idle": result.draft.idle} for group, result in results.items()},
+        "resource_groups": {
+            group: group_document(result) | {"idle": result.draft.idle} for group, result in results.items()
+        },
         "stops": merged(_stop(plan, stop) for stop in stops),
-        "grants": merged(row for group, result in results.items() for row in _grants(group, result)),
-        "reclaims": merged(row for group, result in results.items() for row in _reclaims(group, result)),
-        "withdrawn": merged(row for group, result in results.items() for row in _withdrawn(group, result)),
+        "grants": merged(row for group, result in results.items() for row in grants(result, resource_group=group)),
+        "reclaims": merged(row for group, result in results.items() for row in reclaims(result, resource_group=group)),
+        "withdrawn": merged(
+            row for group, result in results.items() for row in withdrawn(result, resource_group=group)
+        ),
         "warnings": [],
     }
+    untrue = _untrue(results) if check else ()
     for group, book in books.items():
         apply(book, results[group].decision, state.now)
-    return Cycle(results, stops, close_books(books, state), document)
+    return Cycle(results, stops, close_books(books, state), document, untrue)
 
 
-def _group(result: CycleResult) -> Document:
+def _untrue(results: Mapping[str, CycleResult]) -> tuple[str, ...]:
+    """What does not hold of cycles that are not yet applied."""
+    from fairhold.cycle import invariants  # noqa: PLC0415 - asked for now and then
+
+    return tuple(f"{group}: {untrue}" for group, result in results.items() for untrue in invariants.check(result))
+
+
+def decision_document(result: CycleResult) -> Document:
+    """What one resource group's cycle decided, before it is applied."""
+    group = result.snapshot.rows.group.name
+    return {
+        "grants": merged(grants(result, resource_group=group)),
+        "reclaims": merged(reclaims(result, resource_group=group)),
+        "withdrawn": merged(withdrawn(result, resource_group=group)),
+    }
+
+
+def group_document(result: CycleResult) -> Document:
+    """The quotas of one resource group."""
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     free = free_slots(snapshot, draft)
     quota = draft.quota[:]
@@ -83,54 +109,6 @@ def _group(result: CycleResult) -> Document:
             "free": free[row],
         }
     return {"slots": snapshot.slots, "consumers": consumers}
-
-
-def _holder(book: Books, group: str, allocation: int) -> Document:
-    request = book.allocations.request[allocation]
-    return _request(book, group, request, book.allocations.host[allocation])
-
-
-def _request(book: Books, group: str, request: int, host: int) -> Document:
-    row: Document = {"consumer": book.rows.path(book.requests.leaf[request]), "resource_group": group}
-    if book.requests.id[request]:
-        row["request"] = book.requests.id[request]
-        if book.hosts.name[host]:
-            row["host"] = book.hosts.name[host]
-    return row
-
-
-def merged(rows: Iterator[Document]) -> list[Document]:
-    """Rows that differ in `units` alone become one, at the place of the first."""
-    found: dict[tuple[Any, ...], Document] = {}
-    for row in rows:
-        key = tuple((name, value) for name, value in row.items() if name != "units")
-        if key in found:
-            found[key]["units"] += row["units"]
-        else:
-            found[key] = row
-    return list(found.values())
-
-
-def _grants(group: str, result: CycleResult) -> Iterator[Document]:
-    for grant in result.decision.grants:
-        yield _request(result.snapshot.books, group, grant.request, grant.host) | {"units": grant.units}
-
-
-def _reclaims(group: str, result: CycleResult) -> Iterator[Document]:
-    book = result.snapshot.books
-    for notice in result.decision.notices:
-        yield _holder(book, group, notice.allocation) | {
-            "units": notice.units,
-            "for": None if notice.taker == NOBODY else book.rows.path(notice.taker),
-            "deadline": format_instant(notice.deadline),
-            "reason": REASONS[notice.reason],
-        }
-
-
-def _withdrawn(group: str, result: CycleResult) -> Iterator[Document]:
-    book = result.snapshot.books
-    for withdrawal in result.decision.withdrawals:
-        yield _holder(book, group, book.notices.allocation[withdrawal.notice]) | {"units": withdrawal.units}
 
 
 def _stop(plan: Plan, stop: Stop) -> Document:

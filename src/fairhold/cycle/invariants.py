@@ -2,7 +2,8 @@
 
 Each truth is a function that yields what breaks it. They count again from the tables of the books and from the
 decision, and trust no column that the rules have computed on the way, but for quotas and needs, which they judge.
-Tests run `check` after every cycle; in production it runs on demand, before the decision is applied to the books.
+Tests run `check` after every cycle; in production it runs on demand (`fairhold cycle --check`), before the decision is
+applied to the books.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ def open_books(plan: Plan, state: State) -> dict[str, Books]:
             minimum=request.min_count,
             priority=request.priority,
             submitted=request.submitted,
+            user=request.user,
         )
     of_request = {request.id: request for request in state.requests}
     for allocation in state.allocations:
@@ -99,7 +100,7 @@ def _held_by(book: Books, notice: Notice) -> list[int]:
     if notice.request:
         mine: list[int] = [requests.row_of[notice.request]]
     else:
-        mine = list(requests.by_leaf.get(book.rows.row[notice.consumer], ()))
+        mine = list(requests.holders.get(book.rows.row[notice.consumer], ()))
     held = [row for request in mine for row in allocations.by_request.get(request, ())]
     if notice.host:
         held = [row for row in held if book.hosts.name[allocations.host[row]] == notice.host]
@@ -166,6 +167,7 @@ def _request(book: Books, group: str, node: int, row: int) -> Request:
         min_count=requests.minimum[row],
         priority=requests.priority[row],
         submitted=requests.submitted[row],
+        user=requests.users[requests.user[row]],
     )
 
 

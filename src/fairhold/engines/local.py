@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines import processes
 from fairhold.engines.files import Files, files_of, write_reclaim
+from fairhold.engines.guard import Guard
+from fairhold.engines.orphans import Orphans
 from fairhold.engines.watch import Watch
 from fairhold.orchestrator.events import Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
@@ -60,7 +62,9 @@ class LocalEngine:
     jobs     : by name; may grow while the engine runs
     paths    : (rows,) full path of every row of the plan's tree
     output   : directory, absolute, for what attempts print and are told
-    complain : is told, once a job and cause, why something could not be started or written
+    complain : is told why something could not be started or written: the first of a job and kind, and how many more
+    guard    : is told of every attempt, to kill it where this process is killed
+    orphans  : ends what attempts left behind where neither session nor environment tells whose it is
 
     One thread calls it; `wake` and `hurry` may be called from any, and from signal handlers.
     """
@@ -71,12 +75,17 @@ class LocalEngine:
         paths: Sequence[str],
         output: Path,
         complain: Callable[[str], None] = lambda _: None,
+        guard: Guard | None = None,
+        *,
+        orphans: Orphans | None = None,
     ) -> None:
+        self._guard = guard or Guard()
+        self._orphans = orphans or Orphans()
         self._jobs = jobs
         self._paths = paths
         self._output = output
         self._complain = complain
-        self._complaints: set[tuple[str, str]] = set()
+        self._complaints: dict[tuple[str, str], int] = {}
         self._watch = Watch()
         self._running: dict[int, _Child] = {}
         self._attempt_of: dict[int, int] = {}
@@ -138,8 +147,12 @@ class LocalEngine:
         while self._running and time.monotonic() < deadline:
             self._collect(deadline - time.monotonic())
         for child in self._running.values():
-            self._tell(child.start.job, f"process {child.process.pid} could not be stopped")
+            self._tell(child.start.job, f"process {child.process.pid} could not be stopped", "could not be stopped")
+        for (job, why), times in self._complaints.items():
+            if times > 1:
+                self._complain(f"job {job}: {times - 1} more like this: {why}")
         self._is_closed = True
+        self._orphans.close()
         self._watch.close()
 
     def _start(self, start: Start) -> None:
@@ -149,7 +162,7 @@ class LocalEngine:
             files.output.parent.mkdir(exist_ok=True)
             output = files.output.open("wb", buffering=0)
         except (OSError, ValueError) as error:  # ValueError: the file system's encoding has no such name
-            self._fail(start, f"cannot write to {files.output.parent}: {_why(error)}")
+            self._fail(start, f"cannot write to {files.output.parent}: {_why(error)}", _why(error))
             return
         with output:
             argv = [part.replace("{index}", str(start.index)) for part in job.argv]
@@ -165,11 +178,12 @@ class LocalEngine:
                 )
             except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
                 cause = _cause(argv, job.directory, error)
-                self._fail(start, cause)
+                self._fail(start, cause, _why(error))
                 with suppress(OSError):
                     output.write(f"fairhold: {cause}\n".encode(errors="replace"))
                 return
-        self._running[start.attempt] = _Child(start, process, files)
+        child = self._running[start.attempt] = _Child(start, process, files)
+        self._guard.started(process.pid, child.mark)
         self._attempt_of[process.pid] = start.attempt
         self._watch.add(process.pid)
 
@@ -184,15 +198,17 @@ class LocalEngine:
             RECLAIM_FILE: str(files.reclaim),
         }
 
-    def _fail(self, start: Start, cause: str) -> None:
-        """An attempt could not be started."""
+    def _fail(self, start: Start, cause: str, why: str) -> None:
+        """An attempt could not be started; `why` is the part of the cause that many attempts may share."""
         self._how[start.attempt] = cause
         self._over.append(TaskEnded(start.attempt, Outcome.FAILED))
-        self._tell(start.job, cause)
+        self._tell(start.job, cause, why)
 
-    def _tell(self, job: str, cause: str) -> None:
-        if (job, cause) not in self._complaints:
-            self._complaints.add((job, cause))
+    def _tell(self, job: str, cause: str, why: str) -> None:
+        """Say the first of its kind; `close` counts the others."""
+        times = self._complaints.get((job, why), 0)
+        self._complaints[job, why] = times + 1
+        if not times:
             self._complain(f"job {job}: {cause}")
 
     def _notify(self, child: _Child, notice: Notify) -> None:
@@ -201,7 +217,7 @@ class LocalEngine:
         try:
             write_reclaim(child.files.reclaim, notice, child.start.number)
         except OSError as error:
-            self._tell(child.start.job, f"cannot write to {child.files.reclaim.parent}: {_why(error)}")
+            self._tell(child.start.job, f"cannot write to {child.files.reclaim.parent}: {_why(error)}", _why(error))
         processes.terminate([child.process.pid])
 
     def _collect(self, timeout: float) -> None:
@@ -214,8 +230,11 @@ class LocalEngine:
         for child in children:
             pid = child.process.pid
             self._watch.drop(pid)
+            self._guard.over(pid)
             del self._attempt_of[pid]
             self._over.append(TaskEnded(child.start.attempt, self._outcome(child)))
+        if children:
+            self._orphans.collect(self._attempt_of.keys())
 
     def _outcome(self, child: _Child) -> Outcome:
         try:

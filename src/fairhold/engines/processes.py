@@ -24,9 +24,10 @@ _TRIES = 20
 
 
 class Process(NamedTuple):
-    """A living process.
+    """A process.
 
     started : ticks since the machine started
+    is_over : it has ended and is not yet waited for
     """
 
     pid: int
@@ -34,28 +35,29 @@ class Process(NamedTuple):
     group: int
     session: int
     started: int
+    is_over: bool
 
 
 def survey() -> Iterator[Process]:
     """All processes that can be seen and are not over; none where the machine has no /proc."""
     with suppress(OSError):
         for name in os.listdir(_PROC):  # noqa: PTH208 - names alone are wanted, once for every process
-            process = _read(name) if name.isdigit() else None
-            if process:
+            process = read(int(name)) if name.isdigit() else None
+            if process and not process.is_over:
                 yield process
 
 
-def _read(pid: str) -> Process | None:
-    """One process; None where it is over."""
+def read(pid: int) -> Process | None:
+    """One process; None where there is none."""
     try:
-        stat = (_PROC / pid / "stat").read_bytes()
+        stat = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
         return None
     # The name of the program stands in brackets and may hold anything, brackets and blanks included.
     fields = stat.rpartition(b")")[2].split()
-    if not fields or fields[0] in b"ZX":
+    if len(fields) < 20 or fields[0] in b"X":
         return None
-    return Process(int(pid), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+    return Process(pid, int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), fields[0] == b"Z")
 
 
 def terminate(leaders: Iterable[int]) -> None:
@@ -93,11 +95,11 @@ def _kill_one(pid: int, started: int) -> None:
         try:
             descriptor = os.pidfd_open(pid)
         except (OSError, AttributeError):  # it is gone; or there is no descriptor to be had
-            if _start_of(pid) == started:
+            if start_of(pid) == started:
                 os.kill(pid, signal.SIGKILL)
             return
         try:
-            if _start_of(pid) == started:
+            if start_of(pid) == started:
                 signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         finally:
             os.close(descriptor)
@@ -114,7 +116,7 @@ def _family(marks: Mapping[int, bytes]) -> set[Identity]:
     processes = list(survey())
     family = {process.pid for process in processes if process.session in marks}
     # A leader that is over is still a row of the table until it is waited for, and nothing of its is older.
-    first = min((start for start in map(_start_of, marks) if start is not None), default=0)
+    first = min((start for start in map(start_of, marks) if start is not None), default=0)
     own = os.getsid(0)
     for process in processes:
         is_suspect = process.pid not in family and process.session != own and process.started >= first
@@ -132,13 +134,10 @@ def _family(marks: Mapping[int, bytes]) -> set[Identity]:
     return {(process.pid, process.started) for process in processes if process.pid in family}
 
 
-def _start_of(pid: int) -> int | None:
+def start_of(pid: int) -> int | None:
     """When a process started, also where it is over and not yet waited for."""
-    try:
-        stat = (_PROC / str(pid) / "stat").read_bytes()
-    except OSError:
-        return None
-    return int(stat.rpartition(b")")[2].split()[19])
+    process = read(pid)
+    return process.started if process else None
 
 
 def _environment(pid: int) -> set[bytes]:

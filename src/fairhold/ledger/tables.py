@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from array import array
 
+from fairhold.ledger.lines import Lines
+
 NOBODY = -1
 
 
 class Table:
     """Columns of whole numbers, one entry a row; a dropped row is used again by the next `add`."""
 
-    __slots__ = ("_free", "_names", "columns")
+    __slots__ = ("_all", "_free", "columns")
 
     def __init__(self, *names: str) -> None:
-        self._names = names
         self.columns = {name: array("q") for name in names}
+        self._all = tuple(self.columns.values())
         self._free: list[int] = []
 
     def add(self, *values: int) -> int:
         """Add a row; `values` in the order of the columns' names. Returns the row."""
         if self._free:
             row = self._free.pop()
-            for name, value in zip(self._names, values, strict=True):
-                self.columns[name][row] = value
+            for column, value in zip(self._all, values, strict=True):
+                column[row] = value
             return row
-        for name, value in zip(self._names, values, strict=True):
-            self.columns[name].append(value)
-        return len(self.columns[self._names[0]]) - 1
+        row = len(self._all[0])
+        for column, value in zip(self._all, values, strict=True):
+            column.append(value)
+        return row
 
     def drop(self, row: int) -> None:
         """Free a row."""
@@ -36,23 +39,59 @@ class Table:
 class Requests(Table):
     """Wishes of leaves for units.
 
-    leaf, count, minimum, priority, submitted, held, noticed : (requests,)
+    leaf, count, minimum, priority, submitted, held, noticed, user, queued : (requests,)
         `count` units are wanted, running ones included; `held` of them are held, `noticed` of these under notice;
-        a gang runs with at least `minimum` units or not at all (0: no gang)
+        a gang runs with at least `minimum` units or not at all (0: no gang); `user` is a position in `users`;
+        `queued` is 1 where the request stands in `lines`
     id      : (requests,) name of the request; empty for the one request that stands for a leaf's plain counts
+    users   : names, the nameless one first
     by_leaf : leaf → its requests
+    holders : leaf → its requests that hold units
+    used_by : (leaf, user) → units that the user's requests hold there
+    lines   : who waits in front of whom
     row_of  : id → row
     """
 
-    __slots__ = ("by_leaf", "count", "held", "id", "leaf", "minimum", "noticed", "priority", "row_of", "submitted")
+    __slots__ = (
+        "by_leaf",
+        "count",
+        "held",
+        "holders",
+        "id",
+        "leaf",
+        "lines",
+        "minimum",
+        "noticed",
+        "priority",
+        "queued",
+        "row_of",
+        "submitted",
+        "used_by",
+        "user",
+        "user_of",
+        "users",
+    )
 
     def __init__(self) -> None:
-        super().__init__("leaf", "count", "minimum", "priority", "submitted", "held", "noticed")
+        super().__init__("leaf", "count", "minimum", "priority", "submitted", "held", "noticed", "user", "queued")
         for name, column in self.columns.items():
             setattr(self, name, column)
         self.id: list[str] = []
+        self.users = [""]
+        self.user_of = {"": 0}
         self.by_leaf: dict[int, dict[int, None]] = {}
+        self.holders: dict[int, dict[int, None]] = {}
+        self.used_by: dict[tuple[int, int], int] = {}
+        self.lines = Lines(self)
         self.row_of: dict[str, int] = {}
+
+    def user_row(self, name: str) -> int:
+        """Position of a user's name, a new one where it has none."""
+        row = self.user_of.get(name)
+        if row is None:
+            row = self.user_of[name] = len(self.users)
+            self.users.append(name)
+        return row
 
     leaf: array[int]
     count: array[int]
@@ -61,28 +100,33 @@ class Requests(Table):
     submitted: array[int]
     held: array[int]
     noticed: array[int]
+    user: array[int]
+    queued: array[int]
 
 
 class Allocations(Table):
     """Units that requests hold on hosts, one row for units of one request on one host that started together.
 
-    request, host, units, noticed, started : (allocations,)
+    request, host, units, noticed, started, serial : (allocations,)
+        serial: counts up, tells earlier allocations from later ones of the same instant; rows are used again
     by_request : request → its allocations, oldest first
     """
 
-    __slots__ = ("by_request", "host", "noticed", "request", "started", "units")
+    __slots__ = ("by_request", "host", "next_serial", "noticed", "request", "serial", "started", "units")
 
     def __init__(self) -> None:
-        super().__init__("request", "host", "units", "noticed", "started")
+        super().__init__("request", "host", "units", "noticed", "started", "serial")
         for name, column in self.columns.items():
             setattr(self, name, column)
         self.by_request: dict[int, dict[int, None]] = {}
+        self.next_serial = 0
 
     request: array[int]
     host: array[int]
     units: array[int]
     noticed: array[int]
     started: array[int]
+    serial: array[int]
 
 
 class Notices(Table):

@@ -43,10 +43,11 @@ def submit(
     minimum: int = 0,
     priority: int = 0,
     submitted: int = 0,
+    user: str = "",
 ) -> int:
     """A leaf asks for `count` units; returns the request's row."""
     requests = books.requests
-    row = requests.add(leaf, count, minimum, priority, submitted, 0, 0)
+    row = requests.add(leaf, count, minimum, priority, submitted, 0, 0, requests.user_row(user), 0)
     if row == len(requests.id):
         requests.id.append(name)
     else:
@@ -55,7 +56,9 @@ def submit(
         assert name not in requests.row_of
         requests.row_of[name] = row
     requests.by_leaf.setdefault(leaf, {})[row] = None
-    books.demand[leaf] += count
+    if count:
+        books.demand[leaf] += count
+        requests.lines.update(row)
     return row
 
 
@@ -63,6 +66,46 @@ def want(books: Books, request: int, count: int) -> None:
     """A request wants another number of units from now on."""
     books.demand[books.requests.leaf[request]] += count - books.requests.count[request]
     books.requests.count[request] = count
+    books.requests.lines.update(request)
+
+
+def rank(books: Books, request: int, priority: int) -> None:
+    """A request gets another priority inside its leaf."""
+    books.requests.lines.leave(request)
+    books.requests.priority[request] = priority
+    books.requests.lines.update(request)
+
+
+def move(books: Books, request: int, leaf: int) -> None:
+    """A request goes to another leaf with all that it wants, holds and is to give back."""
+    requests = books.requests
+    old, held, kept = requests.leaf[request], requests.held[request], _kept_by(books, request)
+    requests.lines.leave(request)
+    for column, units in (
+        (books.demand, requests.count[request]),
+        (books.noticed, requests.noticed[request]),
+        (books.kept, kept),
+    ):
+        column[old] -= units
+        column[leaf] += units
+    del requests.by_leaf[old][request]
+    if not requests.by_leaf[old]:
+        del requests.by_leaf[old]
+    requests.by_leaf.setdefault(leaf, {})[request] = None
+    if held:
+        _hold(books, request, -held)
+        requests.lines.leave(request)
+    requests.leaf[request] = leaf
+    if held:
+        _hold(books, request, held)
+    requests.lines.update(request)
+
+
+def _kept_by(books: Books, request: int) -> int:
+    keeps = books.keeps
+    return sum(
+        keeps.units[row] for row in keeps.live if keeps.request[row] == request and books.hosts.up[keeps.host[row]]
+    )
 
 
 def forget(books: Books, request: int) -> None:
@@ -73,25 +116,49 @@ def forget(books: Books, request: int) -> None:
     for row in [row for row in books.keeps.live if books.keeps.request[row] == request]:
         unkeep(books, row, books.keeps.units[row])
     requests.row_of.pop(requests.id[request], None)
-    del requests.by_leaf[requests.leaf[request]][request]
+    mine = requests.by_leaf[requests.leaf[request]]
+    del mine[request]
+    if not mine:
+        del requests.by_leaf[requests.leaf[request]]
+    requests.id[request] = ""
     requests.drop(request)
 
 
 def grant(books: Books, request: int, host: int, units: int, now: int) -> int:
     """A request gets units on a host; returns the allocation's row."""
     allocations = books.allocations
-    row = allocations.add(request, host, units, 0, now)
+    row = allocations.add(request, host, units, 0, now, allocations.next_serial)
+    allocations.next_serial += 1
     allocations.by_request.setdefault(request, {})[row] = None
     books.hosts.used[host] += units
-    books.requests.held[request] += units
-    books.held[books.requests.leaf[request]] += units
+    _hold(books, request, units)
     _use_kept(books, books.requests.leaf[request], units)
     return row
+
+
+def _hold(books: Books, request: int, units: int) -> None:
+    """A request holds more units, or fewer."""
+    requests = books.requests
+    leaf, user = requests.leaf[request], requests.user[request]
+    requests.held[request] += units
+    books.held[leaf] += units
+    used = requests.used_by.get((leaf, user), 0) + units
+    if used:
+        requests.used_by[leaf, user] = used
+    else:
+        requests.used_by.pop((leaf, user), None)
+    if requests.held[request]:
+        requests.holders.setdefault(leaf, {})[request] = None
+    else:
+        requests.holders.get(leaf, {}).pop(request, None)
+    requests.lines.update(request)
 
 
 def _use_kept(books: Books, leaf: int, units: int) -> None:
     """What a leaf is granted comes off the units that are kept for its requests, the first kept first."""
     keeps = books.keeps
+    if not keeps.live:
+        return
     for row in [row for row in keeps.live if books.requests.leaf[keeps.request[row]] == leaf]:
         used = min(units, keeps.units[row]) if books.hosts.up[keeps.host[row]] else 0
         if used:
@@ -140,10 +207,11 @@ def release(books: Books, allocation: int, units: int) -> None:
     request = allocations.request[allocation]
     allocations.units[allocation] -= units
     books.hosts.used[allocations.host[allocation]] -= units
-    books.requests.held[request] -= units
-    books.held[books.requests.leaf[request]] -= units
+    _hold(books, request, -units)
     if allocations.units[allocation] == 0:
         del allocations.by_request[request][allocation]
+        if not allocations.by_request[request]:
+            del allocations.by_request[request]
         allocations.drop(allocation)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fairhold.model.tree import ConsumerTree
 
 VICTIM_ORDERS = ("youngest", "oldest", "lowest_priority")
+WITHIN = ("users", "fifo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,14 @@ class PolicySettings:
     disable_reclaim_own : EGO_DISABLE_RECLAIM_HYBRID_OWN (S1.65)
     packing             : which host a unit is put on
     victims             : who inside a leaf gives first, one of VICTIM_ORDERS
+    within              : whose turn it is inside a leaf among requests of one priority, one of WITHIN
     """
 
     distribute_evenly: bool = False
     disable_reclaim_own: bool = False
     packing: str = "stacked"
     victims: str = "youngest"
+    within: str = "users"
 
 
 @dataclass(frozen=True, slots=True)

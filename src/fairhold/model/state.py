@@ -20,6 +20,7 @@ class Request:
     min_count : a gang runs with at least so many or not at all; 0 = no gang
     priority  : inside the leaf, larger first
     submitted : instant
+    user      : who asks, may be empty
     """
 
     id: str
@@ -29,6 +30,7 @@ class Request:
     min_count: int = 0
     priority: int = 0
     submitted: int = 0
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class Outcome(Enum):
-    """How an attempt ended."""
+    """What the end of an attempt means for its task."""
 
     FINISHED = "finished"
     """It did its work."""
@@ -15,6 +16,49 @@ class Outcome(Enum):
     """It ended by itself, or could not be started, without doing its work."""
     STOPPED = "stopped"
     """It was stopped on the orchestrator's instruction."""
+    YIELDED = "yielded"
+    """It ended by itself under notice and says that its state is saved: it waits again."""
+    LOST = "lost"
+    """Its host is gone, or cannot start anything: it waits again, and it is not its fault."""
+
+
+class Exit(NamedTuple):
+    """How an attempt ended, as its exit record says; see docs/attempts.md.
+
+    reason : finished, failed, yielded, reclaim, requeue, cancel, time_limit, memory, not_started, refused, host_lost
+    code   : exit status, -1 where there is none; signal : number of the signal that ended it, 0 = none
+    detail : more, in words, may be empty
+    cpu    : microseconds of processor time; peak : bytes of memory at most
+    """
+
+    reason: str
+    code: int = -1
+    signal: int = 0
+    detail: str = ""
+    cpu: int = 0
+    peak: int = 0
+
+
+class Held(NamedTuple):
+    """An attempt that a machine holds.
+
+    is_alive : its supervisor lives
+    exit     : its exit record, None where it has none yet
+    """
+
+    attempt: int
+    is_alive: bool
+    exit: Exit | None
+
+
+class Dependency(NamedTuple):
+    """A job starts only when another is over.
+
+    on : ok (all its tasks are done), fail (one failed or it was cancelled), any
+    """
+
+    job: str
+    on: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +79,69 @@ class HostLost:
 
 
 @dataclass(frozen=True, slots=True)
-class JobSubmitted:
-    """A leaf wants `count` tasks run, one slot each.
+class MachineReported:
+    """The agent of a machine has connected and tells all that it holds.
 
-    job      : unique name
-    consumer : path of the leaf
-    priority : inside the leaf, larger first
+    machine : name of the machine, empty = the service's own; its hosts are the plan's hosts of that name
+    boot    : identity of its start
+    last    : largest number of an attempt that it has ever started
+    held    : every attempt that it has not been told to forget
+    """
+
+    machine: str
+    boot: str
+    last: int
+    held: tuple[Held, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSilent:
+    """The connection to a machine's agent broke; what runs there is unknown."""
+
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class MachineGone:
+    """A silent machine's lease has run out: nothing of it runs any more."""
+
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class MachineClosed:
+    """A machine starts nothing more until it is opened.
+
+    reason : shown to everybody
+    drain  : also takes back what runs there, with the grace of its holders
+    """
+
+    machine: str
+    reason: str
+    drain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MachineOpened:
+    """A closed machine may start work again."""
+
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobSubmitted:
+    """A leaf wants `count` tasks run.
+
+    job        : unique name
+    consumer   : path of the leaf
+    priority   : inside the leaf, larger first
+    user       : who asks; inside a leaf users are served in turn
+    units      : slots that each task needs, all at once
+    throttle   : how many of its tasks may run at once, 0 = any number
+    retries    : how often a task that failed is tried again
+    backoff    : microseconds before its first new try, twice as long before each later one
+    is_held    : it waits for a release
+    after      : jobs that must be over before
     """
 
     job: str
@@ -48,6 +149,13 @@ class JobSubmitted:
     resource_group: str
     count: int
     priority: int = 0
+    user: str = ""
+    units: int = 1
+    throttle: int = 0
+    retries: int = 0
+    backoff: int = 0
+    is_held: bool = False
+    after: tuple[Dependency, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +166,65 @@ class JobCancelled:
 
 
 @dataclass(frozen=True, slots=True)
+class JobHeld:
+    """Nothing more of a job starts until it is released."""
+
+    job: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobReleased:
+    """A held job may start again."""
+
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequeued:
+    """What of a job runs is stopped and waits again, in front."""
+
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobChanged:
+    """A job gets another priority, or moves to another leaf of its resource group.
+
+    consumer : path of the leaf, empty = as it is
+    """
+
+    job: str
+    priority: int | None = None
+    consumer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRunning:
+    """The command of an attempt runs."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class TaskEnded:
-    """An attempt is over; its slot is free."""
+    """An attempt is over; its slots are free.
+
+    exit : how, where the engine has a record
+    """
 
     attempt: int
     outcome: Outcome
+    exit: Exit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPaused:
+    """A resource group grants, or reclaims, no more, or does again."""
+
+    resource_group: str
+    grants: bool
+    reclaims: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +232,22 @@ class Woken:
     """An instant that `WakeAt` asked for has come."""
 
 
-Event = HostJoined | HostLost | JobSubmitted | JobCancelled | TaskEnded | Woken
+Event = (
+    HostJoined
+    | HostLost
+    | MachineReported
+    | MachineSilent
+    | MachineGone
+    | MachineClosed
+    | MachineOpened
+    | JobSubmitted
+    | JobCancelled
+    | JobHeld
+    | JobReleased
+    | JobRequeued
+    | JobChanged
+    | TaskRunning
+    | TaskEnded
+    | GroupPaused
+    | Woken
+)

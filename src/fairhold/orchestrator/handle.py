@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
 from fairhold.cycle.run import CycleResult, run
 from fairhold.errors import Fault, InputError
 from fairhold.ledger import transitions
-from fairhold.ledger.decision import Grant, book_notices, book_withdrawals
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator import ending, jobs, machines
+from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import (
     Event,
+    GroupPaused,
     HostJoined,
     HostLost,
     JobCancelled,
+    JobChanged,
+    JobHeld,
+    JobReleased,
+    JobRequeued,
     JobSubmitted,
-    Outcome,
+    MachineClosed,
+    MachineGone,
+    MachineOpened,
+    MachineReported,
+    MachineSilent,
     TaskEnded,
+    TaskRunning,
     Woken,
 )
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
-from fairhold.orchestrator.tasks import Attempt, JobRecord
 from fairhold.rules.handing import hand_over
 
 if TYPE_CHECKING:
@@ -30,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairhold.ledger.books import Books
+    from fairhold.ledger.decision import Decision
+    from fairhold.orchestrator.tasks import Attempt, JobRecord
 
     OnCycle = Callable[[CycleResult, str], None]
 
@@ -37,31 +50,35 @@ if TYPE_CHECKING:
 class Orchestrator:
     """A live cluster without its I/O.
 
-    books : resource group → its books
-    jobs  : name → record of every job ever submitted
+    cluster  : its state
+    books    : resource group → its books
+    jobs     : name → record of every job that is not forgotten
     attempts : number → every running attempt
+    changes  : what the last `handle` changed, to be written down before its instructions are carried out
+    is_closing : nothing more is started, though everything else goes on; set by a driver that is about to stop
     on_cycle : called with each cycle's result and cause, the first event since the cycle before, before its decision is
         applied
     """
 
     def __init__(
         self,
-        books: Mapping[str, Books],
+        books: Mapping[str, Books] | Cluster,
         *,
         cycle_min_gap: int = MIN_GAP,
         cycle_max_interval: int = MAX_INTERVAL,
         on_cycle: OnCycle | None = None,
     ) -> None:
-        self.books = dict(books)
-        self.jobs: dict[str, JobRecord] = {}
-        self.attempts: dict[int, Attempt] = {}
+        self.cluster = books if isinstance(books, Cluster) else Cluster(books)
+        self.books = self.cluster.books
+        self.jobs = self.cluster.jobs
+        self.attempts = self.cluster.attempts
+        self.changes: list[say.Change] = []
         self.on_cycle = on_cycle
-        self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in books}
+        self.now = 0
+        self.is_closing = False
+        self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
         self._quota: dict[str, array[int]] = {}
         self._cause: dict[str, str] = {}
-        self._job_of: dict[tuple[str, int], JobRecord] = {}
-        self._attempt_of: dict[tuple[str, int], int] = {}
-        self._next_attempt = 1
         self._out: list[Instruction] = []
 
     def handle(self, event: Event, now: int) -> tuple[Instruction, ...]:
@@ -71,29 +88,25 @@ class Orchestrator:
         happened at one instant before it sends `Woken` gets one cycle for all of it.
 
         now : instant, never earlier than at the call before
-        Raises InputError, with nothing changed, where a job's name is taken, it has no tasks, its consumer is no leaf
-        or its resource group is not shared, and where a host is unknown or has less than no slots.
+        Raises InputError, with nothing changed, where an event names what is not there, a name that is taken, or a
+        number out of range.
         """
-        self._out = []
-        match event:
-            case JobSubmitted():
-                self._submit(event, now)
-            case JobCancelled():
-                self._cancel(event, now)
-            case TaskEnded():
-                self._end(event, now)
-            case HostJoined():
-                self._join(event, now)
-            case HostLost():
-                self._lose(event, now)
-            case Woken():
-                pass
+        self._out, self.changes, self.now = [], [], now
+        self.cluster.ended.clear()
+        self.cluster.ended_jobs.clear()
+        _HANDLERS[type(event)](self, event)
+        for kind, name, number in self.cluster.due.take(now):
+            if kind == "ready":
+                self.do(say.Ready(name, number))
+                self.changed(self.jobs[name].resource_group)
+            else:
+                self.stop(self.attempts[number], "reclaim")
         for group, pacing in self._pacing.items():
-            self._stop_expired(group, now)
+            self._stop_expired(group)
             if isinstance(event, Woken) and pacing.is_due(now):
-                self._cycle(group, now)
+                self._cycle(group)
                 pacing.ran(now)
-                self._stop_expired(group, now)
+                self._stop_expired(group)
             elif pacing.due is not None:
                 self._cause.setdefault(group, type(event).__name__)
         wake = self._next_instant()
@@ -101,168 +114,196 @@ class Orchestrator:
             self._out.append(WakeAt(wake))
         return tuple(self._out)
 
-    def _submit(self, event: JobSubmitted, now: int) -> None:
-        books = self.books.get(event.resource_group)
-        if books is None:
-            raise _refused(
-                event,
-                "unknown-resource-group",
-                f"no policy shares the resource group `{event.resource_group}`",
-                f"shared are {', '.join(self.books)}",
-            )
-        leaf = books.rows.by_path.get(event.consumer)
-        if leaf is None or not books.rows.is_leaf(leaf):
-            raise _refused(
-                event,
-                "not-a-leaf",
-                f"`{event.consumer}` is no leaf of the plan",
-                "name a consumer without consumers below it",
-            )
-        if event.job in self.jobs:
-            raise _refused(
-                event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name"
-            )
-        if event.count < 1:
-            raise _refused(event, "out-of-range", f"it has {event.count} tasks", "give it one or more")
-        request = transitions.submit(books, leaf, event.count, name=event.job, priority=event.priority, submitted=now)
-        job = JobRecord(event.job, event.resource_group, leaf, request, waiting=event.count)
-        self.jobs[event.job] = job
-        self._job_of[event.resource_group, request] = job
-        self._pacing[event.resource_group].changed(now)
+    def replay(self, change: say.Change, now: int) -> None:
+        """Let a change of the log happen again."""
+        self.cluster.apply(change, now)
+        self.cluster.ended.clear()
+        self.cluster.ended_jobs.clear()
 
-    def _cancel(self, event: JobCancelled, now: int) -> None:
-        job = self.jobs.get(event.job)
-        if job is None or job.is_cancelled:
-            return
-        job.is_cancelled = True
-        books = self.books[job.resource_group]
-        transitions.want(books, job.request, books.requests.held[job.request])
-        job.dropped += job.waiting
-        job.waiting = 0
-        for number in job.attempts:
-            if not self.attempts[number].stopping:
-                self.attempts[number].stopping = True
-                self._out.append(Stop(number))
-        self._forget_if_over(job)
-        self._pacing[job.resource_group].changed(now)
+    # What the handlers of events use
 
-    def _end(self, event: TaskEnded, now: int) -> None:
-        attempt = self.attempts.pop(event.attempt, None)
-        if attempt is None:  # said twice
-            return
-        job = attempt.job
-        del job.attempts[event.attempt]
-        books = self.books[job.resource_group]
-        host = books.allocations.host[attempt.allocation]
-        was_noticed = books.allocations.noticed[attempt.allocation] > 0
-        del self._attempt_of[job.resource_group, attempt.allocation]
-        transitions.release(books, attempt.allocation, 1)
-        waits_again = (
-            event.outcome is not Outcome.FINISHED
-            and (attempt.noticed or event.outcome is Outcome.STOPPED)
-            and not job.is_cancelled
-        )
-        if waits_again:
-            job.requeue(attempt.index, attempt.number)
-        else:
-            transitions.want(books, job.request, books.requests.count[job.request] - 1)
-            job.running -= 1
-            job.finished += event.outcome is Outcome.FINISHED
-            job.cancelled += event.outcome is Outcome.STOPPED
-            job.failed += event.outcome is Outcome.FAILED
-        quota = self._quota.get(job.resource_group)
-        grant = None if was_noticed or quota is None else hand_over(books, job.leaf, host, quota)
+    def do(self, change: say.Change) -> None:
+        """Decide a change: it happens, and is written down."""
+        self.cluster.apply(change, self.now)
+        self.changes.append(change)
+
+    def order(self, instruction: Instruction) -> None:
+        """Add an instruction."""
+        self._out.append(instruction)
+
+    def changed(self, group: str) -> None:
+        """A group needs a cycle."""
+        self._pacing[group].changed(self.now)
+
+    def changed_all(self) -> None:
+        """Every group needs a cycle: after a start, or a change of hosts."""
+        for group in self._pacing:
+            self.changed(group)
+
+    def stop(self, attempt: Attempt, reason: str) -> None:
+        """Tell an attempt to stop, once."""
+        if not attempt.stopping:
+            self.do(say.Stopping(attempt.name, reason))
+            self.order(Stop(attempt.name, reason))
+
+    def hand_over(self, job: JobRecord, host: str) -> bool:
+        """Give a slot that has just become idle to the next task of its leaf; False: a cycle has to see it."""
+        group, quota = job.resource_group, self._quota.get(job.resource_group)
+        if quota is None or self._grants_are_paused(group) or not self.cluster.accepts(host):
+            return False
+        grant = hand_over(self.books[group], job.leaf, self.cluster.hosts[group, host].row, quota)
         if grant is None:
-            self._pacing[job.resource_group].changed(now)
-        else:
-            self._start(job.resource_group, grant, now)
-            self._pacing[job.resource_group].handed_over(now)
-        self._forget_if_over(job)
+            return False
+        self.start(group, grant.request, ((host, 1),))
+        self._pacing[group].handed_over(self.now)
+        return True
 
-    def _join(self, event: HostJoined, now: int) -> None:
-        books = self._group_of(event)
-        host = books.hosts.row_of.get(event.host)
-        if event.slots < 0:
-            what = f"host `{event.host}` has {event.slots} slots"
-            raise InputError([Fault("out-of-range", what, "report 0 or more")])
-        if host is None:
-            transitions.add_host(books, event.host, event.slots)
-        else:
-            transitions.set_host(books, host, slots=event.slots, up=True)
-        self._pacing[event.resource_group].changed(now)
+    def start(self, group: str, request: int, places: tuple[tuple[str, int], ...]) -> None:
+        """Start the next task of a request."""
+        job = self.cluster.job_of[group][request]
+        index, number = job.peek()
+        name = self.cluster.next_attempt
+        self.do(say.Started(name, job.name, index, number, places))
+        self.order(self.start_order(self.attempts[name]))
 
-    def _lose(self, event: HostLost, now: int) -> None:
-        books = self._group_of(event)
-        host = books.hosts.row_of.get(event.host)
-        if host is None:
-            what = f"resource group `{event.resource_group}` has no host `{event.host}`"
-            raise InputError([Fault("unknown-host", what, "report hosts that have joined")])
-        transitions.set_host(books, host, up=False)
-        self._pacing[event.resource_group].changed(now)
+    def start_order(self, attempt: Attempt) -> Start:
+        """The instruction that starts an attempt."""
+        places = attempt.places if len(attempt.places) > 1 else ()
+        return Start(
+            attempt.name,
+            attempt.job.name,
+            attempt.index,
+            attempt.number,
+            attempt.job.resource_group,
+            attempt.places[0][0],
+            attempt.units,
+            places,
+        )
 
-    def _group_of(self, event: HostJoined | HostLost) -> Books:
-        if event.resource_group not in self.books:
-            what = f"no policy shares the resource group `{event.resource_group}`"
-            raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(self.books)}")])
-        return self.books[event.resource_group]
+    # Cycles
 
-    def _cycle(self, group: str, now: int) -> None:
+    def _cycle(self, group: str) -> None:
         books = self.books[group]
-        result = run(books, now)
+        result = run(books, self.now)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
         self._quota[group] = result.draft.quota
-        for withdrawal in book_withdrawals(books, result.decision):
-            attempt = self._attempt_of[group, withdrawal]
-            if not self.attempts[attempt].stopping:
-                self._out.append(Withdraw(attempt))
-        book_notices(books, result.decision)
-        for notice in result.decision.notices:
-            number = self._attempt_of[group, notice.allocation]
-            self.attempts[number].noticed = True
-            taker = "" if notice.taker == NOBODY else books.rows.path(notice.taker)
-            self._out.append(Notify(number, notice.deadline, REASONS[notice.reason], taker))
-        for grant in result.decision.grants:
-            for _ in range(grant.units):
-                self._start(group, grant, now)
+        self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
+        if not self.cluster.paused.get(group, (False, False))[1]:
+            self._withdraw(group, result.decision)
+            self._notify(group, result.decision)
+        if not self._grants_are_paused(group):
+            self._grant(group, result.decision)
 
-    def _start(self, group: str, grant: Grant, now: int) -> None:
-        """Start the next task of a granted request on one unit: one allocation an attempt."""
+    def _grants_are_paused(self, group: str) -> bool:
+        return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
+
+    def _withdraw(self, group: str, decision: Decision) -> None:
         books = self.books[group]
-        job = self._job_of[group, grant.request]
-        allocation = transitions.grant(books, grant.request, grant.host, 1, now)
-        index, number = job.next_task()
-        name = self._next_attempt
-        self._next_attempt += 1
-        self.attempts[name] = Attempt(job, index, number, allocation)
-        job.attempts[name] = None
-        self._attempt_of[group, allocation] = name
-        self._out.append(Start(name, job.name, index, number, group, books.hosts.name[grant.host]))
+        for notice in [withdrawal.notice for withdrawal in decision.withdrawals]:
+            if books.notices.units[notice] == 0:  # of a gang, whose notices go together
+                continue
+            attempt = self.cluster.attempt_of[group][books.notices.allocation[notice]]
+            self.do(say.Withdrawn(attempt.name))
+            if attempt.leaving is not None and not attempt.stopping:
+                self.order(Notify(attempt.name, attempt.leaving, "host", ""))
+            elif not attempt.stopping:
+                self.order(Withdraw(attempt.name))
 
-    def _stop_expired(self, group: str, now: int) -> None:
+    def _notify(self, group: str, decision: Decision) -> None:
+        books = self.books[group]
+        told: set[int] = set()
+        for notice in decision.notices:
+            attempt = self.cluster.attempt_of[group][notice.allocation]
+            if attempt.name in told:  # a gang gives all its units at once
+                continue
+            told.add(attempt.name)
+            taker = "" if notice.taker == NOBODY else books.rows.path(notice.taker)
+            self.do(say.Noticed(attempt.name, notice.deadline, REASONS[notice.reason], taker))
+            self.order(Notify(attempt.name, notice.deadline, REASONS[notice.reason], taker))
+
+    def _grant(self, group: str, decision: Decision) -> None:
+        books = self.books[group]
+        gangs: dict[int, list[tuple[str, int]]] = {}
+        for grant in decision.grants:
+            host = books.hosts.name[grant.host]
+            if books.requests.minimum[grant.request]:
+                gangs.setdefault(grant.request, []).append((host, grant.units))
+                continue
+            for _ in range(grant.units):
+                self.start(group, grant.request, ((host, 1),))
+        for request, places in gangs.items():
+            self.start(group, request, tuple(places))
+
+    def _stop_expired(self, group: str) -> None:
         """Stop what did not let go within its grace (S1.60); its unit stays booked until the engine says it is free."""
         books = self.books[group]
-        for notice in transitions.take_expired(books, now):
-            name = self._attempt_of[group, books.notices.allocation[notice]]
-            if not self.attempts[name].stopping:
-                self.attempts[name].stopping = True
-                self._out.append(Stop(name))
+        for notice in transitions.take_expired(books, self.now):
+            self.stop(self.cluster.attempt_of[group][books.notices.allocation[notice]], "reclaim")
 
     def _next_instant(self) -> int | None:
-        """When something is due next: a cycle, or the end of a grace."""
+        """When something is due next: a cycle, the end of a grace, a new try."""
         cycles = [pacing.due for pacing in self._pacing.values()]
         graces = [transitions.next_deadline(books) for books in self.books.values()]
-        return min((instant for instant in (*cycles, *graces) if instant is not None), default=None)
+        instants = (*cycles, *graces, self.cluster.due.next())
+        return min((instant for instant in instants if instant is not None), default=None)
 
-    def _forget_if_over(self, job: JobRecord) -> None:
-        books = self.books[job.resource_group]
-        key = (job.resource_group, job.request)
-        is_over = job.waiting == 0 and job.running == 0
-        if is_over and self._job_of.get(key) is job:
-            transitions.forget(books, job.request)
-            del self._job_of[key]
+    # Hosts without agents, and controls
+
+    def _join(self, event: HostJoined) -> None:
+        self._group_of(event.resource_group)
+        if not 0 <= event.slots <= jobs.MOST:
+            raise _refused("out-of-range", f"host `{event.host}` has {event.slots} slots", "report a number of slots")
+        self.do(say.HostSet(event.resource_group, event.host, event.slots, True))  # noqa: FBT003 - a tuple's field
+        self.changed(event.resource_group)
+
+    def _lose(self, event: HostLost) -> None:
+        self._group_of(event.resource_group)
+        host = self.cluster.hosts.get((event.resource_group, event.host))
+        if host is None:
+            what = f"resource group `{event.resource_group}` has no host `{event.host}`"
+            raise _refused("unknown-host", what, "report hosts that have joined")
+        self.do(say.HostSet(event.resource_group, event.host, host.slots, False))  # noqa: FBT003 - a tuple's field
+        self.changed(event.resource_group)
+
+    def _group_of(self, group: str) -> None:
+        if group not in self.books:
+            raise _refused(
+                "unknown-resource-group",
+                f"no policy shares the resource group `{group}`",
+                f"shared are {', '.join(self.books)}",
+            )
+
+    def _pause(self, event: GroupPaused) -> None:
+        self._group_of(event.resource_group)
+        self.do(say.Paused(event.resource_group, event.grants, event.reclaims))
+        self.changed(event.resource_group)
+
+    def _wake(self, event: Woken) -> None:
+        pass
 
 
-def _refused(event: JobSubmitted, code: str, what: str, mend: str) -> InputError:
-    return InputError([Fault(code, f"job `{event.job}`: {what}", mend)])
+def _refused(code: str, what: str, mend: str) -> InputError:
+    return InputError([Fault(code, what, mend)])
+
+
+_HANDLERS: dict[type, Callable[[Orchestrator, Any], None]] = {
+    HostJoined: Orchestrator._join,
+    HostLost: Orchestrator._lose,
+    MachineReported: machines.report,
+    MachineSilent: machines.miss,
+    MachineGone: machines.give_up,
+    MachineClosed: machines.close,
+    MachineOpened: machines.open_again,
+    JobSubmitted: jobs.submit,
+    JobCancelled: jobs.cancel,
+    JobHeld: jobs.hold,
+    JobReleased: jobs.release,
+    JobRequeued: jobs.requeue,
+    JobChanged: jobs.change,
+    TaskRunning: ending.run,
+    TaskEnded: ending.end,
+    GroupPaused: Orchestrator._pause,
+    Woken: Orchestrator._wake,
+}

@@ -12,7 +12,9 @@ class Start:
     attempt : number of this attempt in the whole run, from 1; names it in every later instruction and event
     index   : number of the task in its job, from 0
     number  : which attempt of this task it is, from 1
-    host    : empty where the group is a plain number of slots
+    host    : where it runs; empty where the group is a plain number of slots
+    units   : its slots
+    places  : (host, units) of all its slots, where they are on more than one host; it runs on the first
     """
 
     attempt: int
@@ -21,6 +23,8 @@ class Start:
     number: int
     resource_group: str
     host: str
+    units: int = 1
+    places: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,30 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stop an attempt now."""
+    """Stop an attempt now.
+
+    reason : reclaim (its grace is over), cancel, requeue, or stray: it is not known here and must not run
+    machine : of a stray, where it is
+    """
 
     attempt: int
+    reason: str = "reclaim"
+    machine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The end of an attempt is on record; a machine may delete what it keeps of it."""
+
+    attempt: int
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobOver:
+    """A job has no task left that waits or runs."""
+
+    job: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +84,4 @@ class WakeAt:
     instant: int
 
 
-Instruction = Start | Notify | Withdraw | Stop | WakeAt
+Instruction = Start | Notify | Withdraw | Stop | Forget | JobOver | WakeAt

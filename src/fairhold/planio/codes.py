@@ -45,7 +45,7 @@ CODES = {
     "host-range": "a range in a host's name cannot be expanded",
     "duplicate-host": "a host stands twice",
     "unknown-resource-group": "there is no such resource group",
-    "group-shared-twice": "a resource group stands under two policy entries",
+    "group-shared-twice": "a resource group stands twice under policy entries",
     "unknown-policy": "there is no such policy",
     "unknown-consumer": "there is no such consumer",
     "reserved-above-owned": "a consumer reserves more than it owns",

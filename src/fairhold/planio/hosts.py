@@ -73,7 +73,7 @@ def read_hosts(report: Report, value: Value, place: Place, taken: set[str]) -> t
         report.missing(node, HOST_KEYS, here, "a host")
         slots = report.whole(node.get("slots", 0), (*here, "slots"))
         name = report.text(node.get("name", "-"), (*here, "name"), what="the name of a host")
-        if name and "name" in node:
+        if isinstance(node.get("name"), str):
             hosts.extend(Host(each, slots) for each in _names(report, name, (*here, "name"), taken))
     return tuple(hosts)
 

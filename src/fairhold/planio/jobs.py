@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.job import Job
 from fairhold.planio.document import parse_document, read_text
-from fairhold.planio.report import Report, shown
+from fairhold.planio.report import Report, kind, shown
 from fairhold.planio.requests import LARGEST_PRIORITY
 from fairhold.planio.stateview import StateView
 
@@ -26,10 +26,11 @@ MOST_TASKS = 1_000_000
 def read_jobs(path: str | Path, plan: Plan) -> tuple[Job, ...]:
     """Read the jobs of a file, their directories absolute; raises InputError with all faults of the file.
 
-    A relative directory starts at the folder of the job file, wherever the command is called.
+    A relative directory starts at the folder of the job file, wherever the command is called; where the jobs come from
+    standard input, in the folder of the call.
     """
     jobs = parse_jobs(read_text(path), plan, str(path))
-    folder = Path(path).absolute().parent
+    folder = Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
     return tuple(replace(job, directory=str(folder / job.directory)) for job in jobs)
 
 
@@ -52,25 +53,41 @@ def parse_jobs(text: str, plan: Plan, name: str) -> tuple[Job, ...]:
     if items == [] and isinstance(top.get("jobs"), list):
         report.fault("missing-key", "the file has no jobs", "add one under `jobs:`", ("jobs",))
     view = StateView(report, plan)
-    taken: set[str] = set()
+    taken: dict[str, bool] = {}
     jobs = []
     for at, item in enumerate(items):
-        node = report.mapping(item, ("jobs", at), what="a job")
-        jobs.append(_read_job(view, node, ("jobs", at), _read_name(report, node, at, taken)))
+        if not isinstance(item, dict):  # what it then lacks is no mistake of its own
+            what = f"expected a job, found {kind(item)}"
+            report.fault("wrong-type", what, "write `{consumer: …, argv: […]}`", ("jobs", at))
+            continue
+        jobs.append(_read_job(view, item, ("jobs", at), _read_name(report, item, at, taken)))
     report.settle()
     return tuple(jobs)
 
 
-def _read_name(report: Report, node: dict[str, Value], at: int, taken: set[str]) -> str:
-    """Read the name of a job, `job-N` for the N-th of the file where it states none."""
-    place: Place = ("jobs", at, "name")
-    name = report.text(node["name"], place, what="the name of a job") if "name" in node else f"job-{at + 1}"
-    if "name" in node and isinstance(node["name"], str) and not _is_name(name):
-        mend = "use printable text that does not start with `/`, which paths of consumers do"
-        report.fault("name", f"`{shown(name)}` is no name of a job", mend, place)
-    elif name in taken:
-        report.fault("duplicate-job", f"there are two jobs `{shown(name)}`", "give each its own name", place)
-    taken.add(name)
+def _read_name(report: Report, node: dict[str, Value], at: int, taken: dict[str, bool]) -> str:
+    """Read the name of a job, `job-N` for the N-th of the file where it states none.
+
+    taken : name of a job above → whether it is written there; grows
+    """
+    place: Place = ("jobs", at)
+    if "name" in node:
+        place = (*place, "name")
+        name = report.text(node["name"], place, what="the name of a job")
+        if isinstance(node["name"], str) and not _is_name(name):
+            mend = "use printable text that does not start with `/`, which paths of consumers do"
+            report.fault("name", f"`{shown(name)}` is no name of a job", mend, place)
+        elif name in taken:
+            what = f"there are two jobs `{shown(name)}`"
+            if not taken[name]:
+                what += "; the first has no name, and is called so by its number"
+            report.fault("duplicate-job", what, "give each its own name", place)
+    else:
+        name = f"job-{at + 1}"
+        if name in taken:
+            what = f"this job has no name, and `{name}`, after its number, is that of another"
+            report.fault("duplicate-job", what, "add `name:`", place)
+    taken.setdefault(name, "name" in node)
     return name
 
 

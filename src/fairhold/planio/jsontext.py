@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fairhold.errors import Fault, InputError
 from fairhold.planio.report import shown
+from fairhold.planio.scalars import Written
 from fairhold.planio.values import MEND_DEEP, MEND_TWICE, TOO_DEEP, Wanted
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def load_json(text: str) -> tuple[Value, list[Fault]]:
         return result
 
     try:
-        value: Value = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse).decode(text)
+        decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse, parse_float=Written)
+        value: Value = decoder.decode(text)
     except RecursionError as error:
         raise InputError([Fault("nested-too-deep", TOO_DEEP, MEND_DEEP)]) from error
     except json.JSONDecodeError as error:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairhold.model.state import REASONS, HeldUnits, Notice
-from fairhold.planio.report import listed, shown
+from fairhold.planio.report import LAST_DEADLINE, listed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,7 +62,7 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
     report.keys(node, NOTICE_KEYS, place, {})
     report.missing(node, ("units", "deadline"), place, "a notice")
     units = report.whole(node.get("units", 1), (*place, "units"), least=1)
-    deadline = report.instant(node["deadline"], (*place, "deadline")) if "deadline" in node else 0
+    deadline = report.instant(node["deadline"], (*place, "deadline"), last=LAST_DEADLINE) if "deadline" in node else 0
     reason = _read_reason(view, node, place)
     taker = _read_taker(view, node.get("for"), (*place, "for"))
     if "request" in node:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Balance", "balances", "parse_plan", "read_plan"]
 
 KEYS = ("fairhold", "cluster", "time_zone", "default_rank", "resource_groups", "consumers", "policies")
+_ZONE = "write a name like `Europe/Zurich`"
 NOT_HERE = {"resources": "`resources`: vector resources are"}
 
 
@@ -62,7 +63,7 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
 def _read_zone(report: Report, value: Value) -> str:
     """Read the name of a time zone that this machine knows; any name where it knows none."""
     place = ("time_zone",)
-    name = report.text(value, place, what="the name of a time zone")
+    name = report.text(value, place, what="the name of a time zone", mend=_ZONE)
     if name == "UTC" or not isinstance(value, str):
         return name
     try:
@@ -70,6 +71,6 @@ def _read_zone(report: Report, value: Value) -> str:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         known = zoneinfo.available_timezones()
         if known and name not in known:
-            mend = report.suggest(name, sorted(known), "write a name like `Europe/Zurich`")
+            mend = report.suggest(name, sorted(known), _ZONE)
             report.fault("time-zone", f"there is no time zone `{shown(name)}`", mend, place)
     return name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.model.plan import VICTIM_ORDERS, PolicyEntry, PolicySettings
+from fairhold.model.plan import VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
 from fairhold.planio.entries import read_settings
 from fairhold.planio.report import listed, shown
 
@@ -21,7 +21,7 @@ ENTRY_KEYS = ("resource_groups", "policy", "settings", "consumers")
 NOT_IN_ENTRY = {"window": "`window` is"}
 POLICIES = ("hybrid",)
 OTHER_POLICIES = ("ownership", "share_ratio", "multidimensional", "fair_share")
-SETTINGS = ("distribute_evenly", "disable_reclaim_own", "packing", "victims")
+SETTINGS = ("distribute_evenly", "disable_reclaim_own", "packing", "victims", "within")
 PACKINGS = ("stacked",)
 OTHER_PACKINGS = ("balanced", "exclusive")
 _OTHER_SETTINGS = (
@@ -78,12 +78,15 @@ def _read_names(
         report.fault("missing-key", "the entry names no resource group", "name one", place)
     for at, item in enumerate(items):
         name = report.text(item, (*place, at), what="the name of a resource group")
-        if name in groups:
+        if name in names:
+            what = f"the resource group `{shown(name)}` stands twice in one policy entry"
+            report.fault("group-shared-twice", what, "name it once", (*place, at))
+        elif name in groups:
             names.append(name)
         elif isinstance(item, str):
             mend = report.suggest(name, groups, "name one that stands under `resource_groups:`")
             report.fault("unknown-resource-group", f"there is no resource group `{shown(name)}`", mend, (*place, at))
-    return tuple(dict.fromkeys(names))
+    return tuple(names)
 
 
 def _check_shared(report: Report, names: tuple[str, ...], at: int, shared: dict[str, int]) -> None:
@@ -118,7 +121,8 @@ def _read_switches(report: Report, value: Value, place: Place) -> PolicySettings
     victims = _read_choice(report, node, "victims", VICTIM_ORDERS, place)
     evenly = report.flag(node.get("distribute_evenly", False), (*place, "distribute_evenly"))
     keep = report.flag(node.get("disable_reclaim_own", False), (*place, "disable_reclaim_own"))
-    return PolicySettings(evenly, keep, packing, victims)
+    within = _read_choice(report, node, "within", WITHIN, place)
+    return PolicySettings(evenly, keep, packing, victims, within)
 
 
 def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[str, ...], place: Place) -> str:

@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
+from fairhold.planio.instants import instant_trouble
+from fairhold.planio.scalars import Written
 from fairhold.units import LARGEST, LONGEST, parse_duration, parse_instant
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ _INSTEAD = {"capacity": "write `slots: N` instead", "labels": "list the hosts un
 """Keys that are not supported and cannot just go: something supported has to take their place."""
 LAST_INSTANT = 221_845_392_000_000_000
 """9000-01-01T00:00:00Z: later instants could not be written back with a grace added."""
+LAST_DEADLINE = LAST_INSTANT + LONGEST
+"""The last instant with the longest grace added."""
 
 
 class Report:
@@ -85,15 +89,16 @@ class Report:
             what, mend = f"{number} is not between {least} and {most}", f"write a number from {least} to {most}"
             self.fault(code, what, mend, place)
         else:
-            self.fault("not-whole", f"expected a whole number, found {kind(value)}", _whole_mend(value), place)
+            found = f'the text `"{shown(value)}"`' if isinstance(value, str) and _is_number(value) else kind(value)
+            self.fault("not-whole", f"expected a whole number, found {found}", _whole_mend(value), place)
         return least
 
-    def text(self, value: Value, place: Place, *, what: str) -> str:
-        """Return a string, else a fault and the empty string."""
+    def text(self, value: Value, place: Place, *, what: str, mend: str = "") -> str:
+        """Return a string, else a fault and the empty string; `mend` is said where quotes would not mend it."""
         if isinstance(value, str):
             return value
-        mend = f'quote it: `"{shown(value)}"`' if isinstance(value, (bool, int, float)) else "write a string"
-        self.fault("not-a-string", f"expected {what}, found {kind(value)}", mend, place)
+        quote = f'quote it: `"{shown(value)}"`' if isinstance(value, (bool, int, float)) else "write a string"
+        self.fault("not-a-string", f"expected {what}, found {kind(value)}", mend or quote, place)
         return ""
 
     def flag(self, value: Value, place: Place) -> bool:
@@ -119,12 +124,13 @@ class Report:
             return 0
         return micros
 
-    def instant(self, value: Value, place: Place) -> int:
-        """Return an instant in microseconds since 1970, else a fault and 0."""
+    def instant(self, value: Value, place: Place, *, last: int = LAST_INSTANT) -> int:
+        """Return an instant in microseconds since 1970, up to `last`, else a fault and 0."""
         micros = parse_instant(value) if isinstance(value, str) and len(value) <= 40 else None
-        if micros is None or not 0 <= micros <= LAST_INSTANT:
-            what = f"expected an instant with its offset, found {kind(value)}"
-            self.fault("instant", what, "write it as `2026-01-05T09:00:00Z`, after 1970", place)
+        if micros is None or not 0 <= micros <= last:
+            what, mend = instant_trouble(value) if isinstance(value, str) and len(value) <= 40 else ("", "")
+            what = what or f"expected an instant with its offset, found {kind(value)}"
+            self.fault("instant", what, mend or "write it as `2026-01-05T09:00:00Z`, after 1970", place)
             return 0
         return micros
 
@@ -163,7 +169,7 @@ class Report:
 
 def shown(value: object) -> str:
     """Return a value as short printable text."""
-    text = value if isinstance(value, str) else repr(value) if isinstance(value, float) else _number(value)
+    text = value if isinstance(value, str) else _number(value)
     text = text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
@@ -174,7 +180,9 @@ def listed(words: Iterable[str]) -> str:
 
 
 def _number(value: object) -> str:
-    """Return a whole number, or how YAML writes the rest; huge numbers are not turned into text."""
+    """Return a number, or how YAML writes the rest; huge whole numbers are not turned into text."""
+    if isinstance(value, float):
+        return value.text if isinstance(value, Written) else repr(value)
     if type(value) is int:
         return str(value) if abs(value) < 10**30 else "a huge number"
     if value is None or isinstance(value, bool):
@@ -193,10 +201,15 @@ def kind(value: object) -> str:
     return f"`{shown(value)}`" if not isinstance(value, str) or value else "an empty string"
 
 
+def _is_number(text: str) -> bool:
+    """Whether a text would be a whole number without its quotes."""
+    return text.isascii() and text.isdigit() and len(text) < 14
+
+
 def _whole_mend(value: Value) -> str:
     """How to write a number that is none, or is not whole."""
     if isinstance(value, float) and abs(value) < LARGEST:
         return f"write {int(value)}" if value.is_integer() else f"write {int(value)} or {int(value) + 1}"
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 14:
+    if isinstance(value, str) and _is_number(value):
         return f"write {int(value)} without quotes"
     return "write a whole number without unit"

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 REQUEST_KEYS = (
-    *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted"),
+    *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible"),
+    *("submitted", "user"),
 )
 ALLOCATION_KEYS = ("request", "host", "units", "started")
 NOT_IN_ALLOCATION = {"pool": "`pool`: vector resources are", "lenders": "`lenders`: vector resources are"}
@@ -75,7 +76,8 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
         report.unsupported("requests with `preemptible: false` are", (*place, "preemptible"))
     if consumer < 0 or not group:
         return None
-    return Request(name, consumer, group, count, least, priority, submitted)
+    user = report.text(node["user"], (*place, "user"), what="the name of a user") if "user" in node else ""
+    return Request(name, consumer, group, count, least, priority, submitted, user)
 
 
 def _check_unit(view: StateView, value: Value, place: Place) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from typing import Self
 
 FIRST = frozenset("-+.0123456789~nNtTfF")
 """Characters that a plain scalar other than a string can start with."""
@@ -23,6 +24,23 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
+class Written(float):
+    """A number with a point or an exponent that remembers how it was written: `1e3` is told as `1e3`.
+
+    text : as it stands in the file
+    """
+
+    __slots__ = ("text",)
+
+    def __new__(cls, text: str) -> Self:
+        """Read it."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+
 def resolve(text: str) -> str | float | bool | None:
     """Return the value of a plain scalar: None, bool, int, float or the text itself.
 
@@ -37,7 +55,7 @@ def resolve(text: str) -> str | float | bool | None:
     if _BASED.fullmatch(text):
         return int(_short(text), 0)
     if _FLOAT.fullmatch(text):
-        return float(_short(text))
+        return Written(_short(text))
     if _NOT_FINITE.fullmatch(text):
         raise ValueError(f"`{text}` is no number that can be counted with")
     return text

@@ -58,6 +58,8 @@ def _request(path: str, request: Request, *, several: bool) -> Row:
     row.update((key, number) for key, number in optional.items() if number)
     if request.submitted:
         row["submitted"] = format_instant(request.submitted)
+    if request.user:
+        row["user"] = request.user
     return row
 
 

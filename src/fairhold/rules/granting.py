@@ -33,8 +33,9 @@ def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
 def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     """Hand out idle slots in two passes (R-GRANT-1, R-GRANT-2), then inside every leaf (R-GRANT-3, R-PLACE-1).
 
-    A leaf that is handed more than its requests can use (a gang needs more at once) is handed so much, and both passes
-    are made again for the others.
+    A leaf can be handed more than its requests can use, as a gang needs more at once. Then it is handed so much as it
+    used, and both passes are made again for the others: all such leaves in one go that were handed all that they could
+    ever be, otherwise the first one, as what it leaves may be enough for the next.
     """
     if snapshot.idle == 0:
         return
@@ -42,22 +43,37 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     while True:
         trial = Trial(draft.held[:], draft.inside[:], draft.own[:])
         granted = _two_passes(snapshot, draft, wanted, trial)
-        placement = Placement(snapshot.books)
-        grants: list[Grant] = []
-        stuck = False
-        for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):
-            served = serve_leaf(snapshot.books, leaf, granted[leaf], placement)
-            used = sum(grant.units for grant in served)
-            if used < granted[leaf]:
-                wanted[leaf] = draft.held[leaf] + used
-                stuck = True
-                break
-            grants.extend(served)
+        grants, stuck = _serve(snapshot, granted)
         if not stuck:
             break
+        for leaf in [leaf for leaf in stuck if granted[leaf] == _most(snapshot, draft, wanted, leaf)] or [*stuck][:1]:
+            wanted[leaf] = draft.held[leaf] + stuck[leaf]
     draft.held, draft.inside, draft.own = trial
     draft.idle = max(0, snapshot.slots - draft.held[0])
     draft.decision = draft.decision._replace(grants=tuple(grants))
+
+
+def _serve(snapshot: Snapshot, granted: array[int]) -> tuple[list[Grant], dict[int, int]]:
+    """What the requests of every leaf take, and leaf → units taken where these are fewer than it was handed."""
+    placement = Placement(snapshot.books)
+    grants: list[Grant] = []
+    stuck: dict[int, int] = {}
+    for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):
+        served = serve_leaf(snapshot.books, leaf, granted[leaf], placement)
+        used = sum(grant.units for grant in served)
+        if used < granted[leaf]:
+            stuck[leaf] = used
+        grants.extend(served)
+    return grants, stuck
+
+
+def _most(snapshot: Snapshot, draft: Draft, wanted: array[int], leaf: int) -> int:
+    """Units that a leaf could be handed at most, were it the only one."""
+    reach, row = snapshot.idle - draft.inside[0], leaf
+    while row > 0:
+        reach += draft.own[row]
+        row = snapshot.rows.tree.parent[row]
+    return min(draft.quota[leaf] - draft.held[leaf], wanted[leaf] - draft.held[leaf], reach)
 
 
 class Trial(NamedTuple):

@@ -46,15 +46,17 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
             withdrawals += back
         if new:
             victims[leaf] = new
-    notices = _pair(snapshot, draft, victims)
+    notices = _pair(snapshot, draft, victims, withdrawals)
     draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
     return None
 
 
-def _pair(snapshot: Snapshot, draft: Draft, victims: dict[int, Chosen]) -> Iterator[NoticeGiven]:
+def _pair(
+    snapshot: Snapshot, draft: Draft, victims: dict[int, Chosen], withdrawals: list[Withdrawal]
+) -> Iterator[NoticeGiven]:
     """The new notices, each on its way to a leaf that misses units, in path order (R-FOR-1; informs only)."""
     rows = snapshot.rows
-    takers = deque(_takers(snapshot, draft))
+    takers = deque(_takers(snapshot, draft, withdrawals))
     for leaf, chosen in victims.items():
         deadline = snapshot.now + rows.grace[leaf]
         spare = LIMIT if _is_over_a_limit(snapshot, draft, leaf) else LOST if snapshot.lost else QUOTA
@@ -71,13 +73,15 @@ def _pair(snapshot: Snapshot, draft: Draft, victims: dict[int, Chosen]) -> Itera
                 yield NoticeGiven(allocation, left, NOBODY, deadline, spare)
 
 
-def _takers(snapshot: Snapshot, draft: Draft) -> Iterator[tuple[int, int]]:
+def _takers(snapshot: Snapshot, draft: Draft, withdrawals: list[Withdrawal]) -> Iterator[tuple[int, int]]:
     """Missing leaves in path order with what they miss and nothing is on its way for yet."""
     books, notices = snapshot.books, snapshot.books.notices
     coming: dict[int, int] = {}
     for mine in books.notices.by_allocation.values():
         for notice in mine:
             coming[notices.taker[notice]] = coming.get(notices.taker[notice], 0) + notices.units[notice]
+    for withdrawal in withdrawals:
+        coming[notices.taker[withdrawal.notice]] -= withdrawal.units
     missing = draft.balance.missing
     for leaf in snapshot.leaves_where_more(missing, zeros(len(missing))):
         if missing[leaf] > coming.get(leaf, 0):
@@ -110,7 +114,7 @@ def withdraw_inside(books: Books, leaf: int, units: int, new: Chosen) -> list[Wi
         going[request] = going.get(request, 0) + count
     mine = [
         notice
-        for request in requests.by_leaf.get(leaf, ())
+        for request in requests.holders.get(leaf, ())
         for allocation in allocations.by_request.get(request, ())
         for notice in notices.by_allocation.get(allocation, ())
         if notices.reason[notice] != WINDOW
@@ -136,7 +140,7 @@ def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
     Of a gang its surplus goes first; one below its minimum stops as a whole, which may give more than was asked.
     """
     requests, allocations = books.requests, books.allocations
-    mine = requests.by_leaf.get(leaf, ())
+    mine = requests.holders.get(leaf, ())
     if len(mine) == 1:
         (request,) = mine
         held = allocations.by_request.get(request, ())
@@ -179,7 +183,14 @@ def victim_order(books: Books, rows: list[int]) -> list[int]:
         request = allocations.request[row]
         priority = -requests.priority[request] if victims == "lowest_priority" else 0
         started = allocations.started[row]
-        return priority, requests.submitted[request], started, requests.id[request], allocations.host[row], row
+        return (
+            priority,
+            requests.submitted[request],
+            started,
+            requests.id[request],
+            allocations.host[row],
+            allocations.serial[row],
+        )
 
     return sorted(rows, key=age, reverse=victims != "oldest")
 

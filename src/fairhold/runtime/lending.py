@@ -36,21 +36,48 @@ def owned_now(rows: Rows, row: int, slots: int) -> int:
 
 def lending(books: Books) -> Lending:
     """Who borrows and who lends in a resource group now."""
-    rows, held = books.rows, books.held
-    if not any(held):
-        return Lending({}, {})
-    slots = books.slots
-    borrowed: dict[int, int] = {}
-    idle: dict[int, int] = {}
-    unowned = slots
-    for leaf in rows.leaves:
-        owned = owned_now(rows, leaf, slots)
-        unowned -= owned
-        if held[leaf] > owned:
-            borrowed[leaf] = held[leaf] - owned
-        elif owned > max(held[leaf], rows.plan.reserved[leaf]):
-            idle[leaf] = owned - max(held[leaf], rows.plan.reserved[leaf])
-    return Lending(borrowed, _apportion(sum(borrowed.values()) - max(0, unowned), idle))
+    return Lenders(books).now()
+
+
+class Lenders:
+    """Who borrows and lends in a resource group, kept up to date: told of every leaf that gets or gives back slots."""
+
+    def __init__(self, books: Books) -> None:
+        self._books = books
+        self._borrowed: dict[int, int] = {}
+        self._idle: dict[int, int] = {}
+        self._slots = self._unowned = self._total = 0
+        self._count()
+
+    def changed(self, leaf: int) -> None:
+        """What a leaf holds is another number."""
+        rows, held = self._books.rows, self._books.held[leaf]
+        owned = owned_now(rows, leaf, self._slots)
+        idle = owned - max(held, rows.plan.reserved[leaf])
+        borrowed = max(0, held - owned)
+        self._total += borrowed - self._borrowed.pop(leaf, 0)
+        self._idle.pop(leaf, None)
+        if borrowed:
+            self._borrowed[leaf] = borrowed
+        elif idle > 0:
+            self._idle[leaf] = idle
+
+    def now(self) -> Lending:
+        """Who borrows and who lends."""
+        if self._books.slots != self._slots:
+            self._count()
+        amount = self._total - max(0, self._unowned)
+        place = self._books.rows.position
+        idle = {leaf: self._idle[leaf] for leaf in sorted(self._idle, key=place.__getitem__)} if amount > 0 else {}
+        return Lending(self._borrowed, _apportion(amount, idle))
+
+    def _count(self) -> None:
+        """All leaves, anew."""
+        rows, self._slots = self._books.rows, self._books.slots
+        self._borrowed, self._idle, self._total = {}, {}, 0
+        self._unowned = self._slots - sum(owned_now(rows, leaf, self._slots) for leaf in rows.leaves)
+        for leaf in rows.leaves:
+            self.changed(leaf)
 
 
 def _apportion(amount: int, room: Mapping[int, int]) -> dict[int, int]:

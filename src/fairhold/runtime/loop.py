@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from fairhold.orchestrator.events import JobCancelled, JobSubmitted, Outcome, TaskEnded, Woken
-from fairhold.orchestrator.instructions import WakeAt
+from fairhold.orchestrator.instructions import Notify, Start, Stop, WakeAt, Withdraw
 from fairhold.ports import Clock, Engine
 from fairhold.units import SECOND
 
@@ -147,11 +147,11 @@ class Loop:
     def _feed(self, event: Event) -> None:
         now = self._clock.now()
         instructions = self._orchestrator.handle(event, now)
-        orders = []
+        orders: list[Start | Notify | Withdraw | Stop] = []
         for instruction in instructions:
             if isinstance(instruction, WakeAt):
                 self._wake = instruction.instant
-            elif not self._is_interrupted:
+            elif isinstance(instruction, Start | Notify | Withdraw | Stop) and not self._is_interrupted:
                 orders.append(instruction)
         self._engine.execute(orders)
         is_failure = isinstance(event, TaskEnded) and event.outcome is Outcome.FAILED

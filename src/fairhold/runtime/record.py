@@ -8,21 +8,21 @@ it decided; a cycle follows the event that caused it. `cycles/NNNN.state.json` i
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from dataclasses import asdict
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
-from fairhold.cycle.document import merged
+from fairhold.cycle.moves import grants, merged, reclaims, withdrawn
 from fairhold.cycle.open import close_books
-from fairhold.ledger.tables import NOBODY
-from fairhold.model.state import REASONS, State
+from fairhold.model.state import State
 from fairhold.orchestrator.instructions import WakeAt
 from fairhold.planio.state import state_document
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from fairhold.cycle.run import CycleResult
@@ -41,6 +41,10 @@ class Record:
     plan, books : of the run
     directory   : output directory, exists
     complain    : is told, once, why the record cannot be written; the run goes on without it
+
+    failure : why the record ends before the run, empty where it does not
+
+    Raises FileExistsError where there is a record already: another run has the directory, or had it.
     """
 
     def __init__(
@@ -53,8 +57,16 @@ class Record:
         self._cycles = 0
         self._waiting: list[Line] = []
         self._file: TextIO | None = None
+        self._size = 0
+        self.failure = ""
         try:
             self._file = (directory / RECORD).open("x", encoding="utf-8", buffering=1)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            self._give_up(error)
+            return
+        try:
             (directory / "cycles").mkdir(exist_ok=True)
         except OSError as error:
             self._give_up(error)
@@ -68,10 +80,13 @@ class Record:
         lines, self._waiting = [line, *self._waiting], []
         if self._file is None:
             return
+        text = "".join(json.dumps(each) + "\n" for each in lines)
         try:
-            self._file.write("".join(json.dumps(each) + "\n" for each in lines))
+            self._file.write(text)
         except OSError as error:
             self._give_up(error)
+        else:
+            self._size += len(text)  # bytes: what `dumps` gives is ASCII
 
     def cycle(self, result: CycleResult, cause: str) -> None:
         """Keep a cycle's decision, before it is applied, for the next `note`; `on_cycle` of the orchestrator."""
@@ -85,9 +100,9 @@ class Record:
             "cycle": self._cycles,
             "cause": cause,
             "resource_group": result.snapshot.rows.group.name,
-            "grants": merged(_grants(result)),
-            "reclaims": merged(_reclaims(result)),
-            "withdrawn": merged(_withdrawn(result)),
+            "grants": merged(grants(result)),
+            "reclaims": merged(reclaims(result)),
+            "withdrawn": merged(withdrawn(result)),
         }
         if decision.notices:
             line["state"] = self._save_state(result)
@@ -109,21 +124,27 @@ class Record:
         until it is gone, so that the cycle counts it and a reader must not settle it.
         """
         name = f"cycles/{self._cycles:04d}.state.json"
+        path = self._directory / name
         state = close_books(self._books, State(now=result.snapshot.now))
         text = json.dumps(state_document(self._plan, state), indent=1)
         try:
-            (self._directory / name).write_text(text + "\n", encoding="utf-8")
+            path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
+            with suppress(OSError):
+                path.unlink()  # half of it
             self._give_up(error)
         return name
 
     def _give_up(self, error: OSError) -> None:
-        """Write no more, also not what the file still holds back."""
+        """Write no more; what is there ends with a whole line."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
             self._file = None
-        self._complain(f"the run cannot be recorded: {error.filename or RECORD}: {error.strerror}")
+            with suppress(OSError):
+                os.truncate(self._directory / RECORD, self._size)
+        self.failure = f"{error.filename or RECORD}: {error.strerror}"
+        self._complain(f"the run cannot be recorded: {self.failure}")
 
 
 def _plain(fields: Line) -> Line:
@@ -135,35 +156,3 @@ def _instruction(instruction: Instruction) -> Line:
     if "deadline" in line:
         line["deadline"] = format_instant(line["deadline"])
     return line
-
-
-def _holder(books: Books, request: int, host: int) -> Line:
-    row = {"consumer": books.rows.path(books.requests.leaf[request]), "request": books.requests.id[request]}
-    return row | {"host": books.hosts.name[host]} if books.hosts.name[host] else row
-
-
-def _holder_of(books: Books, allocation: int) -> Line:
-    return _holder(books, books.allocations.request[allocation], books.allocations.host[allocation])
-
-
-def _grants(result: CycleResult) -> Iterator[Line]:
-    books = result.snapshot.books
-    for grant in result.decision.grants:
-        yield _holder(books, grant.request, grant.host) | {"units": grant.units}
-
-
-def _reclaims(result: CycleResult) -> Iterator[Line]:
-    books = result.snapshot.books
-    for notice in result.decision.notices:
-        yield _holder_of(books, notice.allocation) | {
-            "units": notice.units,
-            "for": None if notice.taker == NOBODY else books.rows.path(notice.taker),
-            "deadline": format_instant(notice.deadline),
-            "reason": REASONS[notice.reason],
-        }
-
-
-def _withdrawn(result: CycleResult) -> Iterator[Line]:
-    books = result.snapshot.books
-    for withdrawal in result.decision.withdrawals:
-        yield _holder_of(books, books.notices.allocation[withdrawal.notice]) | {"units": withdrawal.units}

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Interrupts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.runtime.cells import padded, width
 from fairhold.runtime.lending import owned_now
 from fairhold.runtime.loop import Ending
 from fairhold.units import SECOND
@@ -64,10 +65,10 @@ def _cells(leaf: LeafTally, owned: int) -> tuple[str, ...]:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Rows as text: the first column to the left, the others to the right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    widths = [max(width(row[at]) for row in rows) for at in range(len(rows[0]))]
     for row in rows:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join((row[0].ljust(widths[0]), *cells))
+        cells = (padded(cell, most, right=True) for cell, most in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((padded(row[0], widths[0]), *cells))
 
 
 def not_done(jobs: Iterable[Job], orchestrator: Orchestrator, ending: Ending) -> Iterator[tuple[Job, str]]:

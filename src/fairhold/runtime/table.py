@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.live import Live
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.runtime.tally import News, Tally
 
+LEAST_WIDTH = 40
+"""Cells of a terminal below which lines say more than a table."""
 _COLUMNS = ("owned", "held", "borrowed", "lent", "reclaimed", "waiting")
-_BAR = 40
+_BY_WEIGHT = ("held", "waiting", "owned", "borrowed", "reclaimed", "lent")
+"""Which columns a narrow terminal keeps; the bars come last."""
+_BAR, _LEAST_BAR = 40, 8
+_GAP = 2
 _FRAME = 6
 """Lines of the screen that are not rows of consumers."""
 
@@ -92,17 +97,20 @@ class TableView:
             self._live.stop()
 
     def _table(self) -> Table:
-        table = Table(title=self._heading(), title_justify="left", box=None, padding=(0, 2, 0, 0))
-        table.add_column("consumer")
-        for name in _COLUMNS:
-            table.add_column(name, justify="right")
-        table.add_column("running")
         rows = [row for books in self._orchestrator.books.values() for row in self._rows(books)]
-        room = max(1, self._console.height - _FRAME)
-        for cells in rows[:room]:
-            table.add_row(*cells)
-        if len(rows) > room:
-            table.add_row(f"… {len(rows) - room} more")
+        shown = rows[: max(1, self._console.height - _FRAME)]
+        name, columns, bar = _fitting(shown, self._console.width)
+        table = Table(title=self._heading(), title_justify="left", box=None, padding=(0, _GAP, 0, 0))
+        table.add_column("consumer", no_wrap=True, overflow="ellipsis", width=name)
+        for column in columns:
+            table.add_column(_COLUMNS[column], justify="right", no_wrap=True)
+        if bar:
+            table.add_column("running", no_wrap=True)
+        for row in shown:
+            cells = (row.numbers[column] for column in columns)
+            table.add_row(row.name, *cells, *([_bar(row.slots, bar)] if bar else []))
+        if len(rows) > len(shown):
+            table.add_row(f"… {len(rows) - len(shown)} more")
         return table
 
     def _heading(self) -> Text:
@@ -113,7 +121,7 @@ class TableView:
         counts = f"{running} running, {waiting} waiting, {over} over" + (f", {failed} failed" if failed else "")
         return Text(f"{self._title}  {counts}", style="bold")
 
-    def _rows(self, books: Books) -> Iterator[tuple[str | Text, ...]]:
+    def _rows(self, books: Books) -> Iterator[_Row]:
         rows, group, slots = books.rows, books.rows.group.name, books.slots
         borrowed, lent = lending(books)
         columns = [[0] * len(rows) for _ in range(6)]
@@ -126,21 +134,52 @@ class TableView:
             for column in columns:
                 column[rows.tree.parent[row]] += column[row]
         if len(self._orchestrator.books) > 1:
-            yield Text(group, style="italic"), *[""] * 7
+            yield _Row(Text(group, style="italic"), ("",) * len(_COLUMNS), None)
         for row in rows.tree.path[1:]:
             held, loans, lends, taken, waiting, noticed = (column[row] for column in columns)
             path = rows.path(row)
             name = "  " * (path.count("/") - 1) + path.rpartition("/")[2]
             numbers = (owned_now(rows, row, slots), held, loans, lends, taken, waiting)
-            bar = _bar(held - loans, loans, noticed, slots) if rows.is_leaf(row) else Text()
-            yield Text(name), *(str(number) if number else "·" for number in numbers), bar
+            texts = tuple(str(number) if number else "·" for number in numbers)
+            yield _Row(Text(name), texts, (held - loans, loans, noticed, slots) if rows.is_leaf(row) else None)
 
 
-def _bar(own: int, borrowed: int, noticed: int, slots: int) -> Text:
+class _Row(NamedTuple):
+    """One row of the table.
+
+    numbers : texts in the order of `_COLUMNS`
+    slots   : held and own, borrowed, under notice, and all of the group; None where there is no bar
+    """
+
+    name: Text
+    numbers: tuple[str, ...]
+    slots: tuple[int, int, int, int] | None
+
+
+def _fitting(rows: Sequence[_Row], room: int) -> tuple[int, list[int], int]:
+    """What fits into a line: cells for the name, columns in their order, cells for a bar, 0 = no bars."""
+    name = min(max([len("consumer"), *(row.name.cell_len for row in rows)]), max(12, room // 3))
+    left = room - name - _GAP
+    kept = set()
+    for word in _BY_WEIGHT:
+        column = _COLUMNS.index(word)
+        need = max([len(word), *(len(row.numbers[column]) for row in rows)]) + _GAP
+        if need > left:
+            break
+        left -= need
+        kept.add(column)
+    return name, sorted(kept), min(_BAR, left - _GAP) if left - _GAP >= _LEAST_BAR else 0
+
+
+def _bar(parts: tuple[int, int, int, int] | None, room: int) -> Text:
     """Slots held: own, borrowed, and of these what is under notice at the end."""
-    scale = max(1, -(-slots // _BAR))
+    if parts is None:
+        return Text()
+    own, borrowed, noticed, slots = parts
+    scale = max(1, -(-slots // room))
     firm = max(0, borrowed - noticed)
     bar = Text("█" * -(-(own - max(0, noticed - borrowed)) // scale), style="green")
     bar.append("█" * -(-firm // scale), style="yellow")
     bar.append("█" * -(-noticed // scale), style="red")
+    bar.truncate(room)  # parts are rounded up one by one
     return bar

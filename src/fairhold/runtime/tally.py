@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
-from fairhold.runtime.lending import lending
+from fairhold.runtime.lending import Lenders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,6 +89,9 @@ class Tally:
         }
         self.peak_borrowed = 0
         self.peak_lent = 0
+        self._lenders = {group: Lenders(books) for group, books in orchestrator.books.items()}
+        self._together: dict[str, tuple[int, int]] = {}
+        self._touched: set[LeafKey] = set()
         self._running: dict[int, _Running] = {}
         self._submitted: dict[str, int] = {}
         self._requeued: dict[tuple[str, int], int] = {}
@@ -120,6 +123,7 @@ class Tally:
         record = self._orchestrator.jobs[start.job]
         leaf = self.leaves[record.resource_group, record.leaf]
         self._running[start.attempt] = _Running(start, leaf)
+        self._touched.add((leaf.resource_group, leaf.row))
         since = self._requeued.pop((start.job, start.index), self._submitted[start.job])
         leaf.started += 1
         leaf.waited += now - since
@@ -138,6 +142,7 @@ class Tally:
     def _end(self, event: TaskEnded, now: int, how: str) -> News:
         running = self._running.pop(event.attempt)
         start, leaf = running.start, running.leaf
+        self._touched.add((leaf.resource_group, leaf.row))
         record = self._orchestrator.jobs[start.job]
         waits_again = record.reclaimed > self._reclaimed.get(start.job, 0)
         self._reclaimed[start.job] = record.reclaimed
@@ -156,20 +161,21 @@ class Tally:
         return News(kind, now, start.job, start.index, start.number, leaf.path, note)
 
     def _measure(self) -> None:
-        """Keep the largest numbers of slots borrowed and lent at once."""
-        all_borrowed = all_lent = 0
-        for group, books in self._orchestrator.books.items():
-            borrowed, lent = lending(books)
+        """Keep the largest numbers of slots borrowed and lent at once, where somebody got or gave back a slot."""
+        touched, self._touched = self._touched, set()
+        for group, row in touched:
+            self._lenders[group].changed(row)
+        for group in {group for group, _ in touched}:
+            borrowed, lent = self._lenders[group].now()
             for row, slots in borrowed.items():
                 leaf = self.leaves[group, row]
                 leaf.peak_borrowed = max(leaf.peak_borrowed, slots)
             for row, slots in lent.items():
                 leaf = self.leaves[group, row]
                 leaf.peak_lent = max(leaf.peak_lent, slots)
-            all_borrowed += sum(borrowed.values())
-            all_lent += sum(lent.values())
-        self.peak_borrowed = max(self.peak_borrowed, all_borrowed)
-        self.peak_lent = max(self.peak_lent, all_lent)
+            self._together[group] = (sum(borrowed.values()), sum(lent.values()))
+        self.peak_borrowed = max(self.peak_borrowed, sum(slots for slots, _ in self._together.values()))
+        self.peak_lent = max(self.peak_lent, sum(slots for _, slots in self._together.values()))
 
 
 def _word_of(running: _Running) -> tuple[str, str]:

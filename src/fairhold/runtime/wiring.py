@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
+from fairhold.engines.guard import Guard
 from fairhold.engines.local import LocalEngine
+from fairhold.engines.orphans import Orphans
 from fairhold.kernels._jit import prefer_compiled
 from fairhold.model.state import State
 from fairhold.orchestrator.handle import Orchestrator
@@ -37,6 +39,8 @@ class LocalRun:
     ending  : why the run ended, None before
     elapsed : microseconds that it took
     signal  : the one that interrupted it, None where none did
+
+    Raises FileExistsError where the directory is that of another run.
     """
 
     def __init__(self, plan: Plan, jobs: Sequence[Job], directory: Path, complain: Callable[[str], None]) -> None:
@@ -52,13 +56,21 @@ class LocalRun:
         self._record = Record(plan, books, directory, complain)
         self.orchestrator = Orchestrator(books, on_cycle=self._record.cycle)
         self.tally = Tally(self.orchestrator)
-        self._engine = LocalEngine({job.name: job for job in jobs}, plan.tree.paths, directory, complain)
+        self._guard, self._orphans = Guard(complain), Orphans()
+        by_name = {job.name: job for job in jobs}
+        paths = plan.tree.paths
+        self._engine = LocalEngine(by_name, paths, directory, complain, self._guard, orphans=self._orphans)
         self.ending: Ending | None = None
         self.elapsed = 0
         self.signal: signal.Signals | None = None
 
+    @property
+    def unrecorded(self) -> str:
+        """Why the record does not reach to the end of the run; empty where it does."""
+        return self._record.failure
+
     def carry_out(self, view: View) -> Ending:
-        """Run to the end; nothing that was started is left running, whatever happens."""
+        """Run to the end; nothing that was started is left running, whatever happens, a SIGKILL of this included."""
         loop = Loop(
             self.orchestrator,
             self._engine,
@@ -70,10 +82,13 @@ class LocalRun:
         )
         interrupts = Interrupts(loop.interrupt, self._engine.hurry)
         try:
+            self._guard.open()
+            self._orphans.adopt()
             with interrupts:
                 self.ending = loop.run(self.jobs, self.plan.tree.paths)
         finally:
             self._engine.close()
+            self._guard.close()
             self._record.close()
             self.elapsed = self._clock.now() - loop.start
         if self.ending is Ending.INTERRUPTED:

@@ -34,6 +34,8 @@ class Demands(NamedTuple):
     leaf     : (jobs,) row of the leaf in the books
     tasks    : (jobs,) tasks, one slot each
     duration : (jobs,) microseconds that each task runs, each time from its beginning
+    priority : (jobs,) inside the leaf, larger first; empty = all the same
+    user     : (jobs,) who asks; empty = nobody in particular
     """
 
     name: Sequence[str]
@@ -41,6 +43,8 @@ class Demands(NamedTuple):
     leaf: Sequence[int]
     tasks: Sequence[int]
     duration: Sequence[int]
+    priority: Sequence[int] = ()
+    user: Sequence[str] = ()
 
 
 def play(
@@ -92,7 +96,13 @@ class _Loop:
     def submit(self, job: int, now: int) -> None:
         demands = self.demands
         request = transitions.submit(
-            self.books, demands.leaf[job], demands.tasks[job], name=demands.name[job], submitted=now
+            self.books,
+            demands.leaf[job],
+            demands.tasks[job],
+            name=demands.name[job],
+            priority=demands.priority[job] if demands.priority else 0,
+            submitted=now,
+            user=demands.user[job] if demands.user else "",
         )
         self.job_of[request] = job
         self.pacing.changed(now)

@@ -144,8 +144,11 @@ class Explanation:
     counterfactual: Counterfactual | None
 
 
-def explain(plan: Plan, result: CycleResult, path: str) -> Explanation:
-    """Explain one consumer of a cycle's result; raises KeyError for an unknown path."""
+def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True) -> Explanation:
+    """Explain one consumer of a cycle's result; raises KeyError for an unknown path.
+
+    what_if : also search for the smallest change that gives one slot more, which takes the longest
+    """
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     row = rows.by_path[path]
     if not any(result.decision):  # where nothing had to move, the cycle did not weigh who could give what
@@ -169,7 +172,7 @@ def explain(plan: Plan, result: CycleResult, path: str) -> Explanation:
         protected=draft.protected[row] == 1,
         set_aside=draft.inside[row],
         moves=tuple(_moves(result, row)),
-        counterfactual=one_more(plan, snapshot.books, row) if row else None,
+        counterfactual=one_more(plan, snapshot.books, row) if row and what_if else None,
     )
 
 

@@ -4,10 +4,11 @@ sheet       one group's inputs by path          books      who holds what; stops
 filling     fill and round                      quotas     need, floors, quotas, exact shares
 granting    set aside, pass 1, pass 2           leaves     requests and hosts
 reclaiming  claims and their division           lacking    what still lacks
-victims     units and notices inside a leaf     spare      free slots
-group       one group's whole cycle             expected   the result, recomputed
-document    state documents                     compare    result against recomputation
-conditions  what must hold of any result        check      `verify`
+victims     units and notices inside a leaf     takers     for whom units are taken
+spare       free slots                          group      one group's whole cycle
+expected    the result, recomputed              document   state documents
+compare     result against recomputation        conditions what must hold of any result
+check       `verify`
 """
 
 from fairhold.cycle.verify.check import verify

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import DocumentReader, MalformedError, instant, mapping, rows, text, whole
+from fairhold.cycle.verify.document import DocumentReader, MalformedError, instant, mapping, rows, short, text, whole
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.sheet import planned_groups, slots_now
+from fairhold.cycle.verify.takers import by_taker
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def differences(rule: str, where: str, said: Mapping[Any, Any], expected: Mappin
         one, two = said.get(key, MISSING), expected.get(key, MISSING)
         if one != two or type(one) is not type(two):
             place = f"{where} {_words(key)}".strip()
-            yield Finding(rule, place, one, two, "differs from what the rules give")
+            told = short(one) if isinstance(one, (dict, list)) else one
+            yield Finding(rule, place, told, two, "differs from what the rules give")
 
 
 def _words(key: object) -> str:
@@ -97,8 +99,8 @@ def compare_rows(
             found = rows(said.get(kind), PLACE_KEYS | ({"for", "deadline", "reason"} if kind == "reclaims" else set()))
             yield from differences(rule, kind, _sums(found, kind), _sums(expected[kind], kind))
             if kind == "reclaims":
-                for row in found:
-                    yield from _check_notice(reader, row, reasons)
+                wrong = [finding for row in found for finding in _check_notice(reader, row, reasons)]
+                yield from wrong or differences("R-FOR-1", kind, by_taker(found), by_taker(expected[kind]))
         except MalformedError as error:
             yield Finding(FORMAT, kind, str(error), "the agreed form", "cannot be read")
     if said.get("warnings") != []:
@@ -123,7 +125,7 @@ def _check_notice(
         yield Finding("R-FOR-1", where, MISSING, "a leaf or null", "a notice says for whom it is")
     reader.check_taker(row.get("for"))
     may_be = reasons.get((row["resource_group"], row["consumer"]), ())
-    if row.get("reason") not in may_be:
+    if row.get("reason") not in (may_be if row.get("for") is None else ("quota",)):
         yield Finding("R-NOTICE-1", where, row.get("reason"), " or ".join(may_be), "is no reason this notice can have")
 
 
@@ -155,7 +157,9 @@ def _with_reasons(
     after = Counter(right)
     for sign, found in ((-1, expected), (1, said)):
         for row in found:
-            place = (row.get("consumer"), row.get("resource_group"), row.get("request", ""), row.get("host", ""))
-            key = (*place, instant(row.get("deadline")), row.get("reason"))
+            holder = (text(row.get("consumer")), text(row.get("resource_group")))
+            part = (text(row.get("request", "")), text(row.get("host", "")))
+            taker = None if row.get("for") is None else text(row["for"])
+            key = (*holder, *part, instant(row.get("deadline")), text(row.get("reason")), taker)
             after[key] += sign * whole(row.get("units"), least=1)
     return {key: units for key, units in after.items() if units}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
 from fairhold.units import parse_instant
+
+__all__ = ["DocumentReader", "MalformedError", "instant", "mapping", "rows", "short", "text", "whole"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,9 +23,13 @@ SECTIONS = (
     *("requests", "allocations", "reclaims", "held"),
 )
 REQUEST_KEYS = {
-    *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted"),
+    *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted", "user"),
 }
 NOTICE_KEYS = {"consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason"}
+
+
+_END = 253_402_300_800_000_000
+"""10000-01-01T00:00:00Z."""
 
 
 class MalformedError(ValueError):
@@ -32,39 +39,39 @@ class MalformedError(ValueError):
 def whole(value: object, least: int = 0) -> int:
     """Read a whole number that is no boolean."""
     if type(value) is not int or value < least:
-        raise MalformedError(f"{value!r} is no whole number from {least} on")
+        raise MalformedError(f"{short(value)} is no whole number from {least} on")
     return value
 
 
 def instant(value: object) -> int:
-    """Microseconds of an instant."""
+    """Microseconds of an instant that can be written again in UTC."""
     micros = parse_instant(value) if isinstance(value, str) else None
-    if micros is None:
-        raise MalformedError(f"{value!r} is no instant")
+    if micros is None or not 0 <= micros < _END:
+        raise MalformedError(f"{short(value)} is no instant")
     return micros
 
 
 def mapping(value: object) -> dict[str, Any]:
     """Read a JSON object."""
     if not isinstance(value, dict):
-        raise MalformedError(f"{value!r} is no mapping")
+        raise MalformedError(f"{short(value)} is no mapping")
     return value
 
 
 def rows(value: object, keys: Iterable[str]) -> list[dict[str, Any]]:
     """Read a JSON list of objects that have no keys but `keys`."""
     if not isinstance(value, list):
-        raise MalformedError(f"{value!r} is no list")
+        raise MalformedError(f"{short(value)} is no list")
     for row in value:
         if unknown := set(mapping(row)) - set(keys):
-            raise MalformedError(f"unknown keys {sorted(unknown)} in {row!r}")
+            raise MalformedError(f"unknown keys {short(sorted(unknown))} in {short(row)}")
     return value
 
 
 def text(value: object) -> str:
     """Read a string."""
     if not isinstance(value, str):
-        raise MalformedError(f"{value!r} is no text")
+        raise MalformedError(f"{short(value)} is no text")
     return value
 
 
@@ -86,7 +93,7 @@ class DocumentReader:
         """
         document = mapping(value)
         if unknown := set(document) - set(SECTIONS):
-            raise MalformedError(f"unknown keys {sorted(unknown)} in the state")
+            raise MalformedError(f"unknown keys {short(sorted(unknown))} in the state")
         said = {name: whole(mapping(node).get("slots")) for name, node in self.section(document, "resource_groups")}
         requests = self._requests(document.get("requests", []))
         down = document.get("hosts_down", [])
@@ -132,10 +139,10 @@ class DocumentReader:
             name = text(row.get("id"))
             if (
                 name in found
-                or row.get("unit", {"slots": 1}) != {"slots": 1}
+                or not _is_one_slot(row.get("unit", {"slots": 1}))
                 or row.get("preemptible", True) is not True
             ):
-                raise MalformedError(f"request {row!r}")
+                raise MalformedError(f"request {short(row)}")
             found[name] = (
                 text(row.get("consumer")),
                 text(row.get("resource_group", self.only_group)),
@@ -143,6 +150,7 @@ class DocumentReader:
                 whole(row.get("min_count", 0)),
                 whole(row.get("priority", 0), least=-(2**53)),
                 instant(row["submitted"]) if "submitted" in row else 0,
+                text(row.get("user", "")),
             )
         return found
 
@@ -150,6 +158,7 @@ class DocumentReader:
         self.check_taker(row.get("for"), requests)
         name = text(row.get("request", ""))
         consumer, group, *_ = requests.get(name, (None, self.only_group))
+        taker = row.get("for")
         return (
             text(row.get("consumer", consumer)),
             text(row.get("resource_group", group)),
@@ -157,15 +166,20 @@ class DocumentReader:
             text(row.get("host", "")),
             instant(row.get("deadline")),
             text(row.get("reason", "quota")),
+            requests[taker][0] if taker in requests else taker,
         )
 
     def check_taker(self, taker: object, requests: Iterable[str] = ()) -> None:
-        """`for` names a leaf, a request or nobody (R-FOR-1); whom, only informs."""
+        """`for` names a leaf, a request or nobody (R-FOR-1)."""
         if taker is None:
             return
         name = text(taker)
         if not self.leaf.get(name, False) and name not in requests:
-            raise MalformedError(f"`for: {taker}` names no leaf")
+            raise MalformedError(f"`for: {short(taker)}` names no leaf")
+
+
+def _is_one_slot(unit: object) -> bool:
+    return isinstance(unit, dict) and unit.keys() == {"slots"} and whole(unit["slots"]) == 1
 
 
 def _summed(found: list[dict[str, Any]], key: Callable[[dict[str, Any]], tuple[object, ...]]) -> dict[Any, int]:

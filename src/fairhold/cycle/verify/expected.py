@@ -32,7 +32,7 @@ def expected_quota(plan: Plan, state: State) -> Json:
 
 
 def expected_cycle(plan: Plan, state: State) -> Json:
-    """Recompute what `fairhold cycle --json` prints; `for` is null and the reason one that may be: both only inform."""
+    """Recompute what `fairhold cycle --json` prints; of several reasons that may be, the first."""
     return cycle_document(plan, state, run_cycle(plan, state))
 
 
@@ -85,11 +85,11 @@ def _rows(cycle: GroupCycle, kind: str) -> list[Json]:
     return [
         _row(place, group, units)
         | {
-            "for": None,
+            "for": taker,
             "deadline": format_instant(deadline),
-            "reason": cycle.reasons[place.consumer][0],
+            "reason": cycle.reasons[place.consumer][0] if taker is None else "quota",
         }
-        for place, deadline, units in cycle.notices
+        for place, deadline, units, taker in cycle.notices
     ]
 
 
@@ -140,7 +140,7 @@ def _request(plan: Plan, state: State, number: int) -> Json:
         "min_count": request.min_count,
         "priority": request.priority,
         "submitted": format_instant(request.submitted),
-    }
+    } | ({"user": request.user} if request.user else {})
 
 
 def _allocations(books: Books) -> list[Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.books import Batch, Books, Place, open_books, settle
 from fairhold.cycle.verify.deciding import decide
@@ -12,19 +12,12 @@ from fairhold.cycle.verify.granting import Idle, grant, set_aside
 from fairhold.cycle.verify.leaves import in_serving_order, put_on_hosts, serve
 from fairhold.cycle.verify.quotas import Quotas, compute_quotas
 from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet
+from fairhold.cycle.verify.takers import NewNotice, pair
 
 if TYPE_CHECKING:
     from fairhold.cycle.verify.reclaiming import Reclaim
     from fairhold.model.plan import Plan
     from fairhold.model.state import HeldUnits, State
-
-
-class NewNotice(NamedTuple):
-    """A notice that this cycle gives."""
-
-    place: Place
-    deadline: int
-    units: int
 
 
 @dataclass
@@ -75,9 +68,7 @@ def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
             aside[sheet.parent[path]] += aside[path]
     whole = {path: held[path] + aside[path] for path in sheet.paths}
     case, chosen, withdrawn = decide(sheet, quotas, books, held, whole)
-    notices = [  # R-GRACE-1: the holder's grace
-        NewNotice(place, state.now + sheet.grace[place.consumer], units) for place, units in chosen.items()
-    ]
+    notices = pair(case, books, chosen, state.now)
     reasons = {leaf: _reasons(case, leaf) for leaf in sheet.leaves}
     return GroupCycle(sheet, quotas, books, stops, grants, withdrawn, notices, held_before, held, reasons)
 
@@ -94,15 +85,19 @@ def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]
     by_request = books.held_by_request()
     while True:
         idle = set_aside(sheet, quotas, held, kept)
+        most = {leaf: min(room[leaf], idle.reach(sheet, leaf)) for leaf in sheet.leaves}
         granted = grant(sheet, quotas, held, idle, room)
         if not sheet.requests:
             return idle, +Counter({Place(leaf, "", ""): units for leaf, units in granted.items()})
-        served = {leaf: serve(requests[leaf], by_request, kept_for, granted[leaf]) for leaf in sheet.leaves}
+        within = sheet.settings.within
+        served = {leaf: serve(requests[leaf], by_request, kept_for, granted[leaf], within) for leaf in sheet.leaves}
         used = {leaf: sum(parts.values()) for leaf, parts in served.items()}
-        stuck = next((leaf for leaf in sheet.leaves if used[leaf] < granted[leaf]), None)
-        if stuck is None:
+        stuck = [leaf for leaf in sheet.leaves if used[leaf] < granted[leaf]]
+        if not stuck:
             return idle, put_on_hosts(sheet, books, served)
-        room[stuck] = used[stuck]
+        # Nothing that others leave can help a leaf that had all it could get; of the rest the first gives way.
+        for leaf in [leaf for leaf in stuck if granted[leaf] == most[leaf]] or stuck[:1]:
+            room[leaf] = used[leaf]
 
 
 def _still_kept(sheet: Sheet, kept: list[HeldUnits], grants: Counter[Place]) -> list[HeldUnits]:

@@ -21,9 +21,14 @@ def in_serving_order(sheet: Sheet, leaf: str) -> list[Request]:
     return sorted(mine, key=lambda request: (-request.priority, request.submitted, request.id))
 
 
-def serve(requests: list[Request], held: Mapping[str, int], kept: Mapping[str, int], units: int) -> dict[str, int]:
+def serve(
+    requests: list[Request], held: Mapping[str, int], kept: Mapping[str, int], units: int, within: str
+) -> dict[str, int]:
     """Divide a leaf's units over its requests; a gang below its minimum takes all it misses or nothing (R-GRANT-3).
 
+    Within `users` the turn is of the user who holds the fewest units of the leaf, of those with the highest priority.
+
+    requests : in serving order
     held : request → units it holds
     kept : request → freed units that are kept for it; only what the request itself does not take is others'
     """
@@ -33,15 +38,30 @@ def serve(requests: list[Request], held: Mapping[str, int], kept: Mapping[str, i
         else 0  # a gang that does not run may not be able to start, and would keep them from all others
         for request in requests
     }
-    served: dict[str, int] = {}
+    used: Counter[str] = Counter()
     for request in requests:
-        others = sum(spoken_for.values()) - spoken_for.pop(request.id)
-        open_units = min(units, max(units - others, kept.get(request.id, 0)))
-        wanted = _wanted(request, held)
-        starts_with = max(0, request.min_count - held.get(request.id, 0))
-        if open_units >= starts_with and wanted >= starts_with:
-            served[request.id] = min(open_units, wanted)
-            units -= served[request.id]
+        used[request.user if within == "users" else ""] += held.get(request.id, 0)
+    now_held = dict(held)
+    served: dict[str, int] = {}
+    left = [request for request in requests if _wanted(request, held)]
+    while left and units:
+        first = [request for request in left if request.priority == left[0].priority]
+        turn = min(first, key=lambda request: used[request.user if within == "users" else ""])
+        spoken_for.pop(turn.id, None)
+        open_units = min(units, max(units - sum(spoken_for.values()), kept.get(turn.id, 0) - served.get(turn.id, 0)))
+        wanted = _wanted(turn, now_held)
+        starts_with = max(0, turn.min_count - now_held.get(turn.id, 0))
+        is_alone = within != "users" or len({request.user for request in first}) == 1
+        count = min(open_units, wanted) if is_alone else min(open_units, wanted, max(1, starts_with))
+        if open_units < starts_with or wanted < starts_with or count == 0:
+            left.remove(turn)
+            continue
+        served[turn.id] = served.get(turn.id, 0) + count
+        now_held[turn.id] = now_held.get(turn.id, 0) + count
+        used[turn.user if within == "users" else ""] += count
+        units -= count
+        if wanted == count:
+            left.remove(turn)
     return served
 
 

@@ -1,0 +1,1 @@
+"""The program that runs tasks on a host; standard library only, and nothing of the rest of Fairhold."""

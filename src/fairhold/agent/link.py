@@ -1,0 +1,173 @@
+"""The agent's connection to the service: made again and again, with a pause that grows; frames in and out."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+from contextlib import suppress
+
+from fairhold.agent.frames import AGENT, Channel, FrameError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+PATIENCE = 10.0
+"""Seconds that the service may take to answer a new connection."""
+_PORTION = 1 << 18
+_UNACKNOWLEDGED = 20_000
+"""Milliseconds after which a TCP connection whose peer acknowledges nothing is broken."""
+
+
+class Address:
+    """`unix:PATH` or `tcp:HOST:PORT`. Raises ValueError where a text is neither."""
+
+    def __init__(self, text: str) -> None:
+        kind, _, rest = text.partition(":")
+        host, _, port = rest.rpartition(":")
+        if kind == "unix" and rest:
+            self.path, self.host, self.port = rest, "", 0
+        elif kind == "tcp" and host and port.isdecimal():
+            self.path, self.host, self.port = "", host.strip("[]"), int(port)
+        else:
+            raise ValueError(f"{text} is no address: unix:PATH or tcp:HOST:PORT")
+
+    def connect(self) -> socket.socket:
+        """A socket that is connected or about to be; it does not block. Raises OSError."""
+        if self.path:
+            made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            target: Any = self.path
+        else:
+            found = socket.getaddrinfo(self.host.encode(), self.port, type=socket.SOCK_STREAM)
+            made = socket.socket(found[0][0], socket.SOCK_STREAM)
+            target = found[0][4]
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED)
+        try:
+            made.settimeout(0)
+            with suppress(BlockingIOError):
+                made.connect(target)
+        except OSError:
+            made.close()
+            raise
+        return made
+
+
+class Link:
+    """One connection at a time, or the pause before the next.
+
+    poll : watches the socket for the agent's loop
+    next_at : when to connect again, on the loop's clock; meaningless while there is a connection
+    """
+
+    def __init__(self, address: Address, secret: bytes, poll: select.epoll) -> None:
+        self._address, self._secret, self._poll = address, secret, poll
+        self._socket: socket.socket | None = None
+        self._channel: Channel | None = None
+        self._out = bytearray()
+        self._pause = _FIRST_PAUSE
+        self._events = 0
+        self.next_at = 0.0
+        self.is_welcome = False
+        self.heard_at = 0.0
+
+    @property
+    def descriptor(self) -> int:
+        """Of the socket; -1 = there is none."""
+        return self._socket.fileno() if self._socket else -1
+
+    @property
+    def is_open(self) -> bool:
+        """Whether frames may be sent."""
+        return self._channel is not None and self._channel.is_open
+
+    def connect(self, now: float) -> None:
+        """Begin a connection; what goes wrong is tried again later."""
+        try:
+            self._socket = self._address.connect()
+        except (OSError, UnicodeError):
+            self.close(now)
+            return
+        self._channel = Channel(self._secret, AGENT)
+        self._out = bytearray(self._channel.greeting)
+        self.heard_at = now
+        self._events = select.EPOLLIN | select.EPOLLOUT
+        self._poll.register(self._socket, self._events)
+
+    def close(self, now: float) -> None:
+        """End the connection; the next one comes after a pause."""
+        if self._socket:
+            with suppress(OSError):
+                self._poll.unregister(self._socket)
+            self._socket.close()
+        self._socket = self._channel = None
+        self._out.clear()
+        self.is_welcome = False
+        self.next_at = now + self._pause * (1 - os.urandom(1)[0] / 512)  # so that hosts do not come as one
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+
+    def welcome(self) -> None:
+        """The service knows us: after a break, connect again at once."""
+        self.is_welcome = True
+        self._pause = _FIRST_PAUSE
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Add a frame to what `flush` sends; nothing without a connection. Raises FrameError where it is too long."""
+        if self._channel is not None and self._channel.is_open:
+            self._out += self._channel.seal(message)
+
+    def receive(self, now: float) -> list[dict[str, Any]]:
+        """What has arrived, in order; a broken connection is closed."""
+        if not self._socket or not self._channel:
+            return []
+        try:
+            data = self._socket.recv(_PORTION)
+            messages = self._channel.feed(data)
+        except BlockingIOError:
+            return []
+        except (OSError, FrameError):
+            data, messages = b"", []
+        if data:
+            self.heard_at = now
+        else:
+            self.close(now)
+        return messages
+
+    def flush(self, now: float) -> None:
+        """Send what can be sent now; the rest when there is room."""
+        if not self._socket:
+            return
+        try:
+            while self._out:
+                del self._out[: self._socket.send(self._out)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.close(now)
+            return
+        wanted = select.EPOLLIN | (select.EPOLLOUT if self._out else 0)
+        if wanted != self._events:
+            self._events = wanted
+            self._poll.modify(self._socket, wanted)
+
+
+def read_secret(path: str) -> bytes:
+    """The secret of a file, 64 hexadecimal digits. Raises OSError, and ValueError where others may read it as well."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_mode & 0o077:
+            raise ValueError(f"{path} can be read by others; run: chmod 600 {path}")
+        content = os.read(descriptor, 1024).strip()
+    finally:
+        os.close(descriptor)
+    if len(content) != 64:
+        raise ValueError(f"{path} holds no secret of 64 hexadecimal digits")
+    try:
+        return bytes.fromhex(content.decode())
+    except ValueError as error:
+        raise ValueError(f"{path} holds no secret of 64 hexadecimal digits") from error

@@ -1,0 +1,114 @@
+"""What the service wants run, checked: the message `start` as the supervisor uses it."""
+
+from __future__ import annotations
+
+import binascii
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+PLAIN_WEIGHT = 100
+_HIGHEST_SIGNAL = 64
+_TEXTS = ("token", "directory", "stdin", "output", "job_directory", "reclaim_file")
+
+
+class Order:
+    """One attempt to run.
+
+    argv          : the command, at least one word
+    environment   : all its variables
+    stdin         : what it reads
+    output        : file for what it prints; absolute, as all names here
+    job_directory : kept from attempt to attempt of its task, empty = none
+    reclaim_file  : tells it why and by when it will be stopped
+    time_limit    : seconds, 0 = any time; lead : seconds before a deadline at which it gets `signal`, 0 = at once
+    memory        : bytes, 0 = as many as there are
+    weight        : its part of the processors where they are short, 100 = as every other program
+    """
+
+    __slots__ = (
+        "argv",
+        "attempt",
+        "directory",
+        "environment",
+        "job_directory",
+        "lead",
+        "memory",
+        "number",
+        "output",
+        "reclaim_file",
+        "signal",
+        "stdin",
+        "time_limit",
+        "token",
+        "weight",
+    )
+
+    def __init__(self, message: Mapping[str, Any], directory: str) -> None:
+        """From a message `start`; its files are below `directory`. Raises ValueError where it cannot be carried out."""
+        for name in _TEXTS:
+            if not isinstance(message.get(name, ""), str):
+                raise ValueError(f"{name} is no text")  # noqa: TRY004 - the value of a message, not a caller's mistake
+        self.attempt: int = _whole(message, "attempt", 1)
+        self.token: str = message["token"] if message.get("token") else _missing("token")
+        argv = message.get("argv")
+        if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
+            raise ValueError("argv is no list of words")
+        self.argv: list[str] = argv
+        environment = message.get("environment") or {}
+        if not isinstance(environment, dict) or not all(isinstance(value, str) for value in environment.values()):
+            raise ValueError("environment is no object of texts")
+        self.directory: str = message.get("directory") or "/"
+        try:
+            self.stdin = binascii.a2b_base64(message.get("stdin") or "", strict_mode=True)
+        except ValueError as error:
+            raise ValueError("stdin is not base64") from error
+        self.output = _below(directory, message, "output")
+        self.job_directory = _below(directory, message, "job_directory") if message.get("job_directory") else ""
+        self.reclaim_file = _below(directory, message, "reclaim_file")
+        self.time_limit = _seconds(message, "time_limit")
+        self.lead = _seconds(message, "lead")
+        self.memory = _whole(message, "memory", 0)
+        self.signal = _whole(message, "signal", 1, 15)
+        if self.signal > _HIGHEST_SIGNAL:
+            raise ValueError("signal is no signal")
+        self.weight = _whole(message, "weight", 1, PLAIN_WEIGHT)
+        number = environment.get("FAIRHOLD_ATTEMPT", "")
+        self.number = int(number) if number.isdecimal() else self.attempt
+        self.environment: dict[str, str] = {
+            **environment,
+            "FAIRHOLD_TOKEN": self.token,
+            "FAIRHOLD_RECLAIM_FILE": self.reclaim_file,
+        }
+        if self.job_directory:
+            self.environment["FAIRHOLD_JOB_DIRECTORY"] = self.job_directory
+
+
+def _below(directory: str, message: Mapping[str, Any], name: str) -> str:
+    relative: str = message.get(name) or _missing(name)
+    if relative.startswith("/") or "\0" in relative or ".." in relative.split("/"):
+        raise ValueError(f"{name} is not below the agent's directory")
+    return os.path.join(directory, relative)  # noqa: PTH118 - pathlib would be half of the agent's start
+
+
+def _whole(message: Mapping[str, Any], name: str, least: int, default: int | None = None) -> int:
+    value = message.get(name)
+    if value is None:
+        value = least if default is None else default
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is no whole number from {least}")
+    return value
+
+
+def _seconds(message: Mapping[str, Any], name: str) -> float:
+    value = message.get(name) or 0
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        raise ValueError(f"{name} is no number of seconds")
+    return float(value)
+
+
+def _missing(name: str) -> str:
+    raise ValueError(f"{name} is missing")

@@ -1,0 +1,135 @@
+"""Commands on consumers, hosts, groups and usage."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fairhold.cli.live.options import Json, Service, complete_host
+
+hosts_app = typer.Typer(help="List hosts; close, drain or open one.")
+Host = Annotated[
+    str, typer.Argument(metavar="HOST", help="Its name; `-` is the service's own.", autocompletion=complete_host)
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; everybody sees it.")]
+At = Annotated[str, typer.Option("--at", metavar="INSTANT", help="From then on, as 2026-01-05T18:00:00Z; else now.")]
+Until = Annotated[str, typer.Option("--until", metavar="INSTANT", help="When it opens again; else by hand.")]
+Group = Annotated[str, typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.")]
+
+
+def top(
+    *,
+    once: Annotated[bool, typer.Option("--once", help="Print it once, as text.")] = False,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Show live who uses, lends, borrows and waits; `q` leaves."""
+    from fairhold.cli.live.top import show_top  # noqa: PLC0415
+
+    show_top(service, once=once, as_json=json)
+
+
+@hosts_app.callback(invoke_without_command=True)
+def hosts(context: typer.Context, *, service: Service = "", json: Json = False) -> None:
+    """List hosts; close, drain or open one."""
+    if context.invoked_subcommand is not None:
+        context.obj = (service, json)
+        return
+    from fairhold.cli.live.machines import list_hosts  # noqa: PLC0415
+
+    list_hosts(service, as_json=json)
+
+
+@hosts_app.command("close")
+def hosts_close(
+    context: typer.Context,
+    host: Host,
+    *,
+    reason: Reason,
+    at: At = "",
+    until: Until = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Start nothing more on a host; what runs there goes on."""
+    _close(context, host, {"reason": reason, "at": at, "until": until}, service, json=json)
+
+
+@hosts_app.command("drain")
+def hosts_drain(
+    context: typer.Context,
+    host: Host,
+    *,
+    reason: Reason = "drained",
+    at: At = "",
+    until: Until = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Close a host and take back what runs there, with the graces of the plan."""
+    _close(context, host, {"reason": reason, "drain": True, "at": at, "until": until}, service, json=json)
+
+
+@hosts_app.command("open")
+def hosts_open(context: typer.Context, host: Host, *, service: Service = "", json: Json = False) -> None:
+    """Let a host start work again; a planned closing is forgotten."""
+    from fairhold.cli.live.machines import open_host  # noqa: PLC0415
+
+    before, as_json = context.obj
+    open_host(service or before, host, as_json=json or as_json)
+
+
+def _close(context: typer.Context, host: str, body: dict[str, object], service: str, *, json: bool) -> None:
+    from fairhold.cli.live.machines import close_host  # noqa: PLC0415
+
+    before, as_json = context.obj
+    sent = {name: value for name, value in body.items() if value != ""}
+    close_host(service or before, host, sent, as_json=json or as_json)
+
+
+def pause(
+    group: Group = "",
+    *,
+    grants: Annotated[bool, typer.Option("--grants", help="Grant nothing more.")] = False,
+    reclaims: Annotated[bool, typer.Option("--reclaims", help="Take nothing back.")] = False,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Pause the grants, the reclaims, or both of a resource group."""
+    _pause(service, group, "pause", grants=grants, reclaims=reclaims, json=json)
+
+
+def resume(
+    group: Group = "",
+    *,
+    grants: Annotated[bool, typer.Option("--grants", help="Grant again.")] = False,
+    reclaims: Annotated[bool, typer.Option("--reclaims", help="Take back again.")] = False,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Resume the grants, the reclaims, or both of a resource group."""
+    _pause(service, group, "resume", grants=grants, reclaims=reclaims, json=json)
+
+
+def _pause(service: str, group: str, verb: str, *, grants: bool, reclaims: bool, json: bool) -> None:
+    from fairhold.cli.live.machines import set_paused  # noqa: PLC0415
+
+    both = grants == reclaims
+    set_paused(service, group, verb, {"grants": both or grants, "reclaims": both or reclaims}, as_json=json)
+
+
+def usage(
+    *,
+    start: Annotated[str, typer.Option("--from", metavar="INSTANT", help="As 2026-01-05T00:00:00Z.")] = "",
+    end: Annotated[str, typer.Option("--to", metavar="INSTANT", help="Else now.")] = "",
+    by: Annotated[
+        str, typer.Option("--by", metavar="KEYS", help="Of consumer, user, job and kind, with commas.")
+    ] = "consumer",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Print how many unit-seconds were used."""
+    from fairhold.cli.live.usage import print_usage  # noqa: PLC0415
+
+    print_usage(service, start, end, by, as_json=json)

@@ -1,0 +1,231 @@
+"""Commands on jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairhold.cli.live.options import (
+    Consumer,
+    Duration,
+    JobArgument,
+    JobArguments,
+    Json,
+    Pair,
+    Service,
+    Size,
+    complete_consumer,
+    complete_job,
+)
+
+_WHEN = Duration()
+
+
+JobFile = Annotated[Path | None, typer.Option("--file", metavar="JOBS", help="Submit the jobs of a job file instead.")]
+Count = Annotated[
+    str,
+    typer.Option("-n", "--count", metavar="COUNT[%THROTTLE]", help="Tasks; after %, how many may run at once."),
+]
+Units = Annotated[int, typer.Option("--units", metavar="N", help="Slots of each task.", min=1)]
+Group = Annotated[str, typer.Option("--group", metavar="GROUP", help="Resource group.")]
+Priority = Annotated[int, typer.Option("--priority", metavar="N", help="Higher goes first in its leaf.")]
+Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What people call it.")]
+Labels = Annotated[
+    list[str] | None, typer.Option("--label", metavar="NAME=VALUE", help="May be repeated.", click_type=Pair())
+]
+TimeLimit = Annotated[
+    str | None, typer.Option("--time-limit", metavar="DURATION", help="Of an attempt.", click_type=_WHEN)
+]
+Memory = Annotated[
+    int | None, typer.Option("--memory", metavar="SIZE", help="Of an attempt, as 2GiB.", click_type=Size())
+]
+After = Annotated[
+    list[str] | None,
+    typer.Option("--after", metavar="ok:JOB", help="Wait for a job: ok:, fail: or any:. May be repeated."),
+]
+Retries = Annotated[int, typer.Option("--retries", metavar="N", help="New tries of a task that fails.", min=0)]
+Backoff = Annotated[
+    str | None, typer.Option("--backoff", metavar="DURATION", help="Before the first of them.", click_type=_WHEN)
+]
+Hold = Annotated[bool, typer.Option("--hold", help="Start nothing until it is released.")]
+Stdin = Annotated[Path | None, typer.Option("--stdin", metavar="FILE", help="What tasks read; `-` is standard input.")]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME=VALUE", help="May be repeated.", click_type=Pair()),
+]
+CleanEnv = Annotated[bool, typer.Option("--clean-env", help="Only the variables of --env.")]
+Directory = Annotated[
+    Path | None, typer.Option("--directory", metavar="DIRECTORY", help="Working directory; else this one.")
+]
+SignalName = Annotated[str, typer.Option("--signal", metavar="NAME", help="Tells a task of a reclaim; else TERM.")]
+Lead = Annotated[
+    str | None,
+    typer.Option("--lead", metavar="DURATION", help="How long before the deadline it is sent.", click_type=_WHEN),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="End when the job is over, with its exit code.")]
+Key = Annotated[str, typer.Option("--key", metavar="KEY", help="The same key again is the same job.")]
+
+
+def submit(
+    consumer: Annotated[
+        str, typer.Argument(metavar="CONSUMER", help="Full path of a leaf.", autocompletion=complete_consumer)
+    ] = "",
+    argv: Annotated[list[str] | None, typer.Argument(metavar="ARGV...", help="The command, after `--`.")] = None,
+    *,
+    file: JobFile = None,
+    count: Count = "1",
+    units: Units = 1,
+    group: Group = "",
+    priority: Priority = 0,
+    name: Name = "",
+    labels: Labels = None,
+    time_limit: TimeLimit = None,
+    memory: Memory = None,
+    after: After = None,
+    retries: Retries = 0,
+    backoff: Backoff = None,
+    hold: Hold = False,
+    stdin: Stdin = None,
+    env: Env = None,
+    clean_env: CleanEnv = False,
+    directory: Directory = None,
+    signal: SignalName = "",
+    lead: Lead = None,
+    wait: Wait = False,
+    key: Key = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Submit a job and print its number."""
+    from fairhold.cli.live.submitting import Wishes, submit_file, submit_job  # noqa: PLC0415
+
+    wishes = Wishes(
+        count=count,
+        units=units,
+        resource_group=group,
+        priority=priority,
+        name=name,
+        labels=labels or [],
+        time_limit=time_limit,
+        memory=memory,
+        after=after or [],
+        retries=retries,
+        backoff=backoff,
+        hold=hold,
+        stdin=stdin,
+        env=env or [],
+        clean_env=clean_env,
+        directory=directory,
+        signal=signal,
+        lead=lead,
+    )
+    if file is not None:
+        raise typer.Exit(submit_file(service, file, consumer, wishes, key, wait=wait, as_json=json))
+    raise typer.Exit(submit_job(service, consumer, argv or [], wishes, key, wait=wait, as_json=json))
+
+
+def jobs(
+    *,
+    consumer: Annotated[
+        str, typer.Option("--consumer", metavar="CONSUMER", help="Of this one.", autocompletion=complete_consumer)
+    ] = "",
+    state: Annotated[str, typer.Option("--state", metavar="STATE", help="waiting, blocked, held, running, …")] = "",
+    user: Annotated[str, typer.Option("--user", metavar="USER", help="Of this user.")] = "",
+    label: Annotated[
+        str | None, typer.Option("--label", metavar="NAME=VALUE", help="With this label.", click_type=Pair())
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Finished ones too.")] = False,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many; 0 = all.", min=0)] = 100,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """List jobs; every one that waits with its reason."""
+    from fairhold.cli.live.listing import list_jobs  # noqa: PLC0415
+
+    name, _, value = (label or "").partition("=")
+    query = {
+        "consumer": consumer or None,
+        "state": state or None,
+        "user": user or None,
+        "label": f"{name}:{value}" if label else None,
+        "all": 1 if everything or state in {"done", "failed", "cancelled"} else None,
+    }
+    list_jobs(service, query, limit, as_json=json)
+
+
+def show(
+    job: JobArgument,
+    *,
+    tasks: Annotated[int, typer.Option("--tasks", metavar="N", help="At most so many; 0 = all.", min=0)] = 20,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Show a job with its tasks and their attempts."""
+    from fairhold.cli.live.listing import show_job  # noqa: PLC0415
+
+    show_job(service, job, tasks, as_json=json)
+
+
+def logs(
+    job: Annotated[
+        str, typer.Argument(metavar="JOB[.TASK]", help="Number of the job, and of a task.", autocompletion=complete_job)
+    ],
+    *,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until the task is over.")] = False,
+    attempt: Annotated[int, typer.Option("--attempt", metavar="N", help="From 1; else the latest.", min=0)] = 0,
+    service: Service = "",
+) -> None:
+    """Print what tasks have written."""
+    from fairhold.cli.live.output import print_output  # noqa: PLC0415
+
+    print_output(service, job, attempt, follow=follow)
+
+
+def cancel(job: JobArguments, *, service: Service = "", json: Json = False) -> None:
+    """Stop jobs and all of their tasks."""
+    _change(service, job, "cancel", json=json)
+
+
+def hold(
+    job: JobArguments,
+    *,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")] = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Start no more tasks of jobs; what runs goes on."""
+    _change(service, job, "hold", {"reason": reason} if reason else {}, json=json)
+
+
+def release(job: JobArguments, *, service: Service = "", json: Json = False) -> None:
+    """Let held jobs go on."""
+    _change(service, job, "release", json=json)
+
+
+def requeue(job: JobArguments, *, service: Service = "", json: Json = False) -> None:
+    """Stop the tasks of jobs that run, to be started again."""
+    _change(service, job, "requeue", json=json)
+
+
+def move(job: JobArgument, consumer: Consumer, *, service: Service = "", json: Json = False) -> None:
+    """Move a job to another leaf."""
+    _change(service, [job], "", {"consumer": consumer}, json=json)
+
+
+def priority(
+    job: JobArgument,
+    number: Annotated[int, typer.Argument(metavar="N", help="Higher goes first in its leaf.")],
+    *,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Give a job another priority."""
+    _change(service, [job], "", {"priority": number}, json=json)
+
+
+def _change(service: str, jobs: list[str], verb: str, body: dict[str, object] | None = None, *, json: bool) -> None:
+    from fairhold.cli.live.changing import change_jobs  # noqa: PLC0415
+
+    raise typer.Exit(change_jobs(service, jobs, verb, body or {}, as_json=json))

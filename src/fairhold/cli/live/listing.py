@@ -1,0 +1,123 @@
+"""`jobs` and `show`: what is there, and why it waits."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live.connection import connect
+from fairhold.cli.live.printing import clock, count, fitted, pairs, say, say_json, seconds, span, tasks_in_words
+from fairhold.client import steps
+from fairhold.runtime.outlet import complain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.client.exchange import Document, Value
+
+_HEAD = ("job", "state", "reason", "running", "over", "tasks", "priority", "submitted", "user", "name", "consumer")
+_SPARE = ("priority", "user", "submitted", "name", "over", "tasks", "running")
+_ATTEMPTS = ("task", "attempt", "state", "reason", "code", "started", "took", "host")
+_LONGEST_COMMAND = 2_000
+
+
+def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: bool) -> None:
+    """`jobs`: a row a job, the newest first.
+
+    limit : rows at most, 0 = all
+    """
+    found = connect(service).run(steps.jobs(query, limit))
+    if as_json:
+        say_json(found)
+        return
+    if not found["jobs"]:
+        say("no jobs" if query.get("all") else "no jobs that are not over; `--all` shows finished ones too")
+        return
+    say(fitted(_HEAD, [_row(job) for job in found["jobs"]], _SPARE))
+    if found["next"] is not None:
+        complain("there are more jobs; `--limit 0` shows all")
+
+
+def _row(job: Document) -> tuple[object, ...]:
+    tasks = job["tasks"]
+    over = sum(tasks.get(name, 0) for name in ("done", "failed", "cancelled"))
+    return (
+        int(job["job"]),
+        job["state"],
+        job["reason"],
+        tasks.get("running", 0),
+        over,
+        tasks["tasks"],
+        job.get("priority", 0),
+        clock(job.get("submitted")),
+        job.get("user") or None,
+        job.get("name") or None,
+        job["consumer"],
+    )
+
+
+def show_job(service: str, name: str, most: int, *, as_json: bool) -> None:
+    """`show`: all about a job, and its tasks with their attempts.
+
+    most : tasks that are shown, 0 = all
+    """
+    connection = connect(service)
+    job = connection.run(steps.job(name))
+    tasks = connection.run(steps.tasks(name, most))
+    if as_json:
+        say_json({"job": job, **tasks})
+        return
+    say(_job_in_words(job))
+    rows = [_attempt(task, attempt) for task in tasks["tasks"] for attempt in task.get("attempts") or [None]]
+    if any(task.get("attempts") for task in tasks["tasks"]):
+        say("\n" + fitted(_ATTEMPTS, rows, ("started", "took")))
+    if tasks["next"] is not None:
+        complain(f"there are more tasks; `fairhold show {name} --tasks 0` shows all")
+
+
+def _job_in_words(job: Document) -> str:
+    after = ", ".join(f"{each['on']}:{each['job']}" for each in job.get("after") or [])
+    labels = ", ".join(f"{name}={value}" for name, value in (job.get("labels") or {}).items())
+    ended = clock(job.get("ended"))
+    took = span(job.get("submitted"), job["ended"]) if ended else None
+    why = f" ({job['reason']})" if job.get("reason") else ""
+    return pairs(
+        {
+            "job": f"{job['job']}  {job['name']}" if job.get("name") else job["job"],
+            "state": f"{job['state']}{why}",
+            "why": job.get("text") or None,
+            "exit code": job.get("exit_code"),
+            "consumer": f"{job['consumer']} in {job['resource_group']}",
+            "user": job.get("user") or None,
+            "tasks": tasks_in_words(job["tasks"]),
+            "units": f"{count(job['units'], 'slot')} a task" if job.get("units", 1) != 1 else None,
+            "at once": job.get("throttle") or None,
+            "priority": job.get("priority") or None,
+            "time limit": seconds(job["time_limit"]) if job.get("time_limit") else None,
+            "retries": job.get("retries") or None,
+            "after": after or None,
+            "held": job.get("hold"),
+            "labels": labels or None,
+            "submitted": clock(job.get("submitted")),
+            "ended": f"{ended}, {took} later" if ended else None,
+            "directory": job.get("directory"),
+            "command": shlex.join(job["argv"])[:_LONGEST_COMMAND] if job.get("argv") else None,
+        }
+    )
+
+
+def _attempt(task: Document, attempt: Document | None) -> tuple[object, ...]:
+    if attempt is None:
+        return (int(task["task"]), None, task["state"], None, None, None, None, None)
+    ending = attempt.get("code")
+    if attempt.get("signal"):
+        ending = f"signal {attempt['signal']}"
+    reason = attempt.get("reason")
+    if attempt.get("detail"):
+        reason = f"{reason}: {attempt['detail']}" if reason else attempt["detail"]
+    if attempt.get("deadline") and not attempt.get("ended"):
+        reason = f"back until {clock(attempt['deadline'])}" + (f" for {attempt['for']}" if attempt.get("for") else "")
+    started = attempt.get("started")
+    took = span(started, attempt.get("ended"))
+    host = attempt.get("host") or None
+    return (int(task["task"]), attempt["number"], attempt["state"], reason, ending, clock(started), took, host)

@@ -1,0 +1,74 @@
+"""`hosts`, `pause` and `resume`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live.connection import connect
+from fairhold.cli.live.printing import clock, fitted, say, say_json
+from fairhold.client import steps
+
+if TYPE_CHECKING:
+    from fairhold.client.exchange import Document
+
+_HEAD = ("host", "state", "slots", "running", "starting", "refusals", "since", "reason")
+
+
+def list_hosts(service: str, *, as_json: bool) -> None:
+    """`hosts`: what each has, how it is, and why it is closed."""
+    found = connect(service).run(steps.hosts())
+    if as_json:
+        say_json(found)
+    else:
+        say(fitted(_HEAD, [_row(host) for host in found["hosts"]], ("refusals", "starting", "since", "slots")))
+
+
+def _row(host: Document) -> tuple[object, ...]:
+    groups = host.get("resource_groups") or {}
+    slots = " ".join(f"{name}:{number}" for name, number in groups.items())
+    return (
+        host["host"],
+        host["state"],
+        slots or None,
+        host.get("running", 0),
+        host.get("starting", 0),
+        host.get("refusals", 0),
+        clock(host.get("since")),
+        host.get("reason") or None,
+    )
+
+
+def close_host(service: str, host: str, body: Document, *, as_json: bool) -> None:
+    """Close a host, now or planned, with its reason."""
+    _say_host(connect(service).run(steps.close_host(host, body)), as_json=as_json)
+
+
+def open_host(service: str, host: str, *, as_json: bool) -> None:
+    """Open a host again."""
+    _say_host(connect(service).run(steps.open_host(host)), as_json=as_json)
+
+
+def _say_host(found: Document, *, as_json: bool) -> None:
+    if as_json:
+        say_json(found)
+        return
+    why = f" ({found['reason']})" if found.get("reason") else ""
+    running = f", {found['running']} running" if found.get("running") else ""
+    say(f"host {found['host']}: {found['state']}{why}{running}")
+
+
+def set_paused(service: str, group: str, verb: str, body: Document, *, as_json: bool) -> None:
+    """`pause` or `resume` the grants and reclaims of a resource group, or of all."""
+    connection = connect(service)
+    groups = [group] if group else list(connection.run(steps.consumers())["resource_groups"])
+    found = [connection.run(steps.pause_group(each, verb, body)) for each in groups]
+    if as_json:
+        say_json(found)
+        return
+    for each in found:
+        paused = [word for word in ("grants", "reclaims") if each[word]]
+        say(
+            f"{each['resource_group']}: {' and '.join(paused)} paused"
+            if paused
+            else f"{each['resource_group']}: goes on"
+        )

@@ -1,0 +1,122 @@
+"""Arguments that several live commands have, and what a shell completes them with."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+import typer
+
+if TYPE_CHECKING:
+    from fairhold.client.exchange import Returned, Steps
+
+_SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([kKMGT]?)(i?B)?")
+_COMPLETION = 0.5
+"""Seconds that the service may take to help a shell."""
+
+
+class Duration(click.ParamType):
+    """Text such as `30s`, or whole seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return what is sent."""
+        from fairhold.units import parse_duration  # noqa: PLC0415
+
+        if str(value).isdecimal():
+            return int(value)
+        if parse_duration(value) is None:
+            self.fail(f"`{value}` is no duration; write it as 30s, 10m or 1h30m", param, ctx)
+        return value
+
+
+class Size(click.ParamType):
+    """A number of bytes: `512M` and `512MiB` count 1024s, `512MB` counts 1000s."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return bytes."""
+        if isinstance(value, int):
+            return value
+        match = _SIZE.fullmatch(value)
+        if not match or (match[4] == "iB" and not match[3]):
+            self.fail(f"`{value}` is no size; write it as 512M or 2GiB", param, ctx)
+        scale = (1000 if match[4] == "B" else 1024) ** " KMGT".index(match[3].upper() or " ")
+        digits = match[2] or ""
+        return int(match[1] + digits) * scale // 10 ** len(digits)
+
+
+class Pair(click.ParamType):
+    """`NAME=VALUE`."""
+
+    name = "pair"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return it as it is, once it has a name."""
+        if not str(value).partition("=")[0] or "=" not in str(value):
+            self.fail(f"`{value}` is no pair; write NAME=VALUE", param, ctx)
+        return value
+
+
+def by_name(pairs: list[str] | None) -> dict[str, str]:
+    """`NAME=VALUE`s as a mapping."""
+    return {name: value for name, _, value in (each.partition("=") for each in pairs or ())}
+
+
+def _ask(steps: Steps[Returned]) -> Returned | None:
+    """What the service knows, for a shell: nothing where it is slow or not there."""
+    from fairhold.cli.live.connection import connect  # noqa: PLC0415
+    from fairhold.errors import FairholdError  # noqa: PLC0415
+
+    with suppress(FairholdError), closing(connect("", answer=_COMPLETION)) as connection:
+        return connection.run(steps)
+    return None
+
+
+def complete_job(incomplete: str) -> list[tuple[str, str]]:
+    """Jobs that are not over, with their names."""
+    from fairhold.client.steps import jobs  # noqa: PLC0415
+
+    found = _ask(jobs({}, 200)) or {"jobs": []}
+    return [
+        (row["job"], f"{row['state']} {row['consumer']} {row.get('name') or ''}".strip())
+        for row in found["jobs"]
+        if row["job"].startswith(incomplete)
+    ]
+
+
+def complete_consumer(incomplete: str) -> list[str]:
+    """Leaves of all resource groups."""
+    from fairhold.client.steps import consumers  # noqa: PLC0415
+
+    groups = (_ask(consumers()) or {"resource_groups": {}})["resource_groups"].values()
+    paths = dict.fromkeys(row["path"] for found in groups for row in found["consumers"] if row["leaf"])
+    return [path for path in paths if path.startswith(incomplete)]
+
+
+def complete_host(incomplete: str) -> list[str]:
+    """Hosts."""
+    from fairhold.client.steps import hosts  # noqa: PLC0415
+
+    found = _ask(hosts()) or {"hosts": []}
+    return [row["host"] for row in found["hosts"] if row["host"].startswith(incomplete)]
+
+
+Service = Annotated[
+    str,
+    typer.Option("--service", metavar="URL", help="http://…, https://… or unix:PATH; else FAIRHOLD_SERVICE, or here."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JobArgument = Annotated[
+    str, typer.Argument(metavar="JOB", help="Number of the job.", autocompletion=complete_job, show_default=False)
+]
+JobArguments = Annotated[
+    list[str], typer.Argument(metavar="JOB...", help="Numbers of jobs.", autocompletion=complete_job)
+]
+Consumer = Annotated[
+    str, typer.Argument(metavar="CONSUMER", help="Full path of a leaf.", autocompletion=complete_consumer)
+]

@@ -1,0 +1,120 @@
+"""`logs`: what tasks have written, as bytes, to the end or as long as they run."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live.connection import Connection, connect
+from fairhold.client import steps
+from fairhold.client.errors import Refused
+from fairhold.client.exchange import Pause, Steps
+from fairhold.errors import UsageError, printable
+from fairhold.runtime.outlet import OutputError, complain
+
+if TYPE_CHECKING:
+    from fairhold.client.exchange import Document
+    from fairhold.client.steps import Piece
+
+_POLL = 20.0
+_LOOK = 0.5
+"""Seconds between two looks at whether a task has been started again."""
+
+
+def print_output(service: str, name: str, attempt: int, *, follow: bool) -> None:
+    """Print the output of a task, `JOB.TASK`, or of all tasks of a job one after another.
+
+    attempt : its number, 0 = the latest
+    """
+    job, dot, task = name.partition(".")
+    if dot and not task.isdecimal():
+        raise UsageError(f"`{printable(name)}` is no task; write JOB.TASK, as 17.0")
+    connection = connect(service)
+    found = connection.run(steps.job(job))
+    count = found["tasks"]["tasks"]
+    if dot or count == 1:
+        _Reader(connection, job, int(task or 0), attempt).read(follow=follow)
+        return
+    if follow:
+        raise UsageError(f"job {job} has {count} tasks; name the one to follow, as {job}.0")
+    for each in connection.run(steps.tasks(job))["tasks"]:
+        if each.get("attempts"):
+            _write(f"==> {job}.{each['task']} <==\n".encode())
+            _Reader(connection, job, int(each["task"]), attempt).read(follow=False)
+
+
+class _Reader:
+    """Reads one task's output.
+
+    attempt : its number, 0 = the latest
+    """
+
+    def __init__(self, connection: Connection, job: str, task: int, attempt: int) -> None:
+        self._connection = connection
+        self._job = job
+        self._task = task
+        self._attempt = attempt
+        self._is_pinned = bool(attempt)
+        self._offset = 0
+
+    def read(self, *, follow: bool) -> None:
+        """Print what there is; follow: until nothing more comes, over all attempts that follow."""
+        while True:
+            piece = self._piece(_POLL if follow else 0)
+            _write(piece.data)
+            self._attempt = piece.attempt or self._attempt
+            self._offset = piece.next
+            if not follow and not piece.data:
+                return
+            if follow and piece.is_ended and not (self._attempt and not self._is_pinned and self._goes_on()):
+                return
+
+    def _piece(self, wait: float) -> Piece:
+        asked = steps.output(self._job, self._task, self._attempt, self._offset, wait=wait, is_known=wait > 0)
+        return self._connection.run(asked)
+
+    def _goes_on(self) -> bool:
+        """Wait for the next attempt of the task, whose last one is over; whether one comes."""
+        is_told = False
+        while True:
+            try:
+                self._connection.run(steps.output(self._job, self._task, self._attempt + 1, is_known=True))
+            except Refused as error:
+                if error.status != 404:
+                    raise
+            else:
+                self._attempt, self._offset = self._attempt + 1, 0
+                complain(f"attempt {self._attempt} of {self._job}.{self._task}:")
+                return True
+            job = self._connection.run(steps.job(self._job))
+            if self._is_over(job):
+                return False
+            if not is_told:
+                is_told = True
+                complain(f"attempt {self._attempt} of {self._job}.{self._task} is over; the next is waited for")
+            self._connection.run(_pause())
+
+    def _is_over(self, job: Document) -> bool:
+        tasks = job["tasks"]
+        left = sum(tasks.get(name, 0) for name in ("waiting", "delayed", "running"))
+        if job["state"] in steps.OVER or not left:
+            return True
+        if tasks["tasks"] == 1:
+            return False
+        rows = self._connection.run(steps.tasks(self._job))["tasks"]
+        state = next((row["state"] for row in rows if int(row["task"]) == self._task), "done")
+        return state in steps.OVER
+
+
+def _pause() -> Steps[None]:
+    yield Pause(_LOOK)
+
+
+def _write(data: bytes) -> None:
+    """Bytes to standard output as they are, at once."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise error if isinstance(error, OutputError) else OutputError(error) from error

@@ -1,0 +1,88 @@
+"""Commands on the plan of a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairhold.cli.live.options import Duration, Json, Pair, Service, by_name
+
+plan_app = typer.Typer(no_args_is_help=True, help="Show, compare, replace and take back the plan of the service.")
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Plan file, YAML or JSON.")]
+Was = Annotated[
+    list[str] | None,
+    typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
+]
+Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Why.")]
+
+
+@plan_app.command("show")
+def plan_show(
+    *,
+    version: Annotated[int | None, typer.Option("--version", metavar="N", help="Else the one in force.", min=1)] = None,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Print the plan in force."""
+    from fairhold.cli.live.plans import show_plan  # noqa: PLC0415
+
+    show_plan(service, version, as_json=json)
+
+
+@plan_app.command("apply")
+def plan_apply(
+    file: File,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    comment: Comment = "",
+    duration: Annotated[
+        str | None,
+        typer.Option("--for", metavar="DURATION", help="After it, the plan before comes back.", click_type=Duration()),
+    ] = None,
+    was: Was = None,
+    seen: Annotated[
+        int | None, typer.Option("--from-version", metavar="N", help="Only where this one is in force.", min=1)
+    ] = None,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Put a plan in force, whole or not at all; prints what that does."""
+    from fairhold.cli.live.plans import apply_plan  # noqa: PLC0415
+
+    given = {"comment": comment or None, "for": duration, "was": by_name(was) or None}
+    body = {name: value for name, value in given.items() if value is not None}
+    apply_plan(service, file, body, seen, is_dry=dry_run, as_json=json)
+
+
+@plan_app.command("versions")
+def plan_versions(*, service: Service = "", json: Json = False) -> None:
+    """List the versions of the plan, with author and comment."""
+    from fairhold.cli.live.plans import list_versions  # noqa: PLC0415
+
+    list_versions(service, as_json=json)
+
+
+@plan_app.command("revert")
+def plan_revert(
+    version: Annotated[
+        int | None, typer.Argument(metavar="[VERSION]", help="Else the one before the one in force.", min=1)
+    ] = None,
+    *,
+    comment: Comment = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Put an earlier plan in force again."""
+    from fairhold.cli.live.plans import revert_plan  # noqa: PLC0415
+
+    revert_plan(service, version, comment, as_json=json)
+
+
+@plan_app.command("diff")
+def plan_diff(file: File, *, was: Was = None, service: Service = "", json: Json = False) -> None:
+    """Show what a plan would change now."""
+    from fairhold.cli.live.plans import show_difference  # noqa: PLC0415
+
+    show_difference(service, file, by_name(was), as_json=json)

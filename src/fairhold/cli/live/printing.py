@@ -1,0 +1,107 @@
+"""What the live commands print: lines, tables that fit, JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cli.table import cut, table, terminal_width
+from fairhold.errors import printable
+from fairhold.runtime.cells import width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fairhold.client.exchange import Document
+
+_GAP = 2
+_LEAST = 8
+"""Cells to which a last column is cut at most."""
+
+
+def say(text: str) -> None:
+    """Lines to standard output, at once; what steers a terminal is shown in escapes."""
+    sys.stdout.write("\n".join(map(printable, text.split("\n"))) + "\n")
+    sys.stdout.flush()
+
+
+def say_json(document: object) -> None:
+    """A document to standard output."""
+    sys.stdout.write(json.dumps(document, indent=1) + "\n")
+
+
+def show(document: object, in_words: Callable[[Any], str], *, as_json: bool) -> None:
+    """A document, as JSON or in words."""
+    if as_json:
+        say_json(document)
+    else:
+        say(in_words(document))
+
+
+def fitted(head: Sequence[str], rows: Sequence[Sequence[object]], spare: Sequence[str] = ()) -> str:
+    """A table that fits the terminal: the columns in `spare` go first, then the last column is cut in its middle."""
+    room = terminal_width()
+    kept = list(range(len(head)))
+    texts = [["-" if cell is None else printable(str(cell)) for cell in row] for row in rows]
+    if room:
+        sizes = [max([width(name), *(width(row[at]) for row in texts)]) + _GAP for at, name in enumerate(head)]
+        for name in spare:
+            if sum(sizes[at] for at in kept) - _GAP <= room:
+                break
+            kept.remove(head.index(name))
+        most = max(room - sum(sizes[at] for at in kept[:-1]), _LEAST)
+        last = kept[-1]
+        rows = [[*row[:last], cut(text[last], most) if width(text[last]) > most else row[last], *row[last + 1 :]]
+                for row, text in zip(rows, texts, strict=True)]  # fmt: skip
+    return table([head[at] for at in kept], [[row[at] for at in kept] for row in rows], room=0)
+
+
+def pairs(rows: Mapping[str, object]) -> str:
+    """Names and values, one a line; what is None is left out."""
+    told = {name: value for name, value in rows.items() if value is not None}
+    room = max(map(len, told), default=0)
+    return "\n".join(f"{name:{room}}  {printable(str(value))}" for name, value in told.items())
+
+
+def clock(instant: str | None) -> str | None:
+    """An instant as a person here reads it: local time, without the day where it is today."""
+    if not instant:
+        return None
+    moment = datetime.fromisoformat(instant).astimezone()
+    today = datetime.now(UTC).astimezone().date()
+    return f"{moment:%H:%M:%S}" if moment.date() == today else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def span(start: str | None, end: str | None) -> str | None:
+    """How long something took, or has taken until now."""
+    if not start:
+        return None
+    until = datetime.fromisoformat(end) if end else datetime.now(UTC)
+    return seconds((until - datetime.fromisoformat(start)).total_seconds())
+
+
+def seconds(value: float) -> str:
+    """A duration as `1.2s`, `3m 05s`, `2h 04m`, `3d 02h`."""
+    if value < 60:
+        return f"{max(value, 0):.1f}s"
+    whole = int(value)
+    for size, next_size, name, next_name in ((86_400, 3600, "d", "h"), (3600, 60, "h", "m"), (60, 1, "m", "s")):
+        if whole >= size:
+            return f"{whole // size}{name} {whole % size // next_size:02}{next_name}"
+    return f"{whole}s"
+
+
+def count(number: int, what: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def tasks_in_words(tasks: Document) -> str:
+    """How many tasks a job has, and where they are."""
+    states = [f"{tasks[name]} {name}" for name in ("running", "waiting", "delayed", "done", "failed", "cancelled")
+              if tasks.get(name)]  # fmt: skip
+    text = f"{tasks['tasks']}: {', '.join(states)}" if states else str(tasks["tasks"])
+    taken = tasks.get("reclaimed", 0)
+    return f"{text}; {count(taken, 'attempt')} reclaimed" if taken else text

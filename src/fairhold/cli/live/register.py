@@ -1,0 +1,35 @@
+"""Adds the commands of the live service to the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live import cluster_commands, job_commands, plan_commands, service_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import typer
+
+_AS_IT_IS = {"ignore_unknown_options": True}
+"""`-5` is a number, and no option."""
+_PASSED_ON = {**_AS_IT_IS, "allow_extra_args": True, "help_option_names": []}
+
+
+def register(app: typer.Typer) -> None:
+    """Add them, in the order in which help shows them."""
+    _add(app, service_commands.serve, job_commands.submit, job_commands.jobs, job_commands.show, job_commands.logs)
+    _add(app, job_commands.cancel, job_commands.hold, job_commands.release, job_commands.requeue, job_commands.move)
+    app.command(context_settings=_AS_IT_IS)(job_commands.priority)
+    _add(app, cluster_commands.top)
+    app.add_typer(cluster_commands.hosts_app, name="hosts")
+    _add(app, cluster_commands.pause, cluster_commands.resume, cluster_commands.usage)
+    app.add_typer(plan_commands.plan_app, name="plan")
+    _add(app, service_commands.stop)
+    app.add_typer(service_commands.store_app, name="store")
+    app.command(context_settings=_PASSED_ON, add_help_option=False)(service_commands.agent)
+
+
+def _add(app: typer.Typer, *commands: Callable[..., None]) -> None:
+    for each in commands:
+        app.command()(each)

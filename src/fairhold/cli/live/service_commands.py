@@ -1,0 +1,112 @@
+"""Commands that start, stop and look after a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
+
+State = Annotated[
+    Path | None,
+    typer.Option("--state", metavar="DIRECTORY", help="State directory; else FAIRHOLD_STATE, or one of the cluster."),
+]
+store_app = typer.Typer(no_args_is_help=True, help="Copy and check what a service keeps.")
+
+
+def serve(
+    plan: Annotated[
+        Path | None, typer.Argument(metavar="PLAN", help="Plan file; may be left out where the state has a plan.")
+    ] = None,
+    *,
+    state: State = None,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="To listen on; 0 = any that is free.", min=0, max=65_535)
+    ] = 7878,
+    host: Annotated[
+        str, typer.Option("--host", metavar="NAME", help="The host of the plan that is this machine.")
+    ] = "",
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="ADDRESS", help="To listen at; all but loopback needs TLS.")
+    ] = "127.0.0.1",
+    certificate: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate chain, PEM.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key, PEM.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Option("--name", metavar="NAME", help="That clients call it by. May be repeated.")
+    ] = None,
+    agents: Annotated[
+        str, typer.Option("--agents", metavar="HOST:PORT", help="To listen at for agents of other machines.")
+    ] = "",
+    level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Run the live service, in the foreground, until it is stopped."""
+    from fairhold.cli.live.serving import Wanted  # noqa: PLC0415
+    from fairhold.cli.live.serving import serve as run  # noqa: PLC0415
+    from fairhold.errors import UsageError  # noqa: PLC0415
+
+    if level.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+        raise UsageError("--log: write debug, info, warning or error")
+    run(Wanted(plan, state, host, listen, port, certificate, key, agents, names or [], level.upper()))
+
+
+def stop(
+    *,
+    drain: Annotated[bool, typer.Option("--drain", help="Start nothing more and wait for what runs.")] = False,
+    kill: Annotated[bool, typer.Option("--kill", help="Stop what runs; it waits for the next start.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Return when it has stopped.")] = True,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Stop the service; without an option, its tasks run on."""
+    from fairhold.cli.live.stopping import stop_service  # noqa: PLC0415
+    from fairhold.errors import UsageError  # noqa: PLC0415
+
+    if drain and kill:
+        raise UsageError("--drain and --kill exclude each other")
+    how = "drain" if drain else "kill" if kill else "leave"
+    raise typer.Exit(stop_service(service, how, wait=wait, as_json=json))
+
+
+def agent(context: typer.Context) -> None:
+    """Run the agent of another machine; its arguments are those of `python -m fairhold.agent`."""
+    from fairhold.cli.live.serving import run_agent  # noqa: PLC0415
+
+    run_agent(context.args)
+
+
+@store_app.command("backup")
+def store_backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")], *, state: State = None, json: Json = False
+) -> None:
+    """Copy the store of a service that runs, or does not, to a file."""
+    from fairhold.cli.live.stores import backup  # noqa: PLC0415
+
+    backup(file, state, as_json=json)
+
+
+@store_app.command("restore")
+def store_restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    *,
+    state: Annotated[
+        Path, typer.Option("--state", metavar="DIRECTORY", help="State directory, of no service that runs.")
+    ],
+    replace: Annotated[bool, typer.Option("--replace", help="Set a store that is there aside.")] = False,
+    json: Json = False,
+) -> None:
+    """Make the store of a service from a backup."""
+    from fairhold.cli.live.stores import restore  # noqa: PLC0415
+
+    restore(file, state, replace=replace, as_json=json)
+
+
+@store_app.command("check")
+def store_check(*, state: State = None, json: Json = False) -> None:
+    """Look for everything that can be wrong in a store, while a service uses it or not."""
+    from fairhold.cli.live.stores import check  # noqa: PLC0415
+
+    check(state, as_json=json)

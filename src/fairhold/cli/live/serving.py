@@ -1,0 +1,112 @@
+"""`serve`: the live service in the foreground; `agent`: the agent of another machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.cli.live.printing import say
+from fairhold.client.finding import CURRENT, STATE, base_directory
+from fairhold.errors import Fault, InputError, UsageError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NEEDS = "the service needs more than the base: pip install 'fairhold[service]'"
+_EXTRA = ("fastapi", "pydantic", "pydantic_core", "prometheus_client", "starlette", "uvicorn", "anyio", "h11")
+
+
+class Wanted(NamedTuple):
+    """How a service is wanted, as the options say it. agents: `HOST:PORT`, empty = none of other machines."""
+
+    plan: Path | None
+    state: Path | None
+    host: str
+    listen: str
+    port: int
+    certificate: Path | None
+    key: Path | None
+    agents: str
+    names: Sequence[str]
+    level: str
+
+
+def serve(wanted: Wanted) -> None:
+    """Run the service until it is asked to stop. Raises InputError, UsageError."""
+    try:
+        from fairhold.runtime.live.opening import LiveSettings  # noqa: PLC0415
+        from fairhold.service.server import serve as run  # noqa: PLC0415
+        from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] in _EXTRA:
+            raise UsageError(_NEEDS) from None
+        raise
+    directory = _directory(wanted)
+    live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents))
+    settings = ServiceSettings(
+        directory,
+        host=wanted.listen,
+        port=wanted.port,
+        certificate=wanted.certificate,
+        key=wanted.key,
+        names=tuple(wanted.names),
+        pointers=_pointers(directory),
+    )
+    settings.check()
+    run(live, settings, level=wanted.level, on_ready=lambda url: say(f"listening at {url}, state in {directory}"))
+
+
+def _directory(wanted: Wanted) -> Path:
+    """The state directory: a given one, FAIRHOLD_STATE, or one of the cluster's name."""
+    if wanted.state is not None:
+        return wanted.state.absolute()
+    if os.environ.get(STATE):
+        return base_directory().absolute()
+    if wanted.plan is None:
+        raise UsageError(f"without a plan it is open which service is meant; name a PLAN, --state or {STATE}")
+    from fairhold.engines.files import folder_name  # noqa: PLC0415
+    from fairhold.planio.plan import read_plan  # noqa: PLC0415
+
+    return base_directory() / folder_name(read_plan(wanted.plan)[0].cluster or "cluster")
+
+
+def _pointers(directory: Path) -> tuple[Path, ...]:
+    """Where clients look; another service that runs keeps that."""
+    base = base_directory()
+    pointer = base / CURRENT
+    try:
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        other = json.loads(pointer.read_bytes())
+        is_other = Path(other["token_file"]).parent != directory and Path(f"/proc/{int(other['pid'])}").exists()
+    except (OSError, ValueError, KeyError, TypeError):
+        is_other = False
+    if is_other:
+        say(f"another service runs here; use this one with --service unix:{directory / 'api.sock'}")
+    return () if is_other else (pointer,)
+
+
+def _address(text: str) -> tuple[str, int] | None:
+    """`HOST:PORT`, or `PORT` for all addresses of this machine."""
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"--agents {printable(text)}: write HOST:PORT, as 10.0.0.1:7879")
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - what its user asked for
+
+
+def run_agent(words: Sequence[str]) -> None:
+    """Become an agent: a small process of its own, without what the command line has imported. Does not return."""
+    import fairhold.agent  # noqa: PLC0415
+
+    path = Path(fairhold.agent.__file__).with_name("__main__.py")
+    sys.stdout.flush()
+    try:
+        os.execv(sys.executable, [sys.executable, "-I", "-S", str(path), *words])  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        raise InputError(
+            [Fault("cannot-read", f"the agent cannot be started: {error.strerror}", file=str(path))]
+        ) from None

@@ -1,0 +1,219 @@
+"""`submit`: a job of the command line, or the jobs of a file; `--wait` until they are over."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live.connection import Connection, connect
+from fairhold.cli.live.options import by_name
+from fairhold.cli.live.printing import say, say_json
+from fairhold.client import steps
+from fairhold.client.errors import ConnectionLost
+from fairhold.client.terms import after_rows, job_terms, new_key, own_environment
+from fairhold.errors import Fault, InputError, UsageError, printable
+from fairhold.runtime.outlet import complain, tell
+
+if TYPE_CHECKING:
+    from fairhold.client.exchange import Document
+    from fairhold.model.job import Job
+    from fairhold.model.plan import Plan
+
+_INTERRUPTED = 128 + 2
+_LARGEST_CODE = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a job is to be like, as the options say it.
+
+    count : `COUNT` or `COUNT%THROTTLE`
+    """
+
+    count: str = "1"
+    units: int = 1
+    resource_group: str = ""
+    priority: int = 0
+    name: str = ""
+    labels: list[str] = field(default_factory=list)
+    time_limit: str | None = None
+    memory: int | None = None
+    after: list[str] = field(default_factory=list)
+    retries: int = 0
+    backoff: str | None = None
+    hold: bool = False
+    stdin: Path | None = None
+    env: list[str] = field(default_factory=list)
+    clean_env: bool = False
+    directory: Path | None = None
+    signal: str = ""
+    lead: str | None = None
+
+
+def submit_job(
+    service: str, consumer: str, argv: list[str], wishes: Wishes, key: str, *, wait: bool, as_json: bool
+) -> int:
+    """Submit one job and print its number; returns the exit code, with `wait` that of the job."""
+    if not consumer or not argv:
+        missing = "ARGV" if consumer else "CONSUMER"
+        raise UsageError(f"{missing} is missing; write `fairhold submit CONSUMER -- COMMAND`, or `submit --file JOBS`")
+    terms = _terms(consumer, argv, wishes)
+    connection = connect(service)
+    sent: list[Document] = []
+    try:
+        sent.append(_submit(connection, terms, key or new_key()))
+        if as_json and not wait:
+            say_json(sent[0])
+        elif not as_json:
+            say(sent[0]["job"])
+        return _wait(connection, sent, as_json=as_json) if wait else 0
+    except KeyboardInterrupt:
+        return _left(sent)
+
+
+def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
+    count, throttle = _count(wishes.count)
+    return job_terms(
+        consumer,
+        argv,
+        environment=({} if wishes.clean_env else own_environment()) | by_name(wishes.env),
+        directory=wishes.directory,
+        stdin=_stdin(wishes.stdin),
+        count=count,
+        throttle=throttle,
+        units=wishes.units,
+        resource_group=wishes.resource_group or None,
+        priority=wishes.priority,
+        name=wishes.name,
+        labels=by_name(wishes.labels),
+        time_limit=wishes.time_limit,
+        memory=wishes.memory,
+        after=after_rows(wishes.after),
+        retries=wishes.retries,
+        backoff=wishes.backoff,
+        hold=wishes.hold,
+        signal=wishes.signal.upper().removeprefix("SIG") or None,
+        lead=wishes.lead,
+    )
+
+
+def _count(text: str) -> tuple[int, int]:
+    """Tasks, and how many may run at once, 0 = any number."""
+    count, percent, throttle = text.partition("%")
+    if not count.isdecimal() or not int(count) or (percent and not (throttle.isdecimal() and int(throttle))):
+        raise UsageError(f"-n {printable(text)}: write how many tasks there are, and after % how many may run at once")
+    return int(count), int(throttle or 0)
+
+
+def _stdin(path: Path | None) -> bytes:
+    if path is None:
+        return b""
+    try:
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError([Fault("cannot-read", f"the file cannot be read: {why}", file=str(path))]) from None
+
+
+def _submit(connection: Connection, terms: Document, key: str) -> Document:
+    """Submit; where it stays open whether that has happened, say how to find out."""
+    try:
+        return connection.run(steps.submit(terms, key))
+    except ConnectionLost as error:
+        what = error.faults[0].what
+        raise ConnectionLost(
+            what, f"the job may be there: submit it again with `--key {key}`, it stays one job"
+        ) from None
+    except KeyboardInterrupt:
+        complain(f"interrupted; the job may be there: submit it again with `--key {key}`, it stays one job")
+        raise
+
+
+def _wait(connection: Connection, jobs: list[Document], *, as_json: bool) -> int:
+    """Wait until jobs are over; the exit code of the first that did not end well, else 0."""
+    over = [connection.run(steps.wait(job["job"])) for job in jobs]
+    if as_json:
+        say_json(over if len(over) > 1 else over[0])
+    for job in over:
+        if job["state"] == "cancelled" or (len(over) > 1 and _code(job)):
+            complain(f"job {job['job']} is {job['state']}")
+    return next((_code(job) for job in over if _code(job)), 0)
+
+
+def _left(jobs: list[Document]) -> int:
+    """Say after Ctrl-C that jobs go on; the exit code."""
+    names = " ".join(job["job"] for job in jobs)
+    if jobs:
+        told = f"job {names} goes" if len(jobs) == 1 else f"jobs {names} go"
+        complain(f"{told} on; `fairhold cancel {names}` stops that")
+    return _INTERRUPTED
+
+
+def _code(job: Document) -> int:
+    """The exit code of a job that is over, as a command of a shell would have it."""
+    code = job.get("exit_code")
+    if not isinstance(code, int):
+        return 0 if job["state"] == "done" else 1
+    return code if 0 <= code <= _LARGEST_CODE else 1
+
+
+def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: str, *, wait: bool, as_json: bool) -> int:
+    """Submit the jobs of a job file, each when it says so; prints number and name of each."""
+    if consumer or replace(wishes, hold=False, labels=[]) != Wishes():
+        raise UsageError("`submit --file` takes what jobs are from the file; with it go --hold, --label, --key, --wait")
+    from fairhold.planio.jobs import read_jobs  # noqa: PLC0415
+    from fairhold.planio.plan import parse_plan  # noqa: PLC0415
+
+    connection = connect(service)
+    plan = parse_plan(connection.run(steps.plan())["text"], "the plan in force")[0]
+    source = Path("/dev/stdin") if str(path) == "-" else path
+    jobs = sorted(enumerate(read_jobs(source, plan)), key=lambda each: each[1].submit)
+    key = key or new_key()
+    began = time.monotonic()
+    sent: list[Document] = []
+    try:
+        for at, job in jobs:
+            time.sleep(max(0.0, began + job.submit / 1e6 - time.monotonic()))
+            terms = _file_terms(plan, job, wishes)
+            sent.append(_submit_of_file(connection, terms, f"{key}-{at}", path, at))
+            if not as_json:
+                say(f"{sent[-1]['job']}  {job.name}")
+        if as_json and not wait:
+            say_json(sent)
+        return _wait(connection, sent, as_json=as_json) if wait else 0
+    except BaseException as error:
+        if len(sent) < len(jobs):
+            tell(f"{len(sent)} of {len(jobs)} jobs are submitted; `--key {key}` submits the others and none twice")
+        if isinstance(error, KeyboardInterrupt):
+            return _left(sent)
+        raise
+
+
+def _submit_of_file(connection: Connection, terms: Document, key: str, path: Path, at: int) -> Document:
+    """Submit a job of a file; a fault is one of this place of the file."""
+    try:
+        return connection.run(steps.submit(terms, key))
+    except InputError as error:
+        place = ("jobs", at)
+        raise InputError(
+            replace(fault, file=str(path), place=(*place, *fault.place)) for fault in error.faults
+        ) from None
+
+
+def _file_terms(plan: Plan, job: Job, wishes: Wishes) -> Document:
+    return job_terms(
+        plan.tree.paths[job.consumer],
+        job.argv,
+        environment=own_environment() | dict(job.environment),
+        directory=job.directory,
+        stdin=b"",
+        count=job.count,
+        resource_group=job.resource_group,
+        priority=job.priority,
+        name=job.name,
+        hold=wishes.hold,
+        labels=by_name(wishes.labels),
+    )

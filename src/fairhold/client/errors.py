@@ -1,0 +1,111 @@
+"""What can go wrong between a client and the service.
+
+FairholdError
+├── InputError
+│   └── Refused            the service says what is wrong with a request (exit 1; 2: it names what is not there)
+└── ServiceError           the service's side failed (exit 3)
+    ├── ServiceMissing     there is none, or it does not answer; nothing was asked
+    └── ConnectionLost     the connection broke; what was asked may have happened
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from fairhold.errors import FairholdError, Fault, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairhold.client.exchange import Response
+
+_SERVICE_AT_FAULT = frozenset({401, 403, 429})
+"""Nothing is wrong with what was asked: somebody else may ask it, or later."""
+_NO_NAMES = ("unknown-word", "unknown-key")
+_LONGEST = 200
+
+
+class ServiceError(FairholdError):
+    """The service cannot do what it is asked, whatever that is.
+
+    faults : as it said them
+    status : of HTTP, 0 = there was no answer
+    """
+
+    code = "service"
+    exit_code = 3
+
+    def __init__(self, faults: Sequence[Fault], status: int = 0) -> None:
+        self.faults = tuple(faults)
+        self.status = status
+        if faults:
+            self.code = faults[0].code
+        super().__init__("\n".join(map(str, faults)))
+
+
+class ServiceMissing(ServiceError):  # noqa: N818 - it says what has happened
+    """There is no service, or it does not answer: nothing has happened."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__([Fault("no-service", what)])
+
+
+class ConnectionLost(ServiceError):  # noqa: N818 - it says what has happened
+    """The connection broke after something was asked, which may have happened."""
+
+    def __init__(self, what: str, mend: str = "look whether it has happened, before you ask again") -> None:
+        super().__init__([Fault("connection-lost", what, mend)])
+
+
+class Refused(InputError):  # noqa: N818 - it says what has happened
+    """The service refuses a request; nothing has happened.
+
+    code   : of the first fault
+    status : of HTTP
+    """
+
+    def __init__(self, faults: Sequence[Fault], status: int) -> None:
+        super().__init__(faults)
+        self.status = status
+        self.code = self.faults[0].code
+        if all(fault.code.startswith("unknown-") and fault.code not in _NO_NAMES for fault in self.faults):
+            self.exit_code = 2  # as other commands say of arguments that name what is not there
+
+
+def error_of(response: Response) -> Refused | ServiceError:
+    """The error that an answer is."""
+    faults = _faults(response)
+    if response.status >= 500 or response.status in _SERVICE_AT_FAULT:
+        return ServiceError(faults, response.status)
+    return Refused(faults, response.status)
+
+
+def _faults(response: Response) -> list[Fault]:
+    """The faults of a problem document (RFC 9457), at least one."""
+    try:
+        document = json.loads(response.body)
+    except ValueError:
+        document = None
+    if isinstance(document, dict):
+        rows = document.get("faults")
+        faults = [_fault(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        if faults:
+            return faults
+        code, detail = document.get("code"), document.get("detail") or document.get("title")
+        if code or detail:
+            return [Fault(str(code or "service"), str(detail or code))]
+    said = response.body.decode(errors="replace").strip()[:_LONGEST]
+    return [Fault("not-a-service", f"an answer {response.status} that no fairhold service gives: {said or 'empty'}")]
+
+
+def _fault(row: dict[str, Any]) -> Fault:
+    line, place = row.get("line"), row.get("place")
+    return Fault(
+        str(row.get("code") or "service"),
+        str(row.get("what") or "the service does not say why"),
+        str(row.get("mend") or ""),
+        (str(place),) if place else (),
+        str(row.get("file") or ""),
+        line if isinstance(line, int) else 0,
+    )

@@ -1,0 +1,109 @@
+"""Where the service is: a name that is given, the environment, or the one that this user runs here."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from fairhold.client.errors import ServiceMissing
+from fairhold.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SERVICE, TOKEN, STATE, CERTIFICATES = "FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN", "FAIRHOLD_STATE", "FAIRHOLD_CA"
+CURRENT = "current"
+FILE = "service.json"
+START = "start one with `fairhold serve PLAN`, or name one with `--service` or FAIRHOLD_SERVICE"
+_LONGEST = 120
+"""Bytes below which the path of a socket stays on every system, and some."""
+
+
+class Target(NamedTuple):
+    """A service that requests can be sent to.
+
+    url          : scheme, name and port, without a path
+    socket       : path of its Unix socket, which is used in place of the URL's address; empty = none
+    token        : empty = none is sent, which a Unix socket does without
+    directory    : state directory, None = not known, as of a service elsewhere
+    certificates : file of those that sign its certificate, empty = the system's
+    """
+
+    url: str
+    socket: str = ""
+    token: str = ""
+    directory: Path | None = None
+    certificates: str = ""
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        return f"unix:{self.socket}" if self.socket else self.url
+
+
+def base_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Folder in which `current` says which service runs."""
+    environ = os.environ if environ is None else environ
+    return Path(environ.get(STATE) or Path.home() / ".local/state/fairhold")
+
+
+def find(url: str | None = None, token: str | None = None, environ: Mapping[str, str] | None = None) -> Target:
+    """The service that is meant; not whether it answers. Raises ServiceMissing, or UsageError for what is no URL."""
+    environ = os.environ if environ is None else environ
+    named = url or environ.get(SERVICE, "")
+    secret = token or environ.get(TOKEN, "")
+    target = _named(named) if named else _current(base_directory(environ))
+    if named and not secret:
+        secret = _token_of_same(target, environ)
+    return target._replace(token=secret or target.token, certificates=environ.get(CERTIFICATES, ""))
+
+
+def _named(text: str) -> Target:
+    if text.startswith("unix:"):
+        path = Path(text.removeprefix("unix:")).expanduser().absolute()
+        return Target("http://fairhold", str(path), _text(path.with_name("token")), path.parent)
+    try:
+        parts = urlsplit(text)
+        is_good = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_good = False
+        parts = urlsplit("")
+    if not is_good or parts.path not in {"", "/"} or parts.query or parts.username:
+        raise UsageError(f"`{printable(text)}` is no service; write http://HOST:PORT, https://HOST:PORT or unix:PATH")
+    return Target(f"{parts.scheme}://{parts.netloc}")
+
+
+def _current(base: Path) -> Target:
+    """The service that runs here, as it said when it started."""
+    for path in (base / CURRENT, base / CURRENT / FILE, base / FILE):
+        if path.is_file():
+            break
+    else:
+        raise ServiceMissing(f"no service runs here ({base / CURRENT} is not there); {START}")
+    try:
+        document = json.loads(path.read_bytes())
+        url, token_file = str(document["url"]), Path(document["token_file"])
+        socket = str(document.get("socket") or "")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ServiceMissing(f"{path} does not say where the service is ({error}); {START}") from None
+    usable = socket if socket and len(os.fsencode(socket)) < _LONGEST and Path(socket).exists() else ""
+    return Target(url.rstrip("/"), usable, _text(token_file), token_file.parent)
+
+
+def _token_of_same(target: Target, environ: Mapping[str, str]) -> str:
+    """The token of the service that runs here, where it is the one that was named: no other is to see it."""
+    try:
+        here = _current(base_directory(environ))
+    except ServiceMissing:
+        return ""
+    return here.token if target.url == here.url and not target.socket else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""

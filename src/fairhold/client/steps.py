@@ -1,0 +1,238 @@
+"""Everything that can be asked of the service, without a connection: see `exchange`. Answers are documents."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.client.exchange import (
+    LONG_PATIENCE,
+    PATIENCE,
+    Document,
+    Pause,
+    Response,
+    Steps,
+    Value,
+    ask,
+    exchange,
+    request,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OVER = ("done", "failed", "cancelled")
+"""States of a job that does nothing more."""
+_POLL = 30.0
+"""Seconds that the service is asked to wait before it answers that nothing has changed."""
+_PAGE = 1_000
+_CHUNK = 1 << 20
+
+
+class Piece(NamedTuple):
+    """Some of the output of an attempt.
+
+    attempt  : its number from 1, 0 = the task was not started
+    next     : offset of what comes after it
+    is_ended : the attempt is over and this is the end of its output
+    """
+
+    data: bytes
+    attempt: int
+    next: int
+    is_ended: bool
+
+
+def submit(terms: Document, key: str) -> Steps[Document]:
+    """A new job, or the one that this key has made before; safe when the connection breaks at any moment."""
+    return (yield from ask(request("POST", "jobs", body=terms, headers={"Idempotency-Key": key}, is_safe=True)))
+
+
+def job(name: str) -> Steps[Document]:
+    """One job."""
+    return (yield from ask(request("GET", "jobs", name)))
+
+
+def wait(name: str, timeout: float | None = None) -> Steps[Document]:
+    """A job when it is over, or as it is after `timeout` seconds; a service that restarts meanwhile is waited for."""
+    end = None if timeout is None else time.monotonic() + timeout
+    is_known = False
+    while True:
+        left = _POLL if end is None else max(0.0, min(_POLL, end - time.monotonic()))
+        began = time.monotonic()
+        asked = request("GET", "jobs", name, wait=round(left, 3))
+        found = yield from ask(asked, patience=LONG_PATIENCE, is_known=is_known)
+        is_known = True
+        if found["state"] in OVER or (end is not None and time.monotonic() >= end):
+            return found
+        if time.monotonic() - began < left / 2:  # it answers early when it is about to stop
+            yield Pause(min(0.2, left))
+
+
+def jobs(query: Mapping[str, Value], most: int = 0) -> Steps[Document]:
+    """Jobs that a query finds, the documents of all pages as one; `next` is there where there are more than `most`.
+
+    most : 0 = all
+    """
+    return (yield from _pages(("jobs",), "jobs", query, most))
+
+
+def tasks(name: str, most: int = 0) -> Steps[Document]:
+    """Tasks of a job with their attempts; see `jobs`."""
+    return (yield from _pages(("jobs", name, "tasks"), "tasks", {}, most))
+
+
+def _pages(path: tuple[str, ...], key: str, query: Mapping[str, Value], most: int) -> Steps[Document]:
+    rows: list[Document] = []
+    cursor: Value = None
+    while True:
+        limit = min(_PAGE, most - len(rows)) if most else _PAGE
+        page = yield from ask(request("GET", *path, query={**query, "limit": limit, "cursor": cursor}))
+        rows += page[key]
+        cursor = page.get("next")
+        if cursor is None or (most and len(rows) >= most):
+            return {key: rows, "next": cursor}
+
+
+def output(
+    name: str, task: int, attempt: int | None = None, offset: int = 0, *, wait: float = 0, is_known: bool = False
+) -> Steps[Piece]:
+    """The next piece of what an attempt wrote; the latest attempt where none is named."""
+    asked = request(
+        "GET",
+        *("jobs", name, "tasks", str(task), "output"),
+        query={"attempt": attempt or None, "offset": offset, "limit": _CHUNK},
+        wait=wait,
+    )
+    patience = LONG_PATIENCE if is_known else PATIENCE
+    return _piece((yield from exchange(asked, patience=patience, is_known=is_known)), offset)
+
+
+def _piece(response: Response, offset: int) -> Piece:
+    head = response.headers
+    after = int(head.get("fairhold-next", offset + len(response.body)))
+    return Piece(response.body, int(head.get("fairhold-attempt", 0)), after, head.get("fairhold-ended") == "1")
+
+
+def whole_output(name: str, task: int, attempt: int | None = None) -> Steps[bytes]:
+    """All that an attempt has written until now."""
+    parts: list[bytes] = []
+    offset = 0
+    while True:
+        piece = yield from output(name, task, attempt, offset)
+        attempt = attempt or piece.attempt or None
+        parts.append(piece.data)
+        if not piece.data:
+            return b"".join(parts)
+        offset = piece.next
+
+
+def act(name: str, verb: str, body: Document | None = None) -> Steps[Document]:
+    """`cancel`, `hold`, `release` or `requeue` a job."""
+    return (yield from ask(request("POST", "jobs", name, verb, body=body or {})))
+
+
+def change(name: str, changes: Document) -> Steps[Document]:
+    """Give a job another `priority`, `consumer` or `labels`."""
+    return (yield from ask(request("PATCH", "jobs", name, body=changes, is_safe=True)))
+
+
+def explanation(name: str) -> Steps[Document]:
+    """Why a job waits, or what was taken from it."""
+    return (yield from ask(request("GET", "jobs", name, "explanation")))
+
+
+def consumers() -> Steps[Document]:
+    """All resource groups with their consumers as they are now."""
+    return (yield from ask(request("GET", "consumers")))
+
+
+def consumer_explanation(path: str, group: str | None = None) -> Steps[Document]:
+    """Why a consumer's numbers are what they are now."""
+    query = {"consumer": path, "resource_group": group or None}
+    return (yield from ask(request("GET", "consumers", "explanation", query=query)))
+
+
+def plan(version: int | None = None) -> Steps[Document]:
+    """The plan in force, or a version of it."""
+    path = ("plan",) if version is None else ("plan", "versions", str(version))
+    return (yield from ask(request("GET", *path)))
+
+
+def plan_versions() -> Steps[Document]:
+    """Versions of the plan, without their texts."""
+    return (yield from ask(request("GET", "plan", "versions")))
+
+
+def check_plan(text: str) -> Steps[Document]:
+    """Faults, warnings and balances of a plan."""
+    return (yield from ask(request("POST", "plan", "check", body={"text": text}, is_safe=True)))
+
+
+def diff_plan(text: str, was: Mapping[str, str] | None = None) -> Steps[Document]:
+    """What a plan would change now.
+
+    was : new path → old path of consumers that it calls otherwise
+    """
+    body = {"text": text} | ({"was": dict(was)} if was else {})
+    return (yield from ask(request("POST", "plan", "diff", body=body, is_safe=True)))
+
+
+def apply_plan(body: Document, seen: int | None = None, *, is_dry: bool = False) -> Steps[Document]:
+    """Put a plan in force.
+
+    body : `text`, and `comment`, `was`, `for`
+    seen : version that the change was made from; None = the one in force now
+    """
+    if seen is None:
+        seen = (yield from plan())["version"]
+    head = {"If-Match": f'"{seen}"'}
+    query = {"dry_run": 1 if is_dry else None}
+    return (yield from ask(request("PUT", "plan", query=query, body=body, headers=head, is_safe=is_dry)))
+
+
+def revert_plan(to: int | None = None, comment: str = "") -> Steps[Document]:
+    """Put an earlier plan in force again: the one before, or a version."""
+    seen = (yield from plan())["version"]
+    body: Document = ({"to": to} if to is not None else {}) | ({"comment": comment} if comment else {})
+    return (yield from ask(request("POST", "plan", "revert", body=body, headers={"If-Match": f'"{seen}"'})))
+
+
+def hosts() -> Steps[Document]:
+    """All hosts."""
+    return (yield from ask(request("GET", "hosts")))
+
+
+def close_host(host: str, body: Document) -> Steps[Document]:
+    """Let a host start nothing more; `reason`, and `drain`, `at`, `until`."""
+    return (yield from ask(request("POST", "hosts", host, "close", body=body)))
+
+
+def open_host(host: str) -> Steps[Document]:
+    """Let a host start work again."""
+    return (yield from ask(request("POST", "hosts", host, "open", body={}, is_safe=True)))
+
+
+def pause_group(group: str, verb: str, body: Document) -> Steps[Document]:
+    """`pause` or `resume` the `grants` and `reclaims` of a resource group."""
+    return (yield from ask(request("POST", "groups", group, verb, body=body, is_safe=True)))
+
+
+def listing(path: str, query: Mapping[str, Value]) -> Steps[Document]:
+    """`allocations`, `cycles`, `events` or `usage`, as a query finds them."""
+    return (yield from ask(request("GET", path, query=query)))
+
+
+def cycle(number: int) -> Steps[Document]:
+    """One cycle with what it decided."""
+    return (yield from ask(request("GET", "cycles", str(number))))
+
+
+def health() -> Steps[Document]:
+    """How the service is."""
+    return (yield from ask(request("GET", "health")))
+
+
+def stop(how: str) -> Steps[Document]:
+    """Let the service end: `leave`, `drain` or `kill`."""
+    return (yield from ask(request("POST", "stop", body={"how": how})))

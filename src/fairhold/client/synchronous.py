@@ -1,0 +1,300 @@
+"""The client whose calls wait for their answers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self
+
+import httpx
+
+from fairhold.client import steps as ask
+from fairhold.client import typed
+from fairhold.client.errors import ServiceError
+from fairhold.client.exchange import Pause, Request, Response
+from fairhold.client.wire import answered, broken, call, moment, settings, wire
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from types import TracebackType
+
+    from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
+    from fairhold.client.exchange import Document, Returned, Steps
+    from fairhold.client.finding import Target
+    from fairhold.client.typed import JobOrName
+
+    Words = Mapping[str, str]
+
+
+class Client:
+    """A service; to be closed, as by `with`.
+
+    Requests that are safe to repeat are repeated where the connection breaks, a submission under its key among them.
+    Errors: `Refused` where the service says what is wrong with a request, `ServiceError` where its side failed.
+    """
+
+    def __init__(self, target: Target, transport: httpx.BaseTransport | None = None) -> None:
+        """`connect` makes one. transport: of tests."""
+        over = transport or httpx.HTTPTransport(**wire(target))
+        self._http = httpx.Client(**settings(target), transport=over)
+        self._name = target.name
+
+    # Jobs
+
+    def submit(
+        self,
+        consumer: str,
+        argv: Sequence[str],
+        *,
+        resource_group: str | None = None,
+        name: str = "",
+        count: int = 1,
+        units: int = 1,
+        throttle: int = 0,
+        priority: int = 0,
+        time_limit: str | int | None = None,
+        memory: int | None = None,
+        environment: Words | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        stdin: bytes = b"",
+        hold: bool = False,
+        after: Sequence[JobOrName | tuple[JobOrName, str]] = (),
+        retries: int = 0,
+        backoff: str | int | None = None,
+        signal: str | None = None,
+        lead: str | int | None = None,
+        labels: Words | None = None,
+        user: str | None = None,
+        key: str | None = None,
+    ) -> Job:
+        """Submit a job; when this returns, it is durable.
+
+        argv        : the command, without a shell; `{index}` is the number of the task, from 0
+        count       : tasks; units: slots of each; throttle: how many may run at once, 0 = any number
+        time_limit, backoff, lead : text such as `30s`, or seconds
+        environment : the whole of it; None = the caller's. directory: None = the caller's
+        after       : jobs to wait for: a job, `"ok:17"`, or a pair of a job and `ok`, `fail` or `any`
+        signal      : that tells of a reclaim, `TERM` by itself
+        key         : the same key again is the same job; None = a new one
+        """
+        others: dict[str, object] = {
+            "resource_group": resource_group,
+            "name": name,
+            "count": count,
+            "units": units,
+            "throttle": throttle,
+            "priority": priority,
+            "time_limit": time_limit,
+            "memory": memory,
+            "hold": hold,
+            "retries": retries,
+            "backoff": backoff,
+            "signal": signal,
+            "lead": lead,
+            "labels": dict(labels or {}),
+            "user": user,
+        }
+        return self._run(
+            typed.submit(
+                consumer,
+                argv,
+                key=key,
+                after=after,
+                environment=environment,
+                directory=directory,
+                stdin=stdin,
+                others=others,
+            )
+        )
+
+    def job(self, job: JobOrName) -> Job:
+        """A job as it is now."""
+        return self._run(typed.job(job))
+
+    def jobs(
+        self,
+        *,
+        consumer: str | None = None,
+        state: str | None = None,
+        user: str | None = None,
+        label: str | None = None,
+        finished: bool = False,
+        limit: int = 0,
+    ) -> list[Job]:
+        """Jobs, `finished` ones too if wished; limit: 0 = all. label: `key:value`."""
+        query = {"consumer": consumer, "state": state, "user": user, "label": label, "all": 1 if finished else None}
+        return self._run(typed.jobs(query, limit))
+
+    def wait(self, job: JobOrName, timeout: float | None = None) -> Job:
+        """Wait until a job is over, also while the service restarts. Raises TimeoutError."""
+        return self._run(typed.wait(job, timeout))
+
+    def tasks(self, job: JobOrName) -> list[Task]:
+        """Tasks of a job with their attempts."""
+        return self._run(typed.tasks(job))
+
+    def output(self, job: JobOrName, task: int = 0, attempt: int | None = None) -> bytes:
+        """What a task has written until now; of its latest attempt where none is named."""
+        return self._run(typed.output(job, task, attempt))
+
+    def results(self, job: JobOrName, timeout: float | None = None) -> list[Result]:
+        """Wait until a job is over; what became of every task, with its output. Raises TimeoutError."""
+        return self._run(typed.results(job, timeout))
+
+    def cancel(self, job: JobOrName) -> Job:
+        """Stop a job and all of its tasks."""
+        return self._run(typed.act(job, "cancel"))
+
+    def hold(self, job: JobOrName, reason: str = "") -> Job:
+        """Start no more tasks of a job."""
+        return self._run(typed.act(job, "hold", {"reason": reason}))
+
+    def release(self, job: JobOrName) -> Job:
+        """Let a held job go on."""
+        return self._run(typed.act(job, "release"))
+
+    def requeue(self, job: JobOrName) -> Job:
+        """Stop the tasks of a job that run, to be started again."""
+        return self._run(typed.act(job, "requeue"))
+
+    def change(
+        self,
+        job: JobOrName,
+        *,
+        priority: int | None = None,
+        consumer: str | None = None,
+        labels: Words | None = None,
+    ) -> Job:
+        """Give a job another priority, consumer or other labels; what is None stays."""
+        changes = {"priority": priority, "consumer": consumer, "labels": None if labels is None else dict(labels)}
+        return self._run(typed.change(job, changes))
+
+    def explain(self, job: JobOrName) -> Document:
+        """Why a job waits, or what was taken from it; `text` is that in words."""
+        return self._run(ask.explanation(typed.name_of(job)))
+
+    # The cluster
+
+    def consumers(self) -> list[Consumer]:
+        """All consumers of all resource groups, as they are now."""
+        return self._run(typed.consumers())
+
+    def explain_consumer(self, path: str, resource_group: str | None = None) -> Document:
+        """Why a consumer's numbers are what they are now."""
+        return self._run(ask.consumer_explanation(path, resource_group))
+
+    def hosts(self) -> list[Host]:
+        """All hosts."""
+        return self._run(typed.hosts())
+
+    def close_host(self, host: str, reason: str, *, drain: bool = False) -> Document:
+        """Let a host start nothing more; drain: also take back what runs there."""
+        return self._run(ask.close_host(host, {"reason": reason, "drain": drain}))
+
+    def open_host(self, host: str) -> Document:
+        """Let a host start work again."""
+        return self._run(ask.open_host(host))
+
+    def allocations(self, *, consumer: str | None = None, host: str | None = None) -> list[Document]:
+        """Attempts that hold slots now."""
+        return self._run(typed.rows("allocations", {"consumer": consumer, "host": host}))
+
+    def cycles(self, *, resource_group: str | None = None, limit: int = 100) -> list[Document]:
+        """The latest cycles."""
+        return self._run(typed.rows("cycles", {"resource_group": resource_group, "limit": limit}))
+
+    def usage(
+        self,
+        by: Sequence[str] = ("consumer",),
+        *,
+        start: datetime | str | None = None,
+        end: datetime | str | None = None,
+    ) -> Document:
+        """Unit-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
+        return self._run(ask.listing("usage", {"from": moment(start), "to": moment(end), "by": ",".join(by)}))
+
+    def events(self, after: int = 0, limit: int = 1000) -> Document:
+        """Events of the log with a number above `after`; `next` is where to go on."""
+        return self._run(ask.listing("events", {"after": after, "limit": limit}))
+
+    def health(self) -> Document:
+        """How the service is."""
+        return self._run(ask.health())
+
+    # The plan
+
+    def plan(self, version: int | None = None) -> Plan:
+        """The plan in force, or a version of it."""
+        return self._run(typed.plan(version))
+
+    def plan_versions(self) -> list[Plan]:
+        """All versions of the plan, without their texts."""
+        return self._run(typed.plan_versions())
+
+    def check_plan(self, text: str) -> Document:
+        """Faults, warnings and balances of a plan."""
+        return self._run(ask.check_plan(text))
+
+    def diff_plan(self, text: str, was: Words | None = None) -> Document:
+        """What a plan would change now; was: new path → old path of consumers that it calls otherwise."""
+        return self._run(ask.diff_plan(text, was))
+
+    def apply_plan(
+        self,
+        text: str,
+        *,
+        comment: str = "",
+        was: Words | None = None,
+        for_: str | int | None = None,
+        seen: int | None = None,
+        dry_run: bool = False,
+    ) -> Document:
+        """Put a plan in force, whole or not at all.
+
+        for_ : how long, after which the one before comes back; None = for good
+        seen : version that the change was made from: refused where another is in force; None = the one in force
+        """
+        return self._run(ask.apply_plan(typed.plan_body(text, comment, was, for_), seen, is_dry=dry_run))
+
+    def revert_plan(self, to: int | None = None, comment: str = "") -> Document:
+        """Put an earlier plan in force again: the one before, or a version."""
+        return self._run(ask.revert_plan(to, comment))
+
+    # Its connections
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its connections; jobs go on."""
+        self._http.close()
+
+    def _run(self, steps: Steps[Returned]) -> Returned:
+        """Carry out steps over this client's connections."""
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = self._carry_out(step)
+                except ServiceError as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            returned: Returned = end.value
+            return returned
+
+    def _carry_out(self, step: Request | Pause) -> Response | None:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        try:
+            return answered(self._http.request(**call(step)))
+        except httpx.HTTPError as error:
+            raise broken(error, self._name) from error

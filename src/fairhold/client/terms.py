@@ -1,0 +1,109 @@
+"""What is sent with a new job: the words of a program or a person as the contract wants them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairhold.client.finding import TOKEN
+from fairhold.errors import ArgumentError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fairhold.client.exchange import Document
+
+_DEFAULTS: Document = {
+    "resource_group": None,
+    "name": "",
+    "count": 1,
+    "units": 1,
+    "throttle": 0,
+    "priority": 0,
+    "time_limit": None,
+    "memory": None,
+    "hold": False,
+    "retries": 0,
+    "backoff": None,
+    "signal": None,
+    "lead": None,
+    "user": None,
+    "labels": {},
+    "after": [],
+}
+"""What need not be sent."""
+ONS = ("ok", "fail", "any")
+
+
+def new_key() -> str:
+    """A key that no other submission has."""
+    return secrets.token_hex(16)
+
+
+def job_terms(
+    consumer: str,
+    argv: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None,
+    directory: str | os.PathLike[str] | None,
+    stdin: bytes,
+    **others: object,
+) -> Document:
+    """The document of a new job.
+
+    environment : None = the caller's
+    directory   : None = the caller's
+    others      : as in the contract; what is as if it were left out is not sent
+    """
+    terms: Document = {"consumer": consumer, "argv": list(argv)}
+    terms["environment"] = dict(own_environment() if environment is None else environment)
+    terms["directory"] = str(Path.cwd() if directory is None else Path(directory).absolute())
+    if stdin:
+        terms["stdin"] = b64encode(stdin).decode()
+    terms |= {name: value for name, value in others.items() if value != _DEFAULTS[name]}
+    _refuse_bytes(terms)
+    return terms
+
+
+def own_environment() -> dict[str, str]:
+    """The caller's variables: without the token of the service, and without what is no Unicode text."""
+    return {name: value for name, value in os.environ.items() if name != TOKEN and _is_text(name) and _is_text(value)}
+
+
+def after_rows(names: Iterable[str | tuple[str, str]]) -> list[Document]:
+    """`17`, `ok:17` and `("17", "ok")` as the contract has them. Raises ArgumentError."""
+    rows = []
+    for each in names:
+        if isinstance(each, tuple):
+            job, on = each
+        else:
+            on, colon, job = each.rpartition(":")
+            on = on if colon else ONS[0]
+        if on not in ONS or not job.isdecimal():
+            what = f"`{each}` does not say what to wait for"
+            mend = "write ok:JOB, fail:JOB or any:JOB, as `ok:17`"
+            raise ArgumentError([Fault("after", what, mend)])
+        rows.append({"job": job, "on": on})
+    return rows
+
+
+def _is_text(text: str) -> bool:
+    """Whether all of a text is Unicode; the system's names may hold any bytes, which JSON cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse_bytes(terms: Document) -> None:
+    for name in ("consumer", "directory", "argv"):
+        value = terms[name]
+        for text in value if isinstance(value, list) else [value]:
+            if not _is_text(text):
+                shown = text.encode(errors="backslashreplace").decode()
+                mend = "use names of files that are UTF-8"
+                raise ArgumentError([Fault("not-text", f"`{shown}` is no Unicode text", mend, (name,))])

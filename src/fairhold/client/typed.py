@@ -1,0 +1,127 @@
+"""The steps with typed results: what both clients offer, once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.client import steps
+from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
+from fairhold.client.terms import after_rows, job_terms, new_key
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from fairhold.client.exchange import Document, Steps, Value
+
+JobOrName = Job | str | int
+
+
+def name_of(job: JobOrName) -> str:
+    """Number of a job as text."""
+    return job.name if isinstance(job, Job) else str(job)
+
+
+def submit(
+    consumer: str,
+    argv: Sequence[str],
+    *,
+    key: str | None,
+    after: Sequence[JobOrName | tuple[JobOrName, str]],
+    environment: Mapping[str, str] | None,
+    directory: str | os.PathLike[str] | None,
+    stdin: bytes,
+    others: Mapping[str, object],
+) -> Steps[Job]:
+    """Submit a job under a key, a new one where none is given."""
+    rows = [_after(each) for each in after]
+    terms = job_terms(
+        consumer, argv, environment=environment, directory=directory, stdin=stdin, after=after_rows(rows), **others
+    )
+    return Job.of((yield from steps.submit(terms, key or new_key())))
+
+
+def _after(each: JobOrName | tuple[JobOrName, str]) -> str | tuple[str, str]:
+    return (name_of(each[0]), each[1]) if isinstance(each, tuple) else name_of(each)
+
+
+def job(name: JobOrName) -> Steps[Job]:
+    """A job as it is."""
+    return Job.of((yield from steps.job(name_of(name))))
+
+
+def wait(name: JobOrName, timeout: float | None) -> Steps[Job]:
+    """A job when it is over. Raises TimeoutError."""
+    found = Job.of((yield from steps.wait(name_of(name), timeout)))
+    if not found.is_over:
+        raise TimeoutError(f"job {found.name} is {found.state} after {timeout:g} seconds")
+    return found
+
+
+def jobs(query: Mapping[str, str | int | None], most: int) -> Steps[list[Job]]:
+    """Jobs that a query finds."""
+    return [Job.of(row) for row in (yield from steps.jobs(query, most))["jobs"]]
+
+
+def tasks(name: JobOrName) -> Steps[list[Task]]:
+    """Tasks of a job."""
+    return [Task.of(row) for row in (yield from steps.tasks(name_of(name)))["tasks"]]
+
+
+def results(name: JobOrName, timeout: float | None) -> Steps[list[Result]]:
+    """What became of every task, when the job is over. Raises TimeoutError."""
+    over = yield from wait(name, timeout)
+    found = []
+    for each in (yield from tasks(over)):
+        last = each.attempts[-1] if each.attempts else None
+        data = (yield from steps.whole_output(over.name, each.index, last.number)) if last else b""
+        found.append(Result(each.index, each.state, last.code if last else None, data))
+    return found
+
+
+def output(name: JobOrName, task: int, attempt: int | None) -> Steps[bytes]:
+    """What a task has written until now."""
+    return (yield from steps.whole_output(name_of(name), task, attempt))
+
+
+def act(name: JobOrName, verb: str, body: Document | None = None) -> Steps[Job]:
+    """Cancel, hold, release or requeue a job."""
+    return Job.of((yield from steps.act(name_of(name), verb, body)))
+
+
+def change(name: JobOrName, changes: Mapping[str, object]) -> Steps[Job]:
+    """Change what is not None."""
+    sent = {key: value for key, value in changes.items() if value is not None}
+    return Job.of((yield from steps.change(name_of(name), sent)))
+
+
+def consumers() -> Steps[list[Consumer]]:
+    """All consumers of all resource groups."""
+    groups = (yield from steps.consumers())["resource_groups"]
+    return [Consumer.of(row, group) for group, found in groups.items() for row in found["consumers"]]
+
+
+def plan(version: int | None) -> Steps[Plan]:
+    """A version of the plan."""
+    return Plan.of((yield from steps.plan(version)))
+
+
+def plan_versions() -> Steps[list[Plan]]:
+    """All versions, without texts."""
+    return [Plan.of(row) for row in (yield from steps.plan_versions())["versions"]]
+
+
+def plan_body(text: str, comment: str, was: Mapping[str, str] | None, for_: str | int | None) -> Document:
+    """What is sent to put a plan in force."""
+    given = {"comment": comment or None, "was": dict(was) if was else None, "for": for_}
+    return {"text": text} | {name: value for name, value in given.items() if value is not None}
+
+
+def hosts() -> Steps[list[Host]]:
+    """All hosts."""
+    return [Host.of(row) for row in (yield from steps.hosts())["hosts"]]
+
+
+def rows(path: str, query: Mapping[str, Value]) -> Steps[list[Document]]:
+    """The rows of `allocations` or `cycles`."""
+    return list((yield from steps.listing(path, query))[path])

@@ -1,0 +1,69 @@
+"""Requests and answers over httpx: what both clients share."""
+
+from __future__ import annotations
+
+import ssl
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from fairhold.client.errors import ConnectionLost, ServiceError, ServiceMissing
+from fairhold.client.exchange import Request, Response
+
+if TYPE_CHECKING:
+    from fairhold.client.finding import Target
+
+_CONNECT, _ANSWER = 10.0, 90.0
+"""Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
+
+
+def settings(target: Target) -> dict[str, Any]:
+    """What an httpx client is made with."""
+    headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
+    return {"base_url": target.url, "headers": headers, "follow_redirects": False, "trust_env": False}
+
+
+def wire(target: Target) -> dict[str, Any]:
+    """What its transport is made with."""
+    if target.socket:
+        return {"uds": target.socket}
+    if target.url.startswith("https:"):
+        return {"verify": ssl.create_default_context(cafile=target.certificates or None)}
+    return {"verify": False}  # nothing to verify, and a context of TLS takes its time
+
+
+def call(request: Request) -> dict[str, Any]:
+    """A request as httpx wants it."""
+    return {
+        "method": request.method,
+        "url": request.path,
+        "content": request.body,
+        "headers": dict(request.headers),
+        "timeout": httpx.Timeout(_ANSWER + request.wait, connect=_CONNECT),
+    }
+
+
+def answered(response: httpx.Response) -> Response:
+    """What httpx has read."""
+    return Response(response.status_code, dict(response.headers), response.content)
+
+
+def broken(error: httpx.HTTPError, name: str) -> ServiceError:
+    """What a failure of httpx means."""
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return ServiceMissing(f"the service at {name} does not answer: {_why(error)}")
+    return ConnectionLost(f"the connection to {name} broke: {_why(error)}")
+
+
+def _why(error: httpx.HTTPError) -> str:
+    return str(error) or type(error).__name__
+
+
+def moment(value: datetime | str | None) -> str | None:
+    """An instant for a query: a `datetime` that knows its offset, or text."""
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("give an instant with its time zone, as datetime.now(UTC)")
+        return value.isoformat()
+    return value

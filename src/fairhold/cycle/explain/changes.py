@@ -1,0 +1,247 @@
+"""The kinds of change that are tried for one slot more: which values each sets, how far it may go, how it is told."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import PlanColumns
+from fairhold.ledger import transitions
+from fairhold.ledger.books import Books
+from fairhold.ledger.rows import lay_out
+from fairhold.model.plan import ConsumerSettings
+from fairhold.units import LARGEST, UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.ledger.rows import Rows
+    from fairhold.model.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One value of the plan or the state that is changed.
+
+    what     : `demand`, `limit`, `rank`, `owned`, `slots` or `configured_slots`
+    consumer : path; `/` for the resource group's own values
+    host     : the host of which `slots` are changed; empty where it is another value, or the group has no host up
+    """
+
+    what: str
+    consumer: str
+    old: int
+    new: int
+    host: str = ""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Values to try on one resource group."""
+
+    owned: dict[int, int] = field(default_factory=dict)
+    limit: dict[int, int] = field(default_factory=dict)
+    demand: dict[int, int] = field(default_factory=dict)
+    slots: int | None = None
+    configured: int | None = None
+
+
+class Kind:
+    """One kind of change by its size: the values that it sets.
+
+    demand  : leaf → demand that goes with it
+    largest : the largest size that gives a valid plan and state and is worth trying; every smaller one is valid, too
+    """
+
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        self.books = books
+        self.row = row
+        self.demand = demand
+        # More than everybody wants, there is or is planned changes nothing further.
+        self.largest = min(LARGEST, 2 * (books.slots + books.rows.configured + sum(books.demand) + 1))
+
+    def up_to(self, room: int) -> None:
+        """Bound the largest size."""
+        self.largest = max(0, min(self.largest, room))
+
+    def told(self, changes: list[Change]) -> tuple[Change, ...]:
+        """The changes with the demand that goes with them, last."""
+        rows, books = self.books.rows, self.books
+        extra = [Change("demand", rows.path(leaf), books.demand[leaf], new) for leaf, new in self.demand.items()]
+        return (*changes, *extra)
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        """The books after a change of a size from 1 to `largest`, and what it consists of."""
+        raise AssertionError(self.row, size)
+
+
+class _MoreDemand(Kind):
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        self.up_to(LARGEST - books.demand[row])
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        old = self.books.demand[self.row]
+        change = Change("demand", self.books.rows.path(self.row), old, old + size)
+        return vary(self.books, _Trial(demand={self.row: old + size})), (change,)
+
+
+class _HigherLimit(Kind):
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        self.up_to(LARGEST - books.rows.plan.limit[row])
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        old = self.books.rows.plan.limit[self.row]
+        change = Change("limit", self.books.rows.path(self.row), old, old + size)
+        return vary(self.books, _Trial(limit={self.row: old + size}, demand=self.demand)), self.told([change])
+
+
+class MoreOwned(Kind):
+    """More owned slots, with as many more for those above as their children then own beyond them."""
+
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        # A share by what is owned may need what others own many times over.
+        self.largest = min(LARGEST, (books.slots + 1) * (books.rows.configured + 1))
+        self.spare: list[tuple[int, int]] = []
+        plan, tree = books.rows.plan, books.rows.tree
+        above, spare = row, 0
+        while above > 0:
+            self.spare.append((above, spare))
+            room = LARGEST if plan.limit[above] >= UNLIMITED else plan.limit[above]
+            self.up_to(room - plan.owned[above] + spare)
+            above = tree.parent[above]
+            if above > 0:
+                spare += plan.owned[above] - sum(plan.owned[tree.first[above] : tree.end[above]])
+        self.total = sum(plan.owned[tree.first[0] : tree.end[0]])
+        self.up_to(LARGEST - self.total + spare)
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        """The books after it, and what has to grow with it."""
+        rows = self.books.rows
+        owned = {row: rows.plan.owned[row] + size - spare for row, spare in self.spare if size > spare}
+        changes = [Change("owned", rows.path(row), rows.plan.owned[row], new) for row, new in owned.items()]
+        total = self.total + max(0, size - self.spare[-1][1])
+        configured = total if rows.group.configured_slots is None else max(total, rows.configured)
+        if rows.group.configured_slots is not None and configured > rows.configured:
+            changes.append(Change("configured_slots", "/", rows.configured, configured))
+        trial = _Trial(owned=owned, demand=self.demand, configured=configured)
+        return vary(self.books, trial), self.told(changes)
+
+
+class _MoreSlots(Kind):
+    """More slots of the group; where it has hosts, of the last one that is up."""
+
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        hosts = books.hosts
+        self.up_to(LARGEST - sum(hosts.slots))  # a host that is down counts in the plan
+        up = [host for host in range(len(hosts.name)) if hosts.up[host]]
+        self.host = up[-1] if up and books.rows.group.hosts else -1
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        books, host = self.books, self.host
+        old, name = (books.slots, "") if host < 0 else (books.hosts.slots[host], books.hosts.name[host])
+        change = Change("slots", "/", old, old + size, name)
+        return vary(books, _Trial(demand=self.demand, slots=books.slots + size)), self.told([change])
+
+
+class _BetterRank(Kind):
+    def __init__(self, plan: Plan, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        self.plan = plan
+        self.largest = books.rows.tree.rank[row]
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        rows = self.books.rows
+        old, node = rows.tree.rank[self.row], rows.node[self.row]
+        settings = replace(rows.entry.consumers.get(node, ConsumerSettings()), rank=old - size)
+        entry = replace(rows.entry, consumers={**rows.entry.consumers, node: settings})
+        policies = tuple(entry if other is rows.entry else other for other in self.plan.policies)
+        ranked = lay_out(replace(self.plan, policies=policies), rows.group.name)
+        change = Change("rank", rows.path(self.row), old, old - size)
+        return move_to(self.books, ranked, self.demand), self.told([change])
+
+
+def kinds(plan: Plan, books: Books, row: int, inside: Inside) -> list[Kind]:
+    """Every kind of change for a consumer: each alone, then each together with one slot more wanted."""
+    return [kind for more in (False, True) for kind in _kinds(plan, books, row, inside, wants_more=more)]
+
+
+def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bool) -> Iterator[Kind]:
+    tree = books.rows.tree
+    demand = {inside.leaf: books.demand[inside.leaf] + 1} if wants_more else {}
+    if not wants_more:
+        yield _MoreDemand(books, inside.leaf, {})
+    line = [row]
+    while tree.parent[line[-1]] > 0:
+        line.append(tree.parent[line[-1]])
+    for capped in line if inside.capped < 0 else (inside.capped, *line):
+        if books.rows.plan.limit[capped] < UNLIMITED:
+            yield _HigherLimit(books, capped, demand)
+    for ranked in line:
+        if tree.rank[ranked] > 0:
+            yield _BetterRank(plan, books, ranked, demand)
+    for owner in line:
+        yield MoreOwned(books, owner, demand)
+    yield _MoreSlots(books, 0, demand)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """Where inside a subtree its need grows soonest.
+
+    leaf   : the leaf whose further demand does it
+    capped : the consumer below the subtree's top whose limit, were it higher, does it; -1 = none
+    """
+
+    leaf: int
+    capped: int
+
+
+def look_inside(books: Books, row: int, need: array[int], reserve: array[int]) -> Inside:
+    """Find where a subtree's need grows soonest: below limits, with the least idle reserve on the way up.
+
+    need, reserve : (rows,) of the cycle
+    """
+    rows, limit, demand = books.rows, books.rows.plan.limit, books.demand
+    tree, start = rows.tree, rows.position[row]
+    more = {row: 1}  # row → by how much its need has to grow; those under a full limit have none
+    best_leaf, best_cap = (2, 0, row), (LARGEST + 1, -1)
+    for at in tree.path[start : start + rows.size[row]]:
+        wanted = demand[at] if rows.is_leaf(at) else sum(need[tree.first[at] : tree.end[at]])
+        grows = more.get(at)
+        if at != row and grows is not None and wanted > limit[at]:
+            best_cap = min(best_cap, (grows, at))
+        fits = at == row or need[at] + (grows or 0) <= limit[at]
+        growth = None if grows is None or not fits else grows + max(0, reserve[at] - wanted)
+        if rows.is_leaf(at):
+            entry = (int(growth is None), growth or 0, at)
+            best_leaf = min(best_leaf, entry) if best_leaf[0] < 2 else entry
+        elif growth is not None:
+            more |= dict.fromkeys(range(tree.first[at], tree.end[at]), growth)
+    return Inside(best_leaf[2], best_cap[1])
+
+
+def vary(books: Books, trial: _Trial) -> Books:
+    """Books with some values changed, for their quotas only: nothing that is held is copied."""
+    rows = books.rows
+    owned, limit = array("q", rows.plan.owned), array("q", rows.plan.limit)
+    for row, value in trial.owned.items():
+        owned[row] = value
+    for row, value in trial.limit.items():
+        limit[row] = value
+    plan = PlanColumns(owned, rows.plan.reserved, limit)
+    configured = rows.configured if trial.configured is None else trial.configured
+    return move_to(books, replace(rows, plan=plan, configured=configured), trial.demand, trial.slots)
+
+
+def move_to(books: Books, rows: Rows, demand: dict[int, int], slots: int | None = None) -> Books:
+    """Books on other rows of the same consumers, with the demand of some leaves and the slots changed."""
+    other = Books(rows)
+    for row, node in enumerate(books.rows.node):
+        other.demand[rows.row[node]] = demand.get(row, books.demand[row])
+    transitions.add_host(other, "", books.slots if slots is None else slots)
+    return other

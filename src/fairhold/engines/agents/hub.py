@@ -1,0 +1,172 @@
+"""The engine of the live service: agents on hosts run the work, this is their other end (docs/attempts.md)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from fairhold.engines.agents import listening
+from fairhold.engines.agents.routes import Routes
+from fairhold.engines.agents.settings import AgentSettings
+from fairhold.engines.agents.talk import Talk
+from fairhold.engines.agents.wire import Wire
+from fairhold.orchestrator.instructions import Start
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from fairhold.engines.agents.link import Link
+    from fairhold.engines.agents.machine import MachineStatus
+    from fairhold.engines.agents.routes import Order, Report
+    from fairhold.engines.agents.talk import Posted
+    from fairhold.model.spec import Spec
+
+
+def _now() -> int:
+    return time.time_ns() * SECOND // 1_000_000_000
+
+
+class Agents:
+    """The service's end of all agents: instructions go in, events come out; see the port in docs/attempts.md.
+
+    directory : state directory, where the own machine's agent finds `agents.sock`
+    secret    : shared with the agents, see `the_secret`
+    spec_of   : what a job runs; called in the thread that calls `execute`
+    on_events : is called, from a thread of this class, when `events` has something; must not wait
+    own_host  : the plan's name of the service's own machine; a start for a host of that name, for none, or for one
+                whose agent was never connected goes to the own machine
+    address   : host and port (0 = any) for agents of other machines; None = there are none
+    awaited   : other machines that may still run something from before the service's start; they are gone when a
+                lease has run out since then, or report before
+    complain  : is told, from that thread, what goes wrong with connections
+    clock     : seconds that do not go back; now : instant. A test that sets them calls `wake`
+
+    A machine is spoken to from the moment at which `events` has given its MachineReported. Instructions for one that is
+    not connected are dropped: whoever decides orders again what matters after the next MachineReported.
+    Raises InputError and OSError where the addresses cannot be had.
+    """
+
+    def __init__(
+        self,
+        *,
+        directory: Path,
+        secret: bytes,
+        spec_of: Callable[[str], Spec],
+        on_events: Callable[[], None] = lambda: None,
+        own_host: str = "",
+        address: tuple[str, int] | None = None,
+        awaited: Iterable[str] = (),
+        settings: AgentSettings | None = None,
+        complain: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], int] = _now,
+    ) -> None:
+        self._directory = directory
+        self._spec_of = spec_of
+        self._on_events = on_events
+        self._settings = settings = settings or AgentSettings()
+        self._complain = complain
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._routes = Routes(own_host, awaited := set(awaited))
+        self._posted: list[Posted] = []
+        self._reports: list[tuple[Report, Link | None]] = []
+        self._is_closing = self._has_news = False
+        self._failure: BaseException | None = None
+        doors = [listening.listen_here(directory)]
+        self._door = listening.identity_of(directory / listening.SOCKET)
+        try:
+            if address:
+                doors.append(listening.listen_at(*address))
+        except BaseException:
+            doors[0].close()
+            listening.remove(directory, self._door)
+            raise
+        self.address: tuple[str, int] | None = doors[1].getsockname()[:2] if address else None
+        """Where agents of other machines connect."""
+        self._talk = Talk(
+            secret=secret,
+            own_host=own_host,
+            settings=settings,
+            report=self._report,
+            complain=complain,
+            clock=clock,
+            now=now,
+            awaited=awaited,
+        )
+        self._wire = self._talk.wire = Wire(
+            doors, self._talk, secret=secret, settings=settings, complain=complain, clock=clock
+        )
+        self._thread = threading.Thread(target=self._run, name="agents", daemon=True)
+        self._thread.start()
+
+    def execute(self, instructions: Iterable[Order]) -> None:
+        """Pass instructions on, in order; nothing waits for an agent. Raises what `spec_of` raises."""
+        with self._lock:
+            for order in instructions:
+                link = self._routes.link_for(order)
+                if link:
+                    self._posted.append((link, order, self._spec_of(order.job) if isinstance(order, Start) else None))
+        self.wake()
+
+    def events(self) -> list[Report]:
+        """What came since the last call; never waits. Raises RuntimeError when the connections are served no more."""
+        with self._lock:
+            if self._failure:
+                raise RuntimeError("the agents' connections are not served any more") from self._failure
+            drained, self._reports = self._reports, []
+            for report, link in drained:
+                self._routes.told(report, link)
+        if len(drained) >= self._settings.reports:
+            self.wake()
+        return [report for report, _ in drained]
+
+    def status(self) -> tuple[MachineStatus, ...]:
+        """All machines by name, the service's own (an empty name) first."""
+        return self._talk.status()
+
+    def wake(self) -> None:
+        """Let the thread look at the clock, and at what there is to do."""
+        with self._lock:
+            if not self._is_closing:
+                self._wire.wake()
+
+    def close(self) -> None:
+        """End all connections; agents and tasks go on. May be called twice."""
+        with self._lock:
+            is_first = not self._is_closing
+            if is_first:
+                self._is_closing = True
+                self._wire.wake()
+        self._thread.join()
+        if is_first:
+            self._wire.close()
+            listening.remove(self._directory, self._door)
+
+    def _run(self) -> None:
+        try:
+            while not self._is_closing:
+                self._wire.turn(self._talk.due(), is_choked=len(self._reports) >= self._settings.reports)
+                self._carry_out()
+                self._talk.pass_time(self._clock())
+                if self._has_news:
+                    self._has_news = False
+                    self._on_events()
+            self._carry_out()  # what was ordered before `close` and can go at once
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the service must not go on as if all were well
+            self._failure = error
+            self._complain(f"the agents' connections are not served any more: {error!r}")
+            self._on_events()
+
+    def _carry_out(self) -> None:
+        with self._lock:
+            posted, self._posted = self._posted, []
+        self._talk.carry_out(posted)
+
+    def _report(self, report: Report, link: Link | None) -> None:
+        with self._lock:
+            self._reports.append((report, link))
+        self._has_news = True

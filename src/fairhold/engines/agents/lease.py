@@ -1,0 +1,49 @@
+"""The service's own count of the leases that it has promised.
+
+A host counts its lease from the instant at which it sent a beat, the service from the later one at which it read it.
+So when the service's count has run out, with a margin, nothing of the host runs any more (docs/attempts.md, rule 4).
+"""
+
+from __future__ import annotations
+
+DRIFT = 0.01
+"""Part of a lease by which two clocks may run apart."""
+MARGIN = 5.0
+"""Seconds on top, for supervisors that kill and for what is rounded."""
+
+
+class Leases:
+    """Until when each machine may still run something, on the service's clock.
+
+    seconds : how long a lease is; the same on every machine
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._length = seconds * (1 + DRIFT) + MARGIN
+        self._until: dict[str, float] = {}
+        self._silent: set[str] = set()
+
+    def promise(self, machine: str, now: float) -> None:
+        """A machine is about to be given a lease; `now` is not before the host's own beginning of it."""
+        self._until[machine] = max(self._until.get(machine, now), now + self._length)
+
+    def connected(self, machine: str) -> None:
+        """It tells itself what runs; nothing is concluded from its lease."""
+        self._silent.discard(machine)
+
+    def broken(self, machine: str) -> None:
+        """It is silent: when its lease is over it is gone. Nothing where it never had one (the own machine)."""
+        if machine in self._until:
+            self._silent.add(machine)
+
+    def due(self) -> float | None:
+        """The next instant at which a silent machine is gone."""
+        return min((self._until[machine] for machine in self._silent), default=None)
+
+    def gone(self, now: float) -> list[str]:
+        """Silent machines whose lease is over, each told once."""
+        over = sorted(machine for machine in self._silent if self._until[machine] <= now)
+        self._silent.difference_update(over)
+        for machine in over:
+            del self._until[machine]
+        return over

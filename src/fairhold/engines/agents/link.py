@@ -1,0 +1,87 @@
+"""One connection of an agent: bytes in and out, without ever waiting for the other end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.agent.frames import SERVICE, Channel
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
+
+_CHUNK = 256 * 1024
+
+
+class BrokenLinkError(Exception):
+    """A connection is of no use any more; the message says why, for people."""
+
+
+class Link:
+    """A connection from its beginning to its end; the agent's name is known when its inventory has come.
+
+    is_own  : it comes over the Unix socket, from the service's own machine
+    peer    : where it comes from, for people
+    most    : bytes that may wait to be sent; who lets more gather does not read
+    machine : of its agent, None until its inventory
+    heard   : when it last said anything; moved : when bytes last went out or began to wait
+    known   : attempts that this agent holds or was sent over this connection, until they end
+    """
+
+    def __init__(self, sock: socket.socket, *, is_own: bool, peer: str, secret: bytes, most: int, now: float) -> None:
+        self.socket = sock
+        self.is_own = is_own
+        self.peer = peer
+        self.machine: str | None = None
+        self.heard = self.moved = now
+        self.known: set[int] = set()
+        self.interest = 0
+        self.is_closed = False
+        self._is_fresh = True
+        self._channel = Channel(secret, SERVICE)
+        self._most = most
+        self._waiting = bytearray(self._channel.greeting)
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait to be sent."""
+        return len(self._waiting)
+
+    def receive(self, now: float) -> list[dict[str, Any]]:
+        """Messages that have come. Raises BrokenLinkError at the end, FrameError and OSError."""
+        try:
+            data = self.socket.recv(_CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return []
+        if not data:
+            raise BrokenLinkError("the agent closed the connection")
+        messages = self._channel.feed(data)
+        if messages:
+            self.heard = now
+        return messages
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Put a message after those that wait. Raises FrameError where it is too long, BrokenLinkError."""
+        frame = self._channel.seal(message)
+        if self._waiting and len(self._waiting) + len(frame) > self._most:
+            raise BrokenLinkError("the agent does not read what it is sent")
+        self._is_fresh = self._is_fresh or not self._waiting
+        self._waiting += frame
+
+    def flush(self, now: float) -> None:
+        """Send what the other end takes. Raises OSError."""
+        if self._is_fresh:  # what waits has only begun to wait
+            self.moved, self._is_fresh = now, False
+        while self._waiting:
+            try:
+                with memoryview(self._waiting) as waiting, waiting[:_CHUNK] as chunk:
+                    sent = self.socket.send(chunk)
+            except (BlockingIOError, InterruptedError):
+                return
+            del self._waiting[:sent]
+            self.moved = now
+
+    def close(self) -> None:
+        """Give the connection up."""
+        self.is_closed = True
+        self.socket.close()

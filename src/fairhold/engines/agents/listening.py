@@ -1,0 +1,105 @@
+"""The doors at which agents knock: a Unix socket for the own machine's, a TCP address for others."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOCKET = "agents.sock"
+"""In the state directory."""
+_LONGEST_PATH = 107
+"""Bytes; the system's address of a Unix socket has no room for more."""
+_BACKLOG = 64
+
+
+def listen_here(directory: Path) -> socket.socket:
+    """The Unix socket of a state directory, for its owner only; takes the place of one that a service left behind.
+
+    Raises InputError where the path is too long or something else has that name, and OSError.
+    """
+    path = directory / SOCKET
+    if len(os.fsencode(path)) > _LONGEST_PATH:
+        raise InputError(
+            [
+                Fault(
+                    "socket-path",
+                    f"the path of the agents' socket is longer than {_LONGEST_PATH} bytes",
+                    "choose a state directory with a shorter path",
+                    file=str(path),
+                )
+            ]
+        )
+    if os.path.lexists(path):
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            mend = "remove it, or choose another state directory"
+            raise InputError(
+                [
+                    Fault(
+                        "socket-path",
+                        "the agents' socket cannot be made: it is there and is none",
+                        mend,
+                        file=str(path),
+                    )
+                ]
+            )
+        path.unlink()
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # Nobody can connect between the two lines: it does not listen yet.
+        door.bind(os.fspath(path))
+        path.chmod(0o600)
+        return _listening(door)
+    except BaseException:
+        door.close()
+        raise
+
+
+def listen_at(host: str, port: int) -> socket.socket:
+    """A TCP address. Raises OSError."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    door = socket.socket(family, kind, protocol)
+    try:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(address)
+        return _listening(door)
+    except BaseException:
+        door.close()
+        raise
+
+
+def remove(directory: Path, identity: tuple[int, int]) -> None:
+    """Remove the Unix socket where it is still this one, and not that of a later service."""
+    path = directory / SOCKET
+    if identity_of(path) == identity:
+        path.unlink(missing_ok=True)
+
+
+def identity_of(path: Path) -> tuple[int, int]:
+    """Device and number of a file; (0, 0) where there is none."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return 0, 0
+    return status.st_dev, status.st_ino
+
+
+def peer_name(address: object, *, is_own: bool) -> str:
+    """Where a connection comes from, for people."""
+    if is_own or not isinstance(address, tuple):
+        return "this machine"
+    return f"{address[0]}:{address[1]}"
+
+
+def _listening(door: socket.socket) -> socket.socket:
+    door.listen(_BACKLOG)
+    door.setblocking(False)  # noqa: FBT003 - the only form there is
+    return door

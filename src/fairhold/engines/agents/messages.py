@@ -1,0 +1,98 @@
+"""What an agent is told, as frames hold it: instructions of the orchestrator with all that a task needs."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+from typing import TYPE_CHECKING, Any
+
+from fairhold.agent.frames import VERSION
+from fairhold.engines.files import folder_name
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from fairhold.model.spec import Spec
+    from fairhold.orchestrator.instructions import Notify, Start
+
+Message = dict[str, Any]
+"""A JSON object; `type` says which message it is."""
+
+
+def token(secret: bytes, attempt: int) -> str:
+    """What only processes of this attempt have in their environment."""
+    return hmac.digest(secret, str(attempt).encode(), "sha256").hex()
+
+
+def start(order: Start, spec: Spec, *, secret: bytes, weight: int) -> Message:
+    """Run this. Names of files are relative to the agent's directory: where that is, only the agent knows."""
+    folder = f"jobs/{folder_name(order.job)}"
+    stem = f"{folder}/{order.index}"
+    return {
+        "type": "start",
+        "attempt": order.attempt,
+        "token": token(secret, order.attempt),
+        "argv": [part.replace("{index}", str(order.index)) for part in spec.argv],
+        "environment": {**spec.environment, **_variables(order, spec)},
+        "directory": spec.directory,
+        "stdin": base64.b64encode(spec.stdin).decode(),
+        "output": f"{stem}.{order.number}.out",
+        "reclaim_file": f"{stem}.{order.number}.reclaim.json",
+        "job_directory": f"{stem}.dir",
+        "time_limit": spec.time_limit / SECOND,
+        "memory": spec.memory,
+        "signal": spec.notice,
+        "lead": spec.lead / SECOND,
+        "weight": weight,
+    }
+
+
+def _variables(order: Start, spec: Spec) -> dict[str, str]:
+    return {
+        "FAIRHOLD_JOB": order.job,
+        "FAIRHOLD_TASK": str(order.index),
+        "FAIRHOLD_ATTEMPT": str(order.number),
+        "FAIRHOLD_CONSUMER": spec.consumer,
+        "FAIRHOLD_UNITS": str(order.units),
+        "FAIRHOLD_HOSTS": ",".join(f"{host}:{units}" for host, units in order.places),
+    }
+
+
+def notice(order: Notify, now: int) -> Message:
+    """The slot of an attempt is reclaimed.
+
+    now : instant; the agent counts the seconds that are left, because its wall clock may be another
+    """
+    return {
+        "type": "notice",
+        "attempt": order.attempt,
+        "deadline": order.deadline,
+        "seconds": max(0, order.deadline - now) / SECOND,
+        "reason": order.reason,
+        "for": order.taker or None,
+        "cycle": None,
+    }
+
+
+def withdraw(attempt: int) -> Message:
+    """It may go on after all."""
+    return {"type": "withdraw", "attempt": attempt}
+
+
+def stop(attempt: int, reason: str, seconds: float) -> Message:
+    """Stop it: its signal now, SIGKILL after so many seconds."""
+    return {"type": "stop", "attempt": attempt, "reason": reason, "seconds": seconds}
+
+
+def forget(attempts: list[int]) -> Message:
+    """Their ends are on record."""
+    return {"type": "forget", "attempts": attempts}
+
+
+def welcome(lease: float | None) -> Message:
+    """The answer to an inventory."""
+    return {"type": "welcome", "version": VERSION, "lease": lease}
+
+
+def lease(beat: int) -> Message:
+    """A lease begins, at the instant at which this beat was sent."""
+    return {"type": "lease", "n": beat}

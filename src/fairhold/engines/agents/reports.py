@@ -1,0 +1,120 @@
+"""What an agent tells, checked: a peer that knows the secret may still be of another version, or broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from fairhold.orchestrator.events import Exit, Held, Outcome, TaskEnded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OUTCOMES = {
+    "finished": Outcome.FINISHED,
+    "failed": Outcome.FAILED,
+    "not_started": Outcome.FAILED,
+    "time_limit": Outcome.FAILED,
+    "memory": Outcome.FAILED,
+    "yielded": Outcome.YIELDED,
+    "reclaim": Outcome.STOPPED,
+    "requeue": Outcome.STOPPED,
+    "cancel": Outcome.STOPPED,
+    "refused": Outcome.LOST,
+    "host_lost": Outcome.LOST,
+    "stray": Outcome.STOPPED,
+}
+"""What each reason of an end means for the task (docs/attempts.md, "A task")."""
+_LONGEST_NAME = 255
+_MOST = 2**63
+_Kind = TypeVar("_Kind")
+
+
+class Inventory(NamedTuple):
+    """All that an agent holds; see `MachineReported`.
+
+    host  : what the agent calls its host
+    slots : how many it offers
+    """
+
+    version: str
+    host: str
+    boot: str
+    slots: int
+    last: int
+    held: tuple[Held, ...]
+
+
+def inventory(message: Mapping[str, Any]) -> Inventory:
+    """The first message of an agent. Raises ValueError where it is none."""
+    if message.get("type") != "inventory":
+        raise ValueError("the first message is no inventory")
+    held = []
+    for item in field(message, "attempts", list):
+        if not isinstance(item, dict):
+            raise ValueError("an inventory names an attempt that is no object")  # noqa: TRY004 - content, not use
+        record = item.get("exit")
+        held.append(
+            Held(
+                number(item, "attempt"),
+                field(item, "alive", bool),
+                None if record is None else exit_record(field(item, "exit", dict)),
+            )
+        )
+    host = field(message, "host", str)
+    if len(host) > _LONGEST_NAME or not host.isprintable():
+        raise ValueError("the name of the host is too long or holds control characters")
+    return Inventory(
+        str(message.get("version", ""))[:_LONGEST_NAME],
+        host,
+        field(message, "boot", str),
+        number(message, "slots"),
+        number(message, "last"),
+        tuple(held),
+    )
+
+
+def ended(message: Mapping[str, Any]) -> TaskEnded:
+    """The end of an attempt, with its record. Raises ValueError."""
+    record = exit_record(field(message, "exit", dict))
+    return TaskEnded(number(message, "attempt"), OUTCOMES.get(record.reason, Outcome.FAILED), record)
+
+
+def refused(message: Mapping[str, Any]) -> TaskEnded:
+    """An attempt that was not started and never will be. Raises ValueError."""
+    detail = str(message.get("detail") or "")
+    return TaskEnded(number(message, "attempt"), Outcome.LOST, Exit("refused", detail=detail))
+
+
+def exit_record(record: Mapping[str, Any]) -> Exit:
+    """How an attempt ended. Raises ValueError.
+
+    A reason that is not known here stays as it is: to refuse the record would be to wait for another for ever.
+    """
+    return Exit(
+        field(record, "reason", str),
+        _number_if_any(record, "code", -1),
+        _number_if_any(record, "signal", 0),
+        str(record.get("detail") or ""),
+        _number_if_any(record, "cpu", 0),
+        _number_if_any(record, "peak", 0),
+    )
+
+
+def _number_if_any(record: Mapping[str, Any], name: str, otherwise: int) -> int:
+    return otherwise if record.get(name) is None else number(record, name, least=otherwise)
+
+
+def number(message: Mapping[str, Any], name: str, least: int = 0) -> int:
+    """A whole number of a message. Raises ValueError."""
+    value = field(message, name, int)
+    if not least <= value < _MOST:
+        raise ValueError(f"{name} is out of its range")
+    return value
+
+
+def field(message: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
+    """A field of a message. Raises ValueError where it is missing or of another kind; a truth value is no number."""
+    value = message.get(name)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ValueError(f"{name} is missing or not of the right kind")
+    return value

@@ -1,0 +1,232 @@
+"""What agents say and are told over their connections (docs/attempts.md); in the thread of the connections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.agent.frames import VERSION, FrameError
+from fairhold.engines.agents import messages, reports
+from fairhold.engines.agents.lease import Leases
+from fairhold.engines.agents.link import BrokenLinkError, Link
+from fairhold.engines.agents.machine import Machine, MachineStatus, Waiting
+from fairhold.engines.agents.pace import Pace
+from fairhold.engines.agents.routes import OWN
+from fairhold.orchestrator.events import (
+    Exit,
+    MachineGone,
+    MachineReported,
+    MachineSilent,
+    Outcome,
+    TaskEnded,
+    TaskRunning,
+)
+from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairhold.engines.agents.routes import Order, Report
+    from fairhold.engines.agents.settings import AgentSettings
+    from fairhold.engines.agents.wire import Wire
+    from fairhold.model.spec import Spec
+
+    Posted = tuple[Link, Order, Spec | None]
+    """An instruction, the connection that it is for, and what to run where it is a start."""
+
+_LOW = 256 * 1024
+"""Bytes that wait to be sent, from which on starts wait in their queue."""
+_FORGOTTEN = 10_000
+"""Numbers of attempts in one `forget`."""
+
+
+class Talk:
+    """All machines that were ever connected, and the leases of those that have some.
+
+    report  : is given every event with the connection it came over, in order
+    clock   : seconds that do not go back; now : instant
+    awaited : other machines that may still run something from before the service's start
+    """
+
+    wire: Wire
+    """Set before the first round."""
+
+    def __init__(
+        self,
+        *,
+        secret: bytes,
+        own_host: str,
+        settings: AgentSettings,
+        report: Callable[[Report, Link | None], None],
+        complain: Callable[[str], None],
+        clock: Callable[[], float],
+        now: Callable[[], int],
+        awaited: Iterable[str],
+    ) -> None:
+        self._secret = secret
+        self._own_host = own_host
+        self._settings = settings
+        self._report = report
+        self._complain = complain
+        self._clock = clock
+        self._now = now
+        self._machines: dict[str, Machine] = {}
+        self._busy: dict[str, Machine] = {}
+        self._leases = Leases(settings.lease)
+        self._machine(OWN)
+        for name in awaited:
+            if name != OWN:
+                self._machine(name)
+                self._leases.promise(name, clock())
+                self._leases.broken(name)
+
+    def status(self) -> tuple[MachineStatus, ...]:
+        """All machines by name; may be called from any thread."""
+        machines = self._machines  # replaced, never changed
+        return tuple(machines[name].status() for name in sorted(machines))
+
+    def due(self) -> float:
+        """When there is something to do that no connection tells of."""
+        due = self._leases.due()
+        turns = [machine.pace.next_at() for machine in self._busy.values() if machine.link and not _is_full(machine)]
+        return min(turns, default=float("inf")) if due is None else min([due, *turns])
+
+    # -- what agents say
+
+    def hear(self, link: Link, message: Mapping[str, Any], now: float) -> None:
+        """A message of an agent; one that is not known here is left alone. Raises ValueError, BrokenLinkError."""
+        if link.machine is None:
+            self._greet(link, reports.inventory(message), now)
+            return
+        what = message.get("type")
+        if what == "beat":
+            machine = self._machines[link.machine]
+            machine.beat = self._now()
+            if not link.is_own:
+                beat = reports.number(message, "n")
+                self._leases.promise(machine.name, now)
+                self._say(link, messages.lease(beat))
+        elif what == "running":
+            self._report(TaskRunning(reports.number(message, "attempt")), link)
+        elif what in ("ended", "refused"):
+            event = reports.ended(message) if what == "ended" else reports.refused(message)
+            link.known.discard(event.attempt)
+            self._report(event, link)
+
+    def lost(self, link: Link, why: str) -> None:
+        """A connection broke: what its machine runs is unknown, what was not sent is ordered again later."""
+        assert link.machine is not None
+        machine = self._machines[link.machine]
+        self._complain(f"the agent of {machine.name or 'this machine'} is not connected any more: {why}")
+        machine.link, machine.since = None, self._now()
+        machine.drop_waiting()
+        self._busy.pop(machine.name, None)
+        self._leases.broken(machine.name)
+        self._report(MachineSilent(machine.name), link)
+
+    def _greet(self, link: Link, inventory: reports.Inventory, now: float) -> None:
+        """The first message of an agent; an older connection of the same machine is given up."""
+        if inventory.version != str(VERSION):
+            raise BrokenLinkError(f"the agent speaks version {inventory.version}, this service {VERSION}")
+        name = OWN if link.is_own else inventory.host
+        if not link.is_own and name in (OWN, self._own_host):
+            raise BrokenLinkError("an agent of another machine gives the name of the service's own")
+        machine = self._machine(name)
+        if machine.link:
+            self.wire.give_up(machine.link, "a newer connection took its place")
+        link.machine, machine.link = name, link
+        link.known.update(held.attempt for held in inventory.held)
+        machine.since, machine.beat = self._now(), 0
+        machine.host, machine.version, machine.slots = inventory.host, inventory.version, inventory.slots
+        self._leases.connected(name)
+        if not link.is_own:
+            self._leases.promise(name, now)
+        self._report(MachineReported(name, inventory.boot, inventory.last, inventory.held), link)
+        self._say(link, messages.welcome(None if link.is_own else self._settings.lease))
+
+    # -- what agents are told
+
+    def carry_out(self, posted: Iterable[Posted]) -> None:
+        """Instructions in their order; those for a connection that is closed are dropped."""
+        forgotten: dict[Link, list[int]] = {}
+        told: dict[Link, None] = {}
+        for link, order, spec in posted:
+            if link.is_closed or link.machine is None:
+                continue
+            machine = self._machines[link.machine]
+            if isinstance(order, Start):
+                assert spec is not None
+                machine.put(order, spec)
+                self._busy[machine.name] = machine
+                continue
+            told[link] = None
+            if isinstance(order, Notify | Withdraw):
+                self._notify(machine, link, order)
+            elif isinstance(order, Stop):
+                self._stop(machine, link, order)
+            else:
+                link.known.discard(order.attempt)
+                forgotten.setdefault(link, []).append(order.attempt)
+        for link, attempts in forgotten.items():
+            for first in range(0, len(attempts), _FORGOTTEN):
+                self._say(link, messages.forget(attempts[first : first + _FORGOTTEN]))
+        for link in told:
+            self.wire.flush(link)
+
+    def pass_time(self, now: float) -> None:
+        """Send the starts whose turn it is; say which machines are gone."""
+        for machine in list(self._busy.values()):
+            link = machine.link
+            while link and machine.waiting and not _is_full(machine) and machine.pace.take(now):
+                self._start(link, machine.next_start())
+                link = machine.link
+            if link:
+                self.wire.flush(link)
+            if not machine.waiting:
+                self._busy.pop(machine.name, None)
+        for name in self._leases.gone(now):
+            self._report(MachineGone(name), None)
+
+    def _notify(self, machine: Machine, link: Link, order: Notify | Withdraw) -> None:
+        notice = order if isinstance(order, Notify) else None
+        waiting = machine.waiting.get(order.attempt)
+        if waiting:
+            waiting.notice = notice
+        else:
+            self._say(link, messages.notice(notice, self._now()) if notice else messages.withdraw(order.attempt))
+
+    def _stop(self, machine: Machine, link: Link, order: Stop) -> None:
+        """Stop an attempt; one that was never sent is over without the agent."""
+        if machine.waiting.pop(order.attempt, None) and order.attempt not in link.known:
+            ended = Exit(order.reason, detail="it was stopped before it was sent")
+            self._report(TaskEnded(order.attempt, Outcome.STOPPED, ended), link)
+        else:
+            seconds = self._settings.stop_grace if order.reason in ("cancel", "requeue") else 0.0
+            self._say(link, messages.stop(order.attempt, order.reason, seconds))
+
+    def _start(self, link: Link, waiting: Waiting) -> None:
+        start = waiting.start
+        message = messages.start(start, waiting.spec, secret=self._secret, weight=self._settings.weight)
+        try:
+            self.wire.send(link, message)
+        except FrameError as error:
+            ended = Exit("not_started", detail=f"too much to send to the agent: {error}")
+            self._report(TaskEnded(start.attempt, Outcome.FAILED, ended), link)
+            return
+        link.known.add(start.attempt)
+        if waiting.notice:
+            self._say(link, messages.notice(waiting.notice, self._now()))
+
+    def _say(self, link: Link, message: messages.Message) -> None:
+        """Send a message that is always short enough."""
+        self.wire.send(link, message)
+        self.wire.flush(link)
+
+    def _machine(self, name: str) -> Machine:
+        if name not in self._machines:
+            machine = Machine(name, Pace(self._settings.starts_per_second), self._now())
+            self._machines = {**self._machines, name: machine}
+        return self._machines[name]
+
+
+def _is_full(machine: Machine) -> bool:
+    return machine.link is not None and machine.link.backlog >= _LOW

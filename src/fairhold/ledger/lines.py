@@ -1,0 +1,75 @@
+"""Who waits in front of whom inside a leaf: the index that serving reads instead of sorting."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairhold.ledger.tables import Requests
+
+Queue = list[int] | deque[int]
+"""Rows of waiting requests of one leaf, one priority and one user, by (submitted, id)."""
+LONG = 500
+"""From this length on a queue is a deque: its first row leaves it without the others being moved."""
+
+
+class Lines:
+    """The waiting requests of every leaf, in queues that are kept in order.
+
+    A request waits where it wants more units than it holds. One in the middle is found by bisection, and the usual
+    one, the latest, goes to the end at once.
+
+    of : leaf → (-priority, user) → queue; empty queues are not kept
+    """
+
+    __slots__ = ("_requests", "of")
+
+    def __init__(self, requests: Requests) -> None:
+        self._requests = requests
+        self.of: dict[int, dict[tuple[int, int], Queue]] = {}
+
+    def key(self, row: int) -> tuple[int, str]:
+        """Place in its queue."""
+        return self._requests.submitted[row], self._requests.id[row]
+
+    def update(self, row: int) -> None:
+        """A request has changed what it wants or holds."""
+        requests = self._requests
+        waits = requests.count[row] > requests.held[row]
+        if waits != bool(requests.queued[row]):
+            if waits:
+                self._enter(row)
+            else:
+                self.leave(row)
+
+    def _enter(self, row: int) -> None:
+        requests = self._requests
+        queues = self.of.setdefault(requests.leaf[row], {})
+        name = (-requests.priority[row], requests.user[row])
+        queue = queues.setdefault(name, [])
+        if not queue or self.key(queue[-1]) < self.key(row):
+            queue.append(row)
+            if len(queue) == LONG:
+                queues[name] = deque(queue)
+        else:
+            queue.insert(bisect_left(queue, self.key(row), key=self.key), row)
+        requests.queued[row] = 1
+
+    def leave(self, row: int) -> None:
+        """A request waits no more, or is about to change its leaf, priority or place."""
+        requests = self._requests
+        if not requests.queued[row]:
+            return
+        queues = self.of[requests.leaf[row]]
+        name = (-requests.priority[row], requests.user[row])
+        queue = queues[name]
+        at = 0 if queue[0] == row else bisect_left(queue, self.key(row), key=self.key)
+        assert queue[at] == row, "no two requests of a leaf have the same instant and id"
+        del queue[at]
+        if not queue:
+            del queues[name]
+            if not queues:
+                del self.of[requests.leaf[row]]
+        requests.queued[row] = 0

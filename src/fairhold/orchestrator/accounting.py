@@ -1,0 +1,239 @@
+"""Accounts for every unit at every instant: a fold over the changes of a log (docs/reference/usage.md).
+
+A change moves few units between few accounts, and only what it moves is looked at; the slots that are lent depend on
+all leaves of a resource group, and are divided anew where a leaf of it holds another number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.accounts import Meter, Pool
+from fairhold.orchestrator.spans import BORROWED, LOST, OWN, Key, Span, Trail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.orchestrator.accounts import LeafAccount
+    from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt
+
+YIELDED = "yielded"
+_HOSTS = (say.HostSet, say.MachineSeen, say.MachineMissed, say.MachineShut)
+
+
+class _Held(NamedTuple):
+    """What an attempt holds: where, on which two accounts, how many units, since when."""
+
+    leaf: LeafAccount
+    own: Key
+    borrowed: Key
+    units: int
+    started: int
+
+
+class Accounting:
+    """Keeps the accounts of a cluster up to date; `note` is told of every change, after it was applied.
+
+    begin : instant at which the span at hand began
+    at    : instant of the latest change
+    weight : how much was written down since then: what a span's document is long by
+    """
+
+    def __init__(self, cluster: Cluster, now: int) -> None:
+        self.begin = self.at = now
+        self.weight = 0
+        self._meters: dict[Key, Meter] = {}
+        self._lost: dict[Key, list[tuple[int, int]]] = {}
+        self._held: dict[int, _Held] = {}
+        self._pools: dict[str, Pool] = {}
+        self.rebuild(cluster, now)
+
+    def rebuild(self, cluster: Cluster, now: int) -> None:
+        """The plan is another, or the state was taken up: all accounts go on with what the cluster holds now.
+
+        A span has just begun: `cut` comes before.
+        """
+        self.at = now
+        for number in list(self._held):
+            self._put_out(number)
+        self._pools = {group: Pool(books, now) for group, books in cluster.books.items()}
+        for group in self._pools:
+            self._measure(cluster, group)
+        for number in sorted(cluster.attempts):
+            self._put_in(cluster.attempts[number], cluster)
+        for pool in self._pools.values():
+            pool.settle(now)
+            pool.begin(now)
+
+    def note(self, changes: Iterable[Change], now: int, cluster: Cluster) -> None:
+        """Changes that were decided at one instant, not before the one noted last."""
+        self.at = now
+        for change in changes:
+            if isinstance(change, say.Started):
+                attempt = cluster.attempts.get(change.attempt)
+                if attempt is not None:
+                    self._put_in(attempt, cluster)
+            elif isinstance(change, say.Ended):
+                self._end(change, cluster)
+            elif isinstance(change, say.JobMoved):
+                self._move(change.job, cluster)
+            elif isinstance(change, _HOSTS):
+                for group in self._pools:
+                    self._measure(cluster, group)
+        for pool in self._pools.values():
+            if pool.dirty or pool.amount != pool.lots[-1].amount:
+                self.weight += pool.settle(now)
+
+    def _measure(self, cluster: Cluster, group: str) -> None:
+        """A group may have another number of slots."""
+        pool, slots = self._pools[group], cluster.books[group].slots
+        pool.shrinks = not all(cluster.accepts(host) for at, host in cluster.hosts if at == group)
+        if slots == pool.slots:
+            return
+        pool.slots, pool.unowned = slots, slots
+        for leaf, owned in zip(pool.leaves, pool.owned, strict=True):
+            leaf.owned = owned * slots // pool.configured if pool.configured else 0
+            pool.unowned -= leaf.owned
+            pool.dirty[leaf.place] = None
+            self._shift(leaf)
+
+    # Units of a leaf
+
+    def _put_in(self, attempt: Attempt, cluster: Cluster) -> None:
+        """An attempt holds units; it is the latest of its leaf."""
+        job = attempt.job
+        pool = self._pools[job.resource_group]
+        leaf = pool.by_path[cluster.books[job.resource_group].rows.path(job.leaf)]
+        user = job.terms.user
+        keys = Key(leaf.path, user, job.name, OWN), Key(leaf.path, user, job.name, BORROWED)
+        held = self._held[attempt.name] = _Held(leaf, *keys, attempt.units, attempt.started)
+        own = max(0, min(held.units, leaf.owned - leaf.used))
+        if own:
+            leaf.own[attempt.name] = own
+            self._count(held.own, own)
+        if held.units > own:
+            leaf.borrowed[attempt.name] = held.units - own
+            self._count(held.borrowed, held.units - own)
+        leaf.used += own
+        leaf.held += held.units
+        pool.dirty[leaf.place] = None
+
+    def _put_out(self, number: int) -> None:
+        """An attempt holds nothing any more; later ones of its leaf move up."""
+        held = self._held.pop(number)
+        leaf = held.leaf
+        own, borrowed = leaf.own.pop(number, 0), leaf.borrowed.pop(number, 0)
+        self._count(held.own, -own)
+        self._count(held.borrowed, -borrowed)
+        leaf.used -= own
+        leaf.held -= held.units
+        leaf.pool.dirty[leaf.place] = None
+        self._shift(leaf)
+
+    def _shift(self, leaf: LeafAccount) -> None:
+        """Bring the border between own and borrowed units to what the leaf owns."""
+        while leaf.used < leaf.owned and leaf.borrowed:
+            number, units = next(iter(leaf.borrowed.items()))
+            self._pass(leaf, number, min(units, leaf.owned - leaf.used))
+        while leaf.used > leaf.owned:
+            number, units = next(reversed(leaf.own.items()))
+            self._pass(leaf, number, -min(units, leaf.used - leaf.owned))
+            leaf.borrowed.move_to_end(number, last=False)
+
+    def _pass(self, leaf: LeafAccount, number: int, units: int) -> None:
+        """Units of an attempt become own; below 0: borrowed."""
+        leaf.used += units
+        held = self._held[number]
+        for key, side, count in ((held.own, leaf.own, units), (held.borrowed, leaf.borrowed, -units)):
+            side[number] = side.get(number, 0) + count
+            if not side[number]:
+                del side[number]
+            self._count(key, count)
+
+    def _count(self, key: Key, units: int) -> None:
+        if units:
+            meter = self._meters.get(key)
+            if meter is None:
+                meter = self._meters[key] = Meter(self.at)
+                self.weight += 1
+            self.weight += meter.add(units, self.at)
+
+    def _end(self, change: say.Ended, cluster: Cluster) -> None:
+        held = self._held.get(change.attempt)
+        if held is None:  # it started at this very instant
+            return
+        if change.then == say.AGAIN and change.reason != YIELDED and self.at > held.started:
+            ends = self._lost.setdefault(held.own._replace(kind=LOST), [])
+            ends.append((self.at, held.units * (self.at - held.started)))
+            self.weight += 1
+        self._put_out(change.attempt)
+        if held.leaf.pool.shrinks:
+            self._measure(cluster, held.leaf.pool.group)
+
+    def _move(self, job: str, cluster: Cluster) -> None:
+        """A job's attempts go to another leaf, where each takes its place by its start."""
+        record = cluster.jobs.get(job)
+        if record is None:
+            return
+        pool = self._pools[record.resource_group]
+        to = pool.by_path[cluster.books[record.resource_group].rows.path(record.leaf)]
+        mine = {number for number in record.attempts if number in self._held}
+        again = sorted(mine | to.own.keys() | to.borrowed.keys())
+        for number in again:
+            self._put_out(number)
+        for number in again:
+            if number in cluster.attempts:
+                self._put_in(cluster.attempts[number], cluster)
+
+    # Spans
+
+    def span(self, end: int) -> Span:
+        """All since the span began, to before `end`, which is not before the latest change."""
+        every = ((key, meter.until(end)) for key, meter in self._meters.items())
+        steps = {key: found for key, found in every if found}
+        lost = {key: tuple(ends) for key, ends in self._lost.items()}
+        trails = tuple(Trail(pool.group, tuple(pool.by_path), tuple(pool.lots)) for pool in self._pools.values())
+        lent: dict[str, int] = {}
+        for pool in self._pools.values():
+            for leaf, amount in zip(pool.leaves, pool.lent(end), strict=True):
+                if amount:
+                    lent[leaf.path] = lent.get(leaf.path, 0) + amount
+        return Span(self.begin, end, steps, lost, trails, lent)
+
+    def cut(self, end: int) -> None:
+        """A new span begins; the one before was taken by `span`."""
+        assert end >= self.at
+        self.begin = self.at = end
+        self.weight = 0
+        kept = {key: meter for key, meter in self._meters.items() if meter.rate}
+        for meter in kept.values():
+            meter.close(end)
+            meter.steps = []
+        self._meters, self._lost = kept, {}
+        for pool in self._pools.values():
+            pool.begin(end)
+
+    # For snapshots
+
+    def freeze(self) -> list[Any]:
+        """What the cluster itself does not tell: the span at hand."""
+        return self.span(self.at).document()
+
+    def thaw(self, span: Span) -> None:
+        """Take up the span in which a snapshot was taken, right after this was made of the snapshot's cluster."""
+        self.begin = span.begin
+        for key, steps in span.steps.items():
+            meter = self._meters.setdefault(key, Meter(span.end))
+            meter.steps = list(steps)
+        self._lost = {key: list(ends) for key, ends in span.lost.items()}
+        self.weight = sum(map(len, span.steps.values())) + sum(map(len, span.lost.values()))
+        for trail in span.trails:
+            if trail.resource_group in self._pools:
+                pool = self._pools[trail.resource_group]
+                pool.lots = list(trail.lots)
+                lent = trail.lent(span.begin, span.end)
+                pool.sums = [lent.get(path, 0) for path in trail.leaves]
+                self.weight += len(trail.lots)

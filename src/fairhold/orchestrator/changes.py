@@ -1,0 +1,226 @@
+"""What is written down: every change of a live cluster, each with all that it decided.
+
+A change says what came of an event, never what to compute. Applying the changes of a log one after another gives the
+cluster as it was, whatever the rules say by then. Each is a plain tuple, so that a log can hold it as a JSON array.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, get_args
+
+NOWHERE = ""
+DONE, FAILED, CANCELLED, AGAIN, LATER = "done", "failed", "cancelled", "again", "later"
+
+
+class JobAdded(NamedTuple):
+    """A job was accepted; fields as in `JobSubmitted`; tasks: how many."""
+
+    job: str
+    consumer: str
+    resource_group: str
+    tasks: int
+    priority: int = 0
+    user: str = ""
+    units: int = 1
+    throttle: int = 0
+    retries: int = 0
+    backoff: int = 0
+    hold: str | None = None
+    after: tuple[tuple[str, str], ...] = ()
+
+
+class JobDropped(NamedTuple):
+    """A job was cancelled: what waited is dropped, what runs is being stopped."""
+
+    job: str
+
+
+class HoldSet(NamedTuple):
+    """A job is held, for a reason in words, or released (None)."""
+
+    job: str
+    hold: str | None
+
+
+class JobRanked(NamedTuple):
+    """A job has another priority."""
+
+    job: str
+    priority: int
+
+
+class JobMoved(NamedTuple):
+    """A job belongs to another leaf."""
+
+    job: str
+    consumer: str
+
+
+class JobFreed(NamedTuple):
+    """A job that the second one waited for is over as it was wished."""
+
+    job: str
+    dependent: str
+
+
+class JobEnded(NamedTuple):
+    """Nothing of a job waits or runs any more; state: done, failed or cancelled."""
+
+    job: str
+    state: str
+
+
+class Started(NamedTuple):
+    """An attempt holds units from now on; places: (host, units)."""
+
+    attempt: int
+    job: str
+    task: int
+    number: int
+    places: tuple[tuple[str, int], ...]
+
+
+class Running(NamedTuple):
+    """The command of an attempt runs."""
+
+    attempt: int
+
+
+class Noticed(NamedTuple):
+    """The units of an attempt are to be given back."""
+
+    attempt: int
+    deadline: int
+    reason: str
+    taker: str
+
+
+class Drained(NamedTuple):
+    """An attempt is to leave its host, which is being drained."""
+
+    attempt: int
+    deadline: int
+
+
+class Withdrawn(NamedTuple):
+    """A notice was withdrawn."""
+
+    attempt: int
+
+
+class Undrained(NamedTuple):
+    """An attempt need not leave its host after all."""
+
+    attempt: int
+
+
+class Stopping(NamedTuple):
+    """An attempt was told to stop; reason as in `Stop`."""
+
+    attempt: int
+    reason: str
+
+
+class Ended(NamedTuple):
+    """An attempt is over and its units are free.
+
+    then : done, failed, cancelled; again: its task waits in front; later: it is tried again at `instant`
+    reason, code, signal, detail, cpu, peak : as in `Exit`
+    """
+
+    attempt: int
+    then: str
+    instant: int
+    reason: str
+    code: int
+    signal: int
+    detail: str
+    cpu: int
+    peak: int
+
+
+class Ready(NamedTuple):
+    """The time to try a task again has come."""
+
+    job: str
+    task: int
+
+
+class HostSet(NamedTuple):
+    """A host of a group has so many slots and is up or down."""
+
+    resource_group: str
+    host: str
+    slots: int
+    is_up: bool
+
+
+class MachineSeen(NamedTuple):
+    """The agent of a machine is connected; boot: identity of the machine's start."""
+
+    machine: str
+    boot: str
+
+
+class MachineMissed(NamedTuple):
+    """The agent of a machine is not connected; what runs there is unknown."""
+
+    machine: str
+
+
+class MachineShut(NamedTuple):
+    """A machine starts nothing more for a reason in words, or does again (None)."""
+
+    machine: str
+    reason: str | None
+
+
+class MachineRefused(NamedTuple):
+    """A machine could not start an attempt, for a fault of its own."""
+
+    machine: str
+
+
+class Paused(NamedTuple):
+    """What a resource group does not do at present."""
+
+    resource_group: str
+    grants: bool
+    reclaims: bool
+
+
+class CycleRan(NamedTuple):
+    """A cycle ran; cause: name of the first event since the one before."""
+
+    number: int
+    resource_group: str
+    cause: str
+
+
+Change = (
+    JobAdded
+    | JobDropped
+    | HoldSet
+    | JobRanked
+    | JobMoved
+    | JobFreed
+    | JobEnded
+    | Started
+    | Running
+    | Noticed
+    | Drained
+    | Withdrawn
+    | Undrained
+    | Stopping
+    | Ended
+    | Ready
+    | HostSet
+    | MachineSeen
+    | MachineMissed
+    | MachineShut
+    | MachineRefused
+    | Paused
+    | CycleRan
+)
+KINDS: dict[str, type[Change]] = {kind.__name__: kind for kind in get_args(Change)}
+"""By name, as a log calls them."""

@@ -1,0 +1,396 @@
+"""The state of a live cluster, and what every change does to it."""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import TYPE_CHECKING, Any
+
+from fairhold.ledger import transitions
+from fairhold.ledger.tables import NOBODY
+from fairhold.model.state import REASONS
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.due import Due
+from fairhold.orchestrator.hosts import HostRecord, MachineRecord
+from fairhold.orchestrator.tasks import Attempt, JobRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.changes import Change
+
+MOST_REFUSALS = 5
+"""Attempts in a row that a machine may refuse before it is closed."""
+MOST_MACHINES = 3
+"""Machines on which a job may fail before it is held."""
+
+
+class Cluster:
+    """Jobs, attempts, machines and books; changed by `apply` alone.
+
+    books    : resource group → its books
+    jobs     : name → record; attempts : number → record of what runs
+    hosts    : (resource group, host) → record; machines : name → record
+    paused   : resource group → (grants, reclaims) that are paused
+    due      : new tries of tasks, and the ends of drains
+    cycles   : how many ran
+    forgets  : whether jobs that are over are forgotten
+    ended, ended_jobs : what the event before has ended, for who keeps an archive
+    own      : name of the host that is the service's own machine, which is the machine without a name
+    """
+
+    def __init__(self, books: Mapping[str, Books], *, forgets: bool = False, own: str = "") -> None:
+        self.own = own
+        self.books = dict(books)
+        self.jobs: dict[str, JobRecord] = {}
+        self.attempts: dict[int, Attempt] = {}
+        self.ended: dict[int, Attempt] = {}
+        self.ended_jobs: dict[str, JobRecord] = {}
+        self.hosts = {
+            (group, name): HostRecord(row, book.hosts.slots[row], book.hosts.slots[row])
+            for group, book in self.books.items()
+            for name, row in book.hosts.row_of.items()
+        }
+        self.machines: dict[str, MachineRecord] = {}
+        self.paused: dict[str, tuple[bool, bool]] = {}
+        self.due = Due(self.jobs, self.attempts)
+        self.cycles = 0
+        self.next_attempt = 1
+        self.forgets = forgets
+        self.job_of: dict[str, dict[int, JobRecord]] = {group: {} for group in self.books}
+        self.attempt_of: dict[str, dict[int, Attempt]] = {group: {} for group in self.books}
+        self.dependents: dict[str, dict[str, None]] = {}
+        self._slots = {group: sum(book.hosts.slots) for group, book in self.books.items()}
+        self._with_gangs: dict[str, dict[str, JobRecord]] = {group: {} for group in self.books}
+
+    def apply(self, change: Change, now: int) -> None:
+        """Let a change happen that was decided at `now`."""
+        _APPLY[type(change)](self, change, now)
+
+    # Jobs
+
+    def _add(self, change: say.JobAdded, now: int) -> None:
+        books = self.books[change.resource_group]
+        job = JobRecord(change, books.rows.by_path[change.consumer], now)
+        self.jobs[change.job] = job
+        for needed in dict.fromkeys(needed for needed, _ in change.after):
+            if not self.jobs[needed].is_over:
+                self.dependents.setdefault(needed, {})[change.job] = None
+        self.take_in(job, 0, ())
+        self.ask(job)
+
+    def add_request(self, job: JobRecord, count: int, name: str) -> int:
+        """A new request of a job, for so many single units or, of another name than the job's, for one gang."""
+        request = transitions.submit(
+            self.books[job.resource_group],
+            job.leaf,
+            count,
+            name=name,
+            minimum=count if name != job.name else 0,
+            priority=job.priority,
+            submitted=job.submitted,
+            user=job.terms.user,
+        )
+        self.job_of[job.resource_group][request] = job
+        return request
+
+    def take_in(self, job: JobRecord, gangs_made: int, gangs: Iterable[str]) -> None:
+        """The requests of a job that was before: its single units, or the gangs that wait."""
+        if job.units == 1:
+            job.request = self.add_request(job, job.running + job.startable, job.name)
+            return
+        job.gangs, job.gangs_made = [], gangs_made
+        self._with_gangs[job.resource_group][job.name] = job
+        for name in gangs:
+            self.add_gang(job, name)
+
+    def add_gang(self, job: JobRecord, name: str) -> None:
+        """A gang of a job waits from now on."""
+        assert job.gangs is not None
+        insort(job.gangs, (name, self.add_request(job, job.units, name)))
+
+    def ask(self, job: JobRecord) -> None:
+        """Let the books know what a job wants now."""
+        books = self.books[job.resource_group]
+        if job.gangs is None:
+            if job.request != job.NONE:
+                transitions.want(books, job.request, job.running + job.startable)
+            return
+        # More than the slots there are changes no share, so that not every gang of a large array stands in the books.
+        wanted = min(job.startable, self._slots[job.resource_group] // job.units + 1)
+        while len(job.gangs) > wanted:
+            self._unask(job, job.gangs.pop()[1])
+        while len(job.gangs) < wanted:
+            job.gangs_made += 1
+            self.add_gang(job, f"{job.name}[{job.gangs_made}]")
+
+    def _unask(self, job: JobRecord, request: int) -> None:
+        transitions.forget(self.books[job.resource_group], request)
+        del self.job_of[job.resource_group][request]
+
+    def requests(self, job: JobRecord) -> list[int]:
+        """Rows of all requests of a job."""
+        if job.gangs is None:
+            return [] if job.request == job.NONE else [job.request]
+        return [*(row for _, row in job.gangs), *(self.attempts[name].request for name in job.attempts)]
+
+    def _drop(self, change: say.JobDropped, _now: int) -> None:
+        job = self.jobs[change.job]
+        job.drop()
+        self.ask(job)
+
+    def _set_hold(self, change: say.HoldSet, _now: int) -> None:
+        job = self.jobs[change.job]
+        job.hold = change.hold
+        if change.hold is None:
+            job.failed_on = None
+        self.ask(job)
+
+    def _rank(self, change: say.JobRanked, _now: int) -> None:
+        job = self.jobs[change.job]
+        job.priority = change.priority
+        for request in self.requests(job):
+            transitions.rank(self.books[job.resource_group], request, change.priority)
+
+    def _move(self, change: say.JobMoved, _now: int) -> None:
+        job = self.jobs[change.job]
+        books = self.books[job.resource_group]
+        job.leaf = books.rows.by_path[change.consumer]
+        for request in self.requests(job):
+            transitions.move(books, request, job.leaf)
+
+    def _free(self, change: say.JobFreed, _now: int) -> None:
+        job = self.jobs[change.dependent]
+        job.needs -= 1
+        self.ask(job)
+
+    def _end_job(self, change: say.JobEnded, _now: int) -> None:
+        job = self.jobs[change.job]
+        if job.request != job.NONE:
+            self._unask(job, job.request)
+            job.request = job.NONE
+        self._with_gangs[job.resource_group].pop(change.job, None)
+        self.dependents.pop(change.job, None)
+        for needed, _ in job.terms.after if job.needs else ():
+            if needed in self.dependents:
+                self.dependents[needed].pop(change.job, None)
+        self.ended_jobs[change.job] = job
+        if self.forgets:
+            del self.jobs[change.job]
+
+    # Attempts
+
+    def _start(self, change: say.Started, now: int) -> None:
+        job = self.jobs[change.job]
+        request = job.request if job.gangs is None else job.gangs.pop(0)[1]
+        job.take(change.task, change.number)
+        self.add_attempt(Attempt(change.attempt, job, change.task, change.number, request, change.places, now))
+        self.next_attempt = change.attempt + 1
+        self.ask(job)
+
+    def add_attempt(self, attempt: Attempt) -> None:
+        """An attempt holds its units from its start on."""
+        group = attempt.job.resource_group
+        attempt.machine = self.machine_of(attempt.places[0][0])
+        attempt.allocations = tuple(
+            transitions.grant(self.books[group], attempt.request, self.hosts[group, host].row, units, attempt.started)
+            for host, units in attempt.places
+        )
+        for allocation in attempt.allocations:
+            self.attempt_of[group][allocation] = attempt
+        attempt.job.attempts[attempt.name] = None
+        self.attempts[attempt.name] = attempt
+
+    def _run(self, change: say.Running, _now: int) -> None:
+        attempt = self.attempts[change.attempt]
+        attempt.is_running = True
+        if attempt.machine in self.machines:
+            self.machines[attempt.machine].refusals = 0
+
+    def _notice(self, change: say.Noticed, _now: int) -> None:
+        attempt = self.attempts[change.attempt]
+        attempt.noticed = True
+        attempt.notice = (change.deadline, change.reason, change.taker)
+        self.book_notice(attempt)
+
+    def book_notice(self, attempt: Attempt) -> None:
+        """All units of an attempt are under its notice."""
+        assert attempt.notice is not None
+        deadline, reason, path = attempt.notice
+        books = self.books[attempt.job.resource_group]
+        taker = NOBODY if not path else books.rows.by_path[path]
+        for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
+            transitions.give_notice(books, allocation, units, taker, deadline, REASONS.index(reason))
+
+    def _drain(self, change: say.Drained, _now: int) -> None:
+        attempt = self.attempts[change.attempt]
+        attempt.noticed = True
+        attempt.leaving = change.deadline
+        if attempt.notice is None:
+            attempt.notice = (change.deadline, "host", "")
+        self.due.drain(change.deadline, change.attempt)
+
+    def _undrain(self, change: say.Undrained, _now: int) -> None:
+        attempt = self.attempts[change.attempt]
+        attempt.leaving = None
+        if attempt.notice is not None and attempt.notice[1] == "host":
+            attempt.notice = None
+
+    def _withdraw(self, change: say.Withdrawn, _now: int) -> None:
+        attempt = self.attempts[change.attempt]
+        books = self.books[attempt.job.resource_group]
+        for allocation in attempt.allocations:
+            for notice in list(books.notices.by_allocation.get(allocation, ())):
+                transitions.withdraw(books, notice, books.notices.units[notice])
+        attempt.notice = None if attempt.leaving is None else (attempt.leaving, "host", "")
+
+    def _stop(self, change: say.Stopping, _now: int) -> None:
+        self.attempts[change.attempt].stopping = change.reason
+
+    def _end(self, change: say.Ended, _now: int) -> None:
+        attempt = self.ended[change.attempt] = self.attempts.pop(change.attempt)
+        job, group = attempt.job, attempt.job.resource_group
+        books = self.books[group]
+        del job.attempts[change.attempt]
+        self._settle_task(job, attempt, change)
+        if job.gangs is None:
+            transitions.want(books, job.request, max(books.requests.held[job.request] - 1, 0))
+        for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
+            del self.attempt_of[group][allocation]
+            transitions.release(books, allocation, units)
+        if job.gangs is not None:
+            self._unask(job, attempt.request)
+        for host, _ in attempt.places:
+            self.fit(group, host)
+        self.ask(job)
+
+    def _settle_task(self, job: JobRecord, attempt: Attempt, change: say.Ended) -> None:
+        """Count the end of an attempt for its task."""
+        if change.then == say.AGAIN:
+            job.wait_again(attempt.index, attempt.number)
+            job.reclaimed += 1
+        elif change.then == say.LATER:
+            job.delay(attempt.index, attempt.number, change.instant)
+            self.due.ready(change.instant, job.name, attempt.index)
+            job.failures = job.failures if job.failures is not None else {}
+            job.failures[attempt.index] = job.failures.get(attempt.index, 0) + 1
+        else:
+            job.running -= 1
+            job.finished += change.then == say.DONE
+            job.failed += change.then == say.FAILED
+            job.cancelled += change.then == say.CANCELLED
+            if job.failures is not None:
+                job.failures.pop(attempt.index, None)
+        if change.then in {say.FAILED, say.LATER}:
+            job.failed_on = job.failed_on if job.failed_on is not None else set()
+            job.failed_on.add(attempt.machine)
+
+    def _ready(self, change: say.Ready, _now: int) -> None:
+        job = self.jobs[change.job]
+        job.resume(change.task)
+        self.ask(job)
+
+    # Machines
+
+    def _set_host(self, change: say.HostSet, _now: int) -> None:
+        group = change.resource_group
+        host = self.hosts.get((group, change.host))
+        gained = change.slots - (host.slots if host else 0)
+        if host is None:
+            host = self.add_host(group, change.host, change.slots)
+        host.slots, host.is_up = change.slots, change.is_up
+        self.fit(group, change.host)
+        if gained:
+            self.count_slots(group)
+            for job in self._with_gangs[group].values():
+                self.ask(job)
+
+    def add_host(self, group: str, name: str, slots: int) -> HostRecord:
+        """A host that the plan does not have joins a group."""
+        host = HostRecord(transitions.add_host(self.books[group], name, slots), slots)
+        self.hosts[group, name] = host
+        return host
+
+    def count_slots(self, group: str) -> None:
+        """The slots of a group's hosts have changed."""
+        self._slots[group] = sum(host.slots for (at, _), host in self.hosts.items() if at == group)
+
+    def machine_of(self, host: str) -> str:
+        """Name of the machine that a host is."""
+        return "" if host == self.own else host
+
+    def accepts(self, host: str) -> bool:
+        """Whether a host may start work as far as its machine goes."""
+        machine = self.machines.get(self.machine_of(host))
+        return machine is None or (machine.shut is None and not machine.is_silent)
+
+    def fit(self, group: str, name: str) -> None:
+        """Let the books know how many slots of a host there are; of one that starts nothing, those in use."""
+        books, host = self.books[group], self.hosts[group, name]
+        slots = host.slots if self.accepts(name) else min(host.slots, books.hosts.used[host.row])
+        transitions.set_host(books, host.row, slots=slots, up=host.is_up)
+
+    def machine(self, name: str) -> MachineRecord:
+        """The record of a machine, a new one where it has none."""
+        return self.machines.setdefault(name, MachineRecord())
+
+    def _see(self, change: say.MachineSeen, _now: int) -> None:
+        machine = self.machine(change.machine)
+        machine.boot, machine.is_silent = change.boot, False
+        self._fit_machine(change.machine, is_unknown=False)
+
+    def _miss(self, change: say.MachineMissed, _now: int) -> None:
+        self.machine(change.machine).is_silent = True
+        self._fit_machine(change.machine, is_unknown=True)
+
+    def _shut(self, change: say.MachineShut, _now: int) -> None:
+        machine = self.machine(change.machine)
+        machine.shut, machine.refusals = change.reason, 0
+        self._fit_machine(change.machine, is_unknown=machine.is_silent)
+
+    def _fit_machine(self, name: str, *, is_unknown: bool) -> None:
+        for group, host in self.hosts:
+            if self.machine_of(host) == name:
+                self.fit(group, host)
+        for attempt in self.on(name):
+            attempt.is_unknown = is_unknown
+
+    def on(self, machine: str) -> list[Attempt]:
+        """The attempts on a machine, oldest first."""
+        return [attempt for attempt in self.attempts.values() if attempt.machine == machine]
+
+    def _refuse(self, change: say.MachineRefused, _now: int) -> None:
+        self.machine(change.machine).refusals += 1
+
+    def _pause(self, change: say.Paused, _now: int) -> None:
+        self.paused[change.resource_group] = (change.grants, change.reclaims)
+
+    def _count_cycle(self, change: say.CycleRan, _now: int) -> None:
+        self.cycles = change.number
+
+
+_APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
+    say.JobAdded: Cluster._add,
+    say.JobDropped: Cluster._drop,
+    say.HoldSet: Cluster._set_hold,
+    say.JobRanked: Cluster._rank,
+    say.JobMoved: Cluster._move,
+    say.JobFreed: Cluster._free,
+    say.JobEnded: Cluster._end_job,
+    say.Started: Cluster._start,
+    say.Running: Cluster._run,
+    say.Noticed: Cluster._notice,
+    say.Drained: Cluster._drain,
+    say.Withdrawn: Cluster._withdraw,
+    say.Undrained: Cluster._undrain,
+    say.Stopping: Cluster._stop,
+    say.Ended: Cluster._end,
+    say.Ready: Cluster._ready,
+    say.HostSet: Cluster._set_host,
+    say.MachineSeen: Cluster._see,
+    say.MachineMissed: Cluster._miss,
+    say.MachineShut: Cluster._shut,
+    say.MachineRefused: Cluster._refuse,
+    say.Paused: Cluster._pause,
+    say.CycleRan: Cluster._count_cycle,
+}

@@ -1,0 +1,90 @@
+"""What becomes of a task when its attempt starts to run, and when it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.cluster import MOST_MACHINES, MOST_REFUSALS
+from fairhold.orchestrator.events import Exit, Outcome
+from fairhold.orchestrator.instructions import Forget
+from fairhold.orchestrator.jobs import end_if_over
+
+if TYPE_CHECKING:
+    from fairhold.orchestrator.events import TaskEnded, TaskRunning
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.orchestrator.tasks import Attempt, JobRecord
+
+LONGEST_BACKOFF = 3_600_000_000
+"""An hour in microseconds: new tries come no later than that."""
+OUTCOMES = {
+    "finished": Outcome.FINISHED,
+    "failed": Outcome.FAILED,
+    "time_limit": Outcome.FAILED,
+    "memory": Outcome.FAILED,
+    "not_started": Outcome.FAILED,
+    "yielded": Outcome.YIELDED,
+    "reclaim": Outcome.STOPPED,
+    "requeue": Outcome.STOPPED,
+    "cancel": Outcome.STOPPED,
+    "refused": Outcome.LOST,
+    "host_lost": Outcome.LOST,
+}
+"""What the reason of an exit record means for the task (docs/attempts.md)."""
+
+
+def run(live: Orchestrator, event: TaskRunning) -> None:
+    """The command of an attempt runs."""
+    attempt = live.attempts.get(event.attempt)
+    if attempt is not None and not attempt.is_running:
+        live.do(say.Running(event.attempt))
+
+
+def end(live: Orchestrator, event: TaskEnded) -> None:
+    """An attempt is over; said again, only that it can be forgotten is new."""
+    attempt = live.attempts.get(event.attempt)
+    if attempt is None:
+        live.order(Forget(event.attempt, ""))
+        return
+    job, host = attempt.job, attempt.places[0][0]
+    was_noticed = attempt.notice is not None
+    exit_ = event.exit or Exit(event.outcome.value)
+    then, instant = _then(live, attempt, event.outcome, exit_.reason)
+    live.do(say.Ended(event.attempt, then, instant, *exit_))
+    live.order(Forget(event.attempt, attempt.machine))
+    if exit_.reason == "refused" and not attempt.stopping:
+        _count_refusal(live, attempt.machine)
+    if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES and job.hold is None and not job.is_over:
+        live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts"))
+    if was_noticed or attempt.units > 1 or not live.hand_over(job, host):
+        live.changed(job.resource_group)
+    end_if_over(live, job)
+
+
+def _then(live: Orchestrator, attempt: Attempt, outcome: Outcome, reason: str) -> tuple[str, int]:
+    """What becomes of the task, and when it is tried again."""
+    job = attempt.job
+    if outcome is Outcome.FINISHED:
+        return say.DONE, 0
+    if job.is_cancelled:
+        return (say.FAILED if outcome is Outcome.FAILED else say.CANCELLED), 0
+    own_fault = reason in {"time_limit", "memory", "not_started"}
+    if outcome is not Outcome.FAILED or (attempt.noticed and not own_fault):
+        return say.AGAIN, 0
+    failures = (job.failures or {}).get(attempt.index, 0)
+    if failures < job.terms.retries:
+        return say.LATER, live.now + min(_doubled(job, failures), LONGEST_BACKOFF)
+    return say.FAILED, 0
+
+
+def _doubled(job: JobRecord, failures: int) -> int:
+    return job.terms.backoff << min(failures, 32)
+
+
+def _count_refusal(live: Orchestrator, machine: str) -> None:
+    """A machine that refuses again and again is closed: it would swallow every task that waits."""
+    live.do(say.MachineRefused(machine))
+    record = live.cluster.machine(machine)
+    if record.refusals >= MOST_REFUSALS and record.shut is None:
+        live.do(say.MachineShut(machine, f"it could not start {MOST_REFUSALS} attempts in a row"))
+        live.changed_all()

@@ -1,0 +1,273 @@
+"""A live cluster as a document, and back: for snapshots, and for a change of plan.
+
+The document says what the cluster is, in names and numbers, never in rows of the books; what follows from the rest is
+not in it. A job that only waits takes three entries, an array of any size no more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.errors import Fault, InputError
+from fairhold.orchestrator.changes import JobAdded
+from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.tasks import Attempt, JobRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.ledger.books import Books
+
+    Document = dict[str, Any]
+
+COUNTS = ("finished", "failed", "cancelled", "dropped", "reclaimed")
+NAMED = 5
+"""How many jobs a fault names."""
+
+
+def freeze(cluster: Cluster) -> Document:
+    """All that a cluster is, in lists, texts and numbers that JSON can hold; equal for equal clusters."""
+    terms: dict[JobAdded, int] = {}
+    return {
+        "cycles": cluster.cycles,
+        "next_attempt": cluster.next_attempt,
+        "jobs": [_job(cluster, job, terms) for job in cluster.jobs.values()],
+        "terms": [[*each[1:-1], [list(need) for need in each.after]] for each in terms],
+        "attempts": [_attempt(cluster, attempt) for attempt in cluster.attempts.values()],
+        "notices": _in_order(cluster),
+        "hosts": [[*name, host.slots, host.is_up, host.planned] for name, host in cluster.hosts.items()],
+        "machines": [
+            [name, each.boot, each.is_silent, each.shut, each.refusals] for name, each in cluster.machines.items()
+        ],
+        "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
+        "dependents": {needed: list(names) for needed, names in cluster.dependents.items() if names},
+    }
+
+
+def _job(cluster: Cluster, job: JobRecord, terms: dict[JobAdded, int]) -> list[Any]:
+    """Name, place of its terms, instant of its submission; where it is not as it came, what is different."""
+    asked = job.terms._replace(job="")
+    row = [job.name, terms.setdefault(asked, len(terms)), job.submitted]
+    more: Document = {name: count for name in COUNTS if (count := getattr(job, name))}
+    if (path := cluster.books[job.resource_group].rows.path(job.leaf)) != asked.consumer:
+        more["consumer"] = path
+    for name, value, usual in (
+        ("priority", job.priority, asked.priority),
+        ("hold", job.hold, asked.hold),
+        ("needs", job.needs, len(asked.after)),
+        ("waiting", job.waiting, asked.tasks),
+    ):
+        if value != usual:
+            more[name] = value
+    more |= job.progress()
+    if job.is_cancelled:
+        more["is_cancelled"] = True
+    if job.gangs_made:
+        more["gangs"] = [job.gangs_made, [name for name, _ in job.gangs or ()]]
+    return [*row, more] if more else row
+
+
+def _attempt(cluster: Cluster, attempt: Attempt) -> list[Any]:
+    requests = cluster.books[attempt.job.resource_group].requests
+    more: Document = {name: True for name in ("is_running", "is_unknown", "noticed") if getattr(attempt, name)}
+    if attempt.notice is not None:
+        more["notice"] = list(attempt.notice)
+    if attempt.leaving is not None:
+        more["leaving"] = attempt.leaving
+    if attempt.stopping:
+        more["stopping"] = attempt.stopping
+    if attempt.job.gangs is not None:
+        more["gang"] = requests.id[attempt.request]
+    places = [list(place) for place in attempt.places]
+    return [attempt.name, attempt.job.name, attempt.index, attempt.number, attempt.started, places, more]
+
+
+def _in_order(cluster: Cluster) -> list[int]:
+    """Attempts under a notice of a cycle, the one that was told first in front; groups one after another."""
+    found: list[int] = []
+    for group, books in cluster.books.items():
+        live = (
+            (books.notices.serial[notice], cluster.attempt_of[group][allocation].name)
+            for allocation, mine in books.notices.by_allocation.items()
+            for notice in mine
+        )
+        found.extend(dict.fromkeys(name for _, name in sorted(live)))
+    return found
+
+
+def thaw(
+    document: Document,
+    books: Mapping[str, Books],
+    *,
+    forgets: bool,
+    own: str,
+    moved: Mapping[str, str] | None = None,
+) -> Cluster:
+    """The cluster of a document on books that were opened for it, of the same plan or another one.
+
+    books : fresh, from `open_books`; they become the cluster's
+    moved : old path → new path of consumers that another plan calls otherwise, with all below them
+    Where the plan gives a host other slots than before, that counts; a host that it has no more keeps what runs there
+    and gets nothing new. Jobs that are over and whose leaf is gone are forgotten.
+    Raises InputError (`consumer-in-use`), with nothing changed, where jobs are not over and their leaf is gone.
+    """
+    return _Thawing(document, books, moved or {}, forgets=forgets, own=own).run()
+
+
+class _Thawing:
+    def __init__(
+        self, document: Document, books: Mapping[str, Books], moved: Mapping[str, str], *, forgets: bool, own: str
+    ) -> None:
+        self.document = document
+        self.moved = moved
+        self.terms = [
+            JobAdded._make(["", *each[:-1], tuple((job, on) for job, on in each[-1])]) for each in document["terms"]
+        ]
+        self.leaves: dict[tuple[str, str], int | None] = {}
+        self.books = books
+        self.own, self.forgets = own, forgets
+        self.home = [self._row(terms.resource_group, terms.consumer) for terms in self.terms]
+
+    def run(self) -> Cluster:
+        """See `thaw`."""
+        document = self.document
+        self._check()
+        cluster = self.cluster = Cluster(self.books, forgets=self.forgets, own=self.own)
+        cluster.cycles, cluster.next_attempt = document["cycles"], document["next_attempt"]
+        self._machines_and_hosts()
+        running: dict[str, int] = {}
+        for _, job, *_ in document["attempts"]:
+            running[job] = running.get(job, 0) + 1
+        for row in document["jobs"]:
+            self._job(row, running.get(row[0], 0))
+        for row in document["attempts"]:
+            self._attempt(*row)
+        for name in document["notices"]:
+            cluster.book_notice(cluster.attempts[name])
+        for group, host in cluster.hosts:
+            cluster.fit(group, host)
+        cluster.dependents = {needed: dict.fromkeys(names) for needed, names in document["dependents"].items()}
+        return cluster
+
+    def _path(self, path: str) -> str:
+        """Where a consumer is now."""
+        head = path
+        while head and head not in self.moved:
+            head = head.rpartition("/")[0]
+        return self.moved[head] + path[len(head) :] if head else path
+
+    def _row(self, group: str, path: str) -> int | None:
+        """Row of a leaf, None where it is gone."""
+        key = (group, path)
+        if key not in self.leaves:
+            rows = self.books[group].rows if group in self.books else None
+            row = rows.by_path.get(self._path(path)) if rows is not None else None
+            self.leaves[key] = row if rows is not None and row is not None and rows.is_leaf(row) else None
+        return self.leaves[key]
+
+    def _leaf(self, row: list[Any]) -> int | None:
+        if len(row) == 3 or "consumer" not in row[3]:
+            place: int = row[1]
+            return self.home[place]
+        path: str = row[3]["consumer"]
+        return self._row(self.terms[row[1]].resource_group, path)
+
+    def _check(self) -> None:
+        gone: dict[tuple[str, str], list[str]] = {}
+        active = {job for _, job, *_ in self.document["attempts"]}
+        for row in self.document["jobs"]:
+            if self._leaf(row) is None and (row[0] in active or not _is_over(row)):
+                terms = self.terms[row[1]]
+                path = row[3].get("consumer", terms.consumer) if len(row) > 3 else terms.consumer
+                gone.setdefault((terms.resource_group, path), []).append(row[0])
+        if gone:
+            raise InputError(list(self._faults(gone)))
+
+    def _faults(self, gone: dict[tuple[str, str], list[str]]) -> Iterator[Fault]:
+        for (group, path), jobs in gone.items():
+            names = ", ".join(f"`{name}`" for name in jobs[:NAMED]) + (" and others" if len(jobs) > NAMED else "")
+            if group not in self.books:
+                what = f"the plan has no resource group `{group}` any more, and jobs run or wait there: {names}"
+                mend = "cancel them or wait for them"
+            else:
+                what = f"the plan has no leaf `{self._path(path)}` any more, and it has jobs that are not over: {names}"
+                mend = f"move or cancel them, or say where the leaf is now, with `was: {path}`"
+            yield Fault("consumer-in-use", what, mend)
+
+    def _machines_and_hosts(self) -> None:
+        cluster = self.cluster
+        for name, boot, is_silent, shut, refusals in self.document["machines"]:
+            machine = cluster.machine(name)
+            machine.boot, machine.is_silent, machine.shut, machine.refusals = boot, is_silent, shut, refusals
+        cluster.paused |= {
+            group: (grants, reclaims)
+            for group, (grants, reclaims) in self.document["paused"].items()
+            if group in cluster.books
+        }
+        group_of = {row[0]: self.terms[row[1]].resource_group for row in self.document["jobs"]}
+        used = {(group_of[job], host) for _, job, _, _, _, places, _ in self.document["attempts"] for host, _ in places}
+        for group, name, slots, is_up, planned in self.document["hosts"]:
+            host = cluster.hosts.get((group, name))
+            if host is not None:
+                host.is_up = is_up
+                if host.planned == planned:
+                    host.slots = slots
+            elif group in cluster.books and (planned is None or (group, name) in used):
+                host = cluster.add_host(group, name, slots if planned is None else 0)
+                host.is_up, host.planned = is_up, None if planned is None else 0
+        for group in cluster.books:
+            cluster.count_slots(group)
+
+    def _job(self, row: list[Any], running: int) -> None:
+        cluster, leaf = self.cluster, self._leaf(row)
+        if leaf is None:
+            return
+        job = JobRecord(JobAdded(row[0], *self.terms[row[1]][1:]), leaf, row[2])
+        cluster.jobs[job.name] = job
+        if len(row) == 3:  # as it came: by far the most frequent case
+            cluster.take_in(job, 0, ())
+            return
+        more = row[3]
+        job.running = running
+        for name in (*COUNTS, "priority", "hold", "needs", "waiting", "is_cancelled"):
+            if name in more:
+                setattr(job, name, more[name])
+        job.restore(more)
+        for index, instant in (job.delays or {}).items():
+            cluster.due.ready(instant, job.name, index)
+        if not job.is_over:
+            made, waiting = more.get("gangs", (0, ()))
+            cluster.take_in(job, made, waiting)
+        elif job.units > 1:
+            job.gangs, job.gangs_made = [], more.get("gangs", (0, ()))[0]
+
+    def _attempt(  # noqa: PLR0917 - the fields of its entry, in their order
+        self,
+        name: int,
+        job_name: str,
+        index: int,
+        number: int,
+        started: int,
+        places: list[list[Any]],
+        more: Document,
+    ) -> None:
+        cluster = self.cluster
+        job = cluster.jobs[job_name]
+        request = job.request if "gang" not in more else cluster.add_request(job, job.units, more["gang"])
+        held = tuple((host, units) for host, units in places)
+        attempt = Attempt(name, job, index, number, request, held, started)
+        attempt.is_running = "is_running" in more
+        attempt.is_unknown = "is_unknown" in more
+        attempt.noticed = "noticed" in more
+        attempt.leaving, attempt.stopping = more.get("leaving"), more.get("stopping", "")
+        cluster.add_attempt(attempt)
+        if "notice" in more:
+            deadline, reason, taker = more["notice"]
+            is_there = taker and self._row(job.resource_group, taker) is not None
+            attempt.notice = (deadline, reason, self._path(taker) if is_there else "")
+        if attempt.leaving is not None:
+            cluster.due.drain(attempt.leaving, name)
+
+
+def _is_over(row: list[Any]) -> bool:
+    return len(row) > 3 and row[3].get("waiting") == 0 and not row[3].get("delays")

@@ -1,0 +1,205 @@
+"""What users ask of jobs."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.instructions import JobOver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.orchestrator.events import (
+        JobCancelled,
+        JobChanged,
+        JobHeld,
+        JobReleased,
+        JobRequeued,
+        JobSubmitted,
+    )
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.orchestrator.tasks import JobRecord
+
+MOST = 2**40
+"""The largest number of tasks, slots and the like: sums of millions of them stay whole numbers of 64 bits."""
+ONS = ("ok", "fail", "any")
+
+
+def submit(live: Orchestrator, event: JobSubmitted) -> None:
+    """Accept a job; it waits, is held, or is blocked by others."""
+    _check(live, event)
+    hold = "" if event.is_held else None
+    after = tuple((needed.job, needed.on) for needed in event.after)
+    terms = say.JobAdded(
+        event.job,
+        event.consumer,
+        event.resource_group,
+        event.count,
+        event.priority,
+        event.user,
+        event.units,
+        event.throttle,
+        event.retries,
+        event.backoff,
+        hold,
+        after,
+    )
+    live.do(terms)
+    for job in dict.fromkeys(needed for needed, _ in after):
+        if live.jobs[job].is_over:  # over, but not forgotten
+            for unable in _settle(live, live.jobs[job], (event.job,)):
+                end_if_over(live, unable)
+    live.changed(event.resource_group)
+
+
+def _check(live: Orchestrator, event: JobSubmitted) -> None:
+    books = live.books.get(event.resource_group)
+    if books is None:
+        raise _refused(
+            event,
+            "unknown-resource-group",
+            f"no policy shares the resource group `{event.resource_group}`",
+            f"shared are {', '.join(live.books)}",
+        )
+    _leaf(live, event.job, event.resource_group, event.consumer)
+    if event.job in live.jobs or event.job in books.requests.row_of:  # the latter: a gang of another job
+        raise _refused(event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name")
+    if event.count < 1:
+        raise _refused(event, "out-of-range", f"it has {event.count} tasks", "give it one or more")
+    for name, least in (
+        ("count", 1),
+        ("priority", -MOST),
+        ("units", 1),
+        ("throttle", 0),
+        ("retries", 0),
+        ("backoff", 0),
+    ):
+        value = getattr(event, name)
+        if not least <= value <= MOST:
+            raise _refused(event, "out-of-range", f"its `{name}` is {value}", f"give it {least} to {MOST}")
+    for needed in event.after:
+        if needed.job not in live.jobs or needed.job == event.job:
+            raise _refused(
+                event, "unknown-job", f"it waits for the job `{needed.job}`, which is not there", "name a job that is"
+            )
+        if needed.on not in ONS:
+            raise _refused(event, "unknown-word", f"`{needed.on}` is no end to wait for", f"write {', '.join(ONS)}")
+
+
+def _leaf(live: Orchestrator, job: str, group: str, consumer: str) -> int:
+    rows = live.books[group].rows
+    leaf = rows.by_path.get(consumer)
+    if leaf is None or not rows.is_leaf(leaf):
+        what = f"job `{job}`: `{consumer}` is no leaf of the plan"
+        raise InputError([Fault("not-a-leaf", what, "name a consumer without consumers below it")])
+    return leaf
+
+
+def cancel(live: Orchestrator, event: JobCancelled) -> None:
+    """What waits of a job is dropped, what runs is told to stop; nothing where it is over."""
+    job = live.jobs.get(event.job)
+    if job is not None and not job.is_cancelled and not job.is_over:
+        _cancel(live, job)
+
+
+def _cancel(live: Orchestrator, job: JobRecord) -> None:
+    _drop(live, job)
+    end_if_over(live, job)
+
+
+def _drop(live: Orchestrator, job: JobRecord) -> None:
+    live.do(say.JobDropped(job.name))
+    for number in tuple(job.attempts):
+        live.stop(live.attempts[number], "cancel")
+    live.changed(job.resource_group)
+
+
+def hold(live: Orchestrator, event: JobHeld) -> None:
+    """Nothing more of a job starts."""
+    job = _known(live, event.job)
+    live.do(say.HoldSet(job.name, event.reason))
+    live.changed(job.resource_group)
+
+
+def release(live: Orchestrator, event: JobReleased) -> None:
+    """A held job may start again."""
+    job = _known(live, event.job)
+    if job.hold is not None:
+        live.do(say.HoldSet(job.name, None))
+        live.changed(job.resource_group)
+
+
+def requeue(live: Orchestrator, event: JobRequeued) -> None:
+    """What runs of a job is stopped and waits again, in front."""
+    job = _known(live, event.job)
+    for number in tuple(job.attempts):
+        live.stop(live.attempts[number], "requeue")
+
+
+def change(live: Orchestrator, event: JobChanged) -> None:
+    """Another priority, another leaf."""
+    job = _known(live, event.job)
+    if event.priority is not None and not -MOST <= event.priority <= MOST:
+        what = f"job `{event.job}`: its `priority` is {event.priority}"
+        raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
+    if event.consumer:
+        leaf = _leaf(live, event.job, job.resource_group, event.consumer)
+        if leaf != job.leaf:
+            live.do(say.JobMoved(job.name, event.consumer))
+    if event.priority is not None and event.priority != job.priority:
+        live.do(say.JobRanked(job.name, event.priority))
+    live.changed(job.resource_group)
+
+
+def end_if_over(live: Orchestrator, job: JobRecord) -> None:
+    """A job of which nothing waits or runs is over, and whoever waited for it is told.
+
+    Jobs that can never start any more are over with it; a chain of them may be long.
+    """
+    over = deque([job] if job.is_over else [])
+    while over:
+        job = over.popleft()
+        waiting = tuple(live.cluster.dependents.get(job.name, ()))
+        live.order(JobOver(job.name))
+        live.do(say.JobEnded(job.name, state_of(job)))
+        over.extend(_settle(live, job, waiting))
+
+
+def state_of(job: JobRecord) -> str:
+    """How a job that is over ended."""
+    if job.is_cancelled:
+        return say.CANCELLED
+    return say.FAILED if job.failed else say.DONE
+
+
+def _settle(live: Orchestrator, job: JobRecord, dependents: Iterable[str]) -> list[JobRecord]:
+    """Jobs that waited for the end of another may start; those that never can are cancelled and returned."""
+    state, over = state_of(job), []
+    for name in dependents:
+        dependent = live.jobs.get(name)
+        if dependent is None or dependent.is_cancelled:
+            continue
+        wishes = [on for needed, on in dependent.terms.after if needed == job.name]
+        if all(on == "any" or (on == "ok") == (state == say.DONE) for on in wishes):
+            for _ in wishes:
+                live.do(say.JobFreed(job.name, name))
+            live.changed(dependent.resource_group)
+        else:
+            _drop(live, dependent)
+            over.append(dependent)
+    return over
+
+
+def _known(live: Orchestrator, name: str) -> JobRecord:
+    job = live.jobs.get(name)
+    if job is None or job.is_over:
+        what = f"there is no job `{name}` that waits or runs"
+        raise InputError([Fault("unknown-job", what, "`fairhold jobs` shows what there is")])
+    return job
+
+
+def _refused(event: JobSubmitted, code: str, what: str, mend: str) -> InputError:
+    return InputError([Fault(code, f"job `{event.job}`: {what}", mend)])

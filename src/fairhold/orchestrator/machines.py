@@ -1,0 +1,130 @@
+"""Machines with agents: what they report, their silence, their end (docs/attempts.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.ending import OUTCOMES, end, run
+from fairhold.orchestrator.events import Exit, Outcome, TaskEnded, TaskRunning
+from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
+
+if TYPE_CHECKING:
+    from fairhold.orchestrator.events import (
+        Held,
+        MachineClosed,
+        MachineGone,
+        MachineOpened,
+        MachineReported,
+        MachineSilent,
+    )
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.orchestrator.tasks import Attempt
+
+
+def report(live: Orchestrator, event: MachineReported) -> None:
+    """An agent has connected: what the service believes and what the machine holds are brought together."""
+    live.do(say.MachineSeen(event.machine, event.boot))
+    held = {each.attempt: each for each in event.held}
+    ended: list[TaskEnded] = []
+    for attempt in live.cluster.on(event.machine):
+        found = held.pop(attempt.name, None)
+        if found is None:
+            ended += _missing(live, attempt, event.last)
+        elif found.exit is not None:
+            outcome = OUTCOMES.get(found.exit.reason, Outcome.FAILED)
+            ended.append(TaskEnded(attempt.name, outcome, found.exit))
+        else:
+            _found(live, attempt, found)
+    for stray in held.values():
+        _stray(live, event.machine, stray)
+    for each in ended:  # last: their slots may be handed on, and starts come by rising number
+        end(live, each)
+    live.changed_all()
+
+
+def _missing(live: Orchestrator, attempt: Attempt, last: int) -> tuple[TaskEnded, ...]:
+    """The machine does not hold an attempt: the order never arrived (see `Outbox`), or its end was lost.
+
+    Returns its end where it is over.
+    """
+    if attempt.is_running:
+        return (TaskEnded(attempt.name, Outcome.LOST, Exit("host_lost", detail="its record is gone")),)
+    if attempt.name <= last:
+        return (TaskEnded(attempt.name, Outcome.LOST, Exit("host_lost", detail="it was not started")),)
+    if attempt.stopping:
+        return (TaskEnded(attempt.name, Outcome.STOPPED, Exit(attempt.stopping)),)
+    live.order(live.start_order(attempt))
+    _say_again(live, attempt)
+    return ()
+
+
+def _found(live: Orchestrator, attempt: Attempt, found: Held) -> None:
+    """The machine holds an attempt that is not over: what it may not have heard is said again."""
+    if found.is_alive:
+        run(live, TaskRunning(attempt.name))
+    _say_again(live, attempt)
+
+
+def _say_again(live: Orchestrator, attempt: Attempt) -> None:
+    if attempt.notice is not None:
+        deadline, reason, taker = attempt.notice
+        live.order(Notify(attempt.name, deadline, reason, taker))
+    if attempt.stopping:
+        live.order(Stop(attempt.name, attempt.stopping))
+
+
+def _stray(live: Orchestrator, machine: str, held: Held) -> None:
+    """The machine holds an attempt that is over for the service, or that it has never heard of."""
+    if held.exit is None:
+        live.order(Stop(held.attempt, "stray", machine))
+    else:
+        live.order(Forget(held.attempt, machine))
+
+
+def miss(live: Orchestrator, event: MachineSilent) -> None:
+    """The connection to an agent broke: its slots stay booked, and nothing new starts there."""
+    live.do(say.MachineMissed(event.machine))
+    live.changed_all()
+
+
+def give_up(live: Orchestrator, event: MachineGone) -> None:
+    """The lease of a silent machine has run out: its attempts are over."""
+    for attempt in live.cluster.on(event.machine):
+        end(live, TaskEnded(attempt.name, Outcome.LOST, Exit("host_lost", detail="its lease ran out")))
+    live.changed_all()
+
+
+def close(live: Orchestrator, event: MachineClosed) -> None:
+    """A machine starts nothing more; drained, what runs there is told to leave within its holder's grace."""
+    _known(live, event.machine)
+    live.do(say.MachineShut(event.machine, event.reason))
+    if event.drain:
+        for attempt in live.cluster.on(event.machine):
+            if attempt.leaving is None and not attempt.stopping:
+                rows = live.books[attempt.job.resource_group].rows
+                deadline = live.now + rows.grace[attempt.job.leaf]
+                live.do(say.Drained(attempt.name, deadline))
+                if attempt.notice == (deadline, "host", ""):
+                    live.order(Notify(attempt.name, deadline, "host", ""))
+    live.changed_all()
+
+
+def open_again(live: Orchestrator, event: MachineOpened) -> None:
+    """A closed machine may start work again, and what was to leave it may stay."""
+    _known(live, event.machine)
+    live.do(say.MachineShut(event.machine, None))
+    for attempt in live.cluster.on(event.machine):
+        if attempt.leaving is not None and not attempt.stopping:
+            live.do(say.Undrained(attempt.name))
+            if attempt.notice is None:
+                live.order(Withdraw(attempt.name))
+    live.changed_all()
+
+
+def _known(live: Orchestrator, machine: str) -> None:
+    names = {live.cluster.machine_of(host) for _, host in live.cluster.hosts} | live.cluster.machines.keys()
+    if machine not in names:
+        what = f"there is no machine `{machine}`"
+        raise InputError([Fault("unknown-host", what, "`fairhold hosts` shows what there is")])

@@ -1,0 +1,52 @@
+"""Instructions that wait for the commit of what they follow from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.orchestrator.events import MachineReported, MachineSilent
+from fairhold.orchestrator.instructions import Forget, JobOver, Notify, Start, Stop, WakeAt, Withdraw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.events import Event
+    from fairhold.orchestrator.instructions import Instruction
+
+    Order = Start | Notify | Withdraw | Stop | Forget
+
+
+class Outbox:
+    """What is to be carried out when several events are taken in before one commit.
+
+    What was decided for a machine before its connection broke, or before it told what it holds, must not be sent over
+    a new connection: a start among it could come after the service has concluded that it never arrived, and run beside
+    the next attempt of its task. So these two events drop what waits for the machine; what still matters is decided
+    again at the report (docs/attempts.md, rule 3).
+    """
+
+    def __init__(self) -> None:
+        self._orders: list[tuple[str, Order]] = []
+
+    def add(self, event: Event, instructions: Iterable[Instruction], cluster: Cluster) -> None:
+        """The instructions of an event that was just handled, with the cluster as it is after it."""
+        if isinstance(event, MachineReported | MachineSilent):
+            self._orders = [each for each in self._orders if each[0] != event.machine]
+        for order in instructions:
+            if not isinstance(order, JobOver | WakeAt):
+                self._orders.append((_machine_of(order, cluster), order))
+
+    def take(self) -> list[Order]:
+        """All that is to be carried out, in order, after the commit; then it is empty."""
+        taken, self._orders = [order for _, order in self._orders], []
+        return taken
+
+
+def _machine_of(order: Order, cluster: Cluster) -> str:
+    if isinstance(order, Start):
+        return cluster.machine_of(order.host)
+    if isinstance(order, Forget) or (isinstance(order, Stop) and order.reason == "stray"):
+        return order.machine
+    attempt = cluster.attempts.get(order.attempt) or cluster.ended[order.attempt]
+    return attempt.machine

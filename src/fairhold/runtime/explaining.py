@@ -1,0 +1,129 @@
+"""An explanation as a document and in one sentence; what commands and the service tell alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.explain import Bound
+from fairhold.cycle.explain.derivation import RULE_OF
+from fairhold.units import UNLIMITED, format_instant
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from fairhold.cycle.explain import Counterfactual, Explanation, Level, Standing
+
+Document = dict[str, Any]
+
+_WHY = {
+    Bound.DEMAND: "that is all that it wants",
+    Bound.LIMIT: "its limit allows no more",
+    Bound.RESERVE: "its reserve is kept for it, wanted or not",
+    Bound.GUARANTEE: "that is what it owns and wants, more than its share by ratio",
+    Bound.RATIO: "it shares with siblings in proportion to what they own",
+    Bound.EQUAL: "it owns nothing and shares what owners leave in equal amounts",
+    Bound.EVEN: "what owners leave is added in equal amounts",
+    Bound.NOTHING_LEFT: "it owns nothing, and owners beside it use everything",
+}
+
+
+def sentence(explanation: Explanation) -> str:
+    """Why, in one sentence."""
+    head = f"{explanation.path} in {explanation.resource_group}: quota {explanation.quota}, holds {explanation.held}"
+    if not explanation.levels:
+        return f"{head}; the group has {explanation.slots} slots."
+    mine = _mine(explanation)
+    rank = ""
+    if mine.rounded:
+        to = "to it" if mine.rounded > 0 else "to a sibling before it"
+        rank = f" (exactly {fraction(mine.exact)}; by rank, then plan order, the slot left over goes {to} [R-ROUND-1])"
+    return f"{head}, wants {explanation.demand}: {_WHY[mine.bound]} [{RULE_OF[mine.bound]}]{rank}."
+
+
+def _mine(explanation: Explanation) -> Standing:
+    return next(row for row in explanation.levels[-1].siblings if row.path == explanation.path)
+
+
+def fraction(value: Fraction) -> str:
+    """A fraction as people write it: `3 1/3`."""
+    whole, rest = divmod(value.numerator, value.denominator)
+    if not rest:
+        return str(whole)
+    return f"{whole} {rest}/{value.denominator}" if whole else f"{rest}/{value.denominator}"
+
+
+def as_document(explanation: Explanation) -> Document:
+    """The explanation as JSON; fractions are exact strings as `1/3`."""
+    return {
+        "consumer": explanation.path,
+        "resource_group": explanation.resource_group,
+        "sentence": sentence(explanation),
+        "slots": explanation.slots,
+        "scale": [explanation.scale_num, explanation.scale_den],
+        "quota": explanation.quota,
+        "demand": explanation.demand,
+        "allocated": explanation.held,
+        "levels": [_level_document(level) for level in explanation.levels],
+        "reclaim": {
+            "missing": explanation.missing,
+            "can_give": explanation.can_give,
+            "must_give": explanation.must_give,
+            "gives": explanation.gives,
+            "lacks": explanation.lacks,
+            "protected": explanation.protected,
+            "set_aside": explanation.set_aside,
+        },
+        "moves": [
+            {
+                "kind": move.kind,
+                "consumer": move.consumer,
+                "units": move.units,
+                "for": move.taker or None,
+                "deadline": format_instant(move.deadline) if move.deadline else None,
+                "reason": move.reason or None,
+            }
+            for move in explanation.moves
+        ],
+        "one_more": _what_if_document(explanation.counterfactual),
+    }
+
+
+def _level_document(level: Level) -> Document:
+    return {
+        "parent": level.parent,
+        "amount": level.amount,
+        "lambda": str(level.water),
+        "phase": level.phase,
+        "siblings": [
+            {
+                "consumer": row.path,
+                "rank": row.rank,
+                "owned": row.owned,
+                "reserve": row.reserve,
+                "limit": None if row.limit >= UNLIMITED else row.limit,
+                "demand": row.demand,
+                "need": row.need,
+                "sure": row.floor,
+                "exact": str(row.exact),
+                "quota": row.quota,
+                "rounded": row.rounded,
+                "allocated": row.held,
+                "bound": row.bound.value,
+                "rule": RULE_OF[row.bound],
+            }
+            for row in level.siblings
+        ],
+    }
+
+
+def _what_if_document(counterfactual: Counterfactual | None) -> Document | None:
+    if counterfactual is None:
+        return None
+    return {
+        "quota": counterfactual.quota,
+        "changes": [
+            {"what": change.what, "consumer": change.consumer, "old": change.old, "new": change.new}
+            | ({"host": change.host} if change.host else {})
+            for change in counterfactual.changes
+        ],
+    }

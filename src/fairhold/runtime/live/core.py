@@ -1,0 +1,290 @@
+"""What the live service knows and does; everything here runs in the thread of the desk."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.open import open_books
+from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
+from fairhold.errors import Fault, InputError
+from fairhold.model.state import State
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.events import (
+    JobRequeued,
+    MachineClosed,
+    MachineOpened,
+    MachineSilent,
+    Woken,
+)
+from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.handle import Orchestrator
+from fairhold.orchestrator.instructions import Forget, JobOver, Notify, Start, Stop, WakeAt, Withdraw
+from fairhold.planio.plan import parse_plan
+from fairhold.ports import PlanVersion
+from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
+from fairhold.runtime.live.closings import Closing
+from fairhold.runtime.live.cycles import CycleNotes
+from fairhold.runtime.live.journal import CLOSING, PLAN_APPLIED, Journal
+from fairhold.runtime.live.reclaims import Reclaims
+from fairhold.runtime.live.recovery import take_up
+from fairhold.runtime.live.specs import Specs, spec_document
+from fairhold.runtime.live.submitting import Limits, check_limits, still_waited_for
+from fairhold.runtime.live.usage import LiveUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.events import Event
+    from fairhold.ports import Store
+    from fairhold.runtime.live.submitting import Submission
+
+_LOG = logging.getLogger("fairhold")
+Order = Start | Notify | Withdraw | Stop | Forget
+"""What agents are told."""
+
+
+class Core:
+    """Orchestrator, plan and store of a live service.
+
+    plan         : in force, version : its number
+    orchestrator : decides
+    specs        : what jobs run
+    journal      : what the next commit writes
+    orders       : instructions to carry out after the commit
+    wake         : instant at which `Woken` is due, None = nothing is
+    over         : names of jobs that ended in this round
+    reverts      : (instant, version) of the plan that comes back, None = none does
+    closings     : machine → when it closes and opens again
+    usage        : the accounts
+    reclaims     : which cycle took back what runs
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        now: Callable[[], int],
+        *,
+        own: str = "",
+        limits: Limits | None = None,
+        cycle_min_gap: int = MIN_GAP,
+        cycle_max_interval: int = MAX_INTERVAL,
+    ) -> None:
+        self.store = store
+        self.now = now
+        self.own = own
+        self.limits = limits or Limits()
+        self._pace = (cycle_min_gap, cycle_max_interval)
+        self.journal = Journal(store)
+        self.specs = Specs(store, self.journal)
+        self.cycle_notes = CycleNotes()
+        self.usage = LiveUsage(store, self.journal)
+        self.reclaims = Reclaims()
+        self.orders: list[Order] = []
+        self.over: list[str] = []
+        self.wake: int | None = None
+        self.next_job = 1
+        self.version = 0
+        self.reverts: tuple[int, int] | None = None
+        self.closings: dict[str, Closing] = {}
+        self.plan: Plan
+        self.orchestrator: Orchestrator
+
+    # Start and state
+
+    def open(self, text: str, name: str, author: str) -> None:
+        """Take up what the store holds, or begin with this plan; nothing is started before agents report.
+
+        text : of the plan file, used where the store has no plan or where the file has changed since it was read last
+        """
+        latest = self.store.plan()
+        if latest is None:
+            self._begin(text, name, author)
+        else:
+            take_up(self, latest.version)
+            if text and text != self.store.meta().get("plan-file", text):
+                self.apply_plan(text, author, f"read from {name}", self.version)
+        if text:
+            self.journal.write(lambda batch: batch.put_meta("plan-file", text))
+        for machine in sorted({self.cluster.machine_of(host) for _, host in self.cluster.hosts}):
+            self.feed(MachineSilent(machine))
+        self.orchestrator.changed_all()
+
+    @property
+    def cluster(self) -> Cluster:
+        """The state of the live cluster."""
+        return self.orchestrator.cluster
+
+    def _begin(self, text: str, name: str, author: str) -> None:
+        plan = parse_plan(text, name)[0]
+        now = self.now()
+        self.use(plan, Cluster(open_books(plan, State(now=now)), forgets=True, own=self.own))
+        self.usage.begin(self.cluster, now)
+        self.version = 1
+        version = PlanVersion(1, now, author, f"read from {name}", text)
+        self.journal.note_entry([PLAN_APPLIED, 1, {}, None], now)
+        self.journal.write(lambda batch: batch.put_plan(version))
+
+    def use(self, plan: Plan, cluster: Cluster) -> None:
+        """Go on with another plan, or from another state."""
+        self.plan = plan
+        gap, interval = self._pace
+        self.orchestrator = Orchestrator(
+            cluster, cycle_min_gap=gap, cycle_max_interval=interval, on_cycle=self.cycle_notes.take
+        )
+        self.orchestrator.now = self.now()
+        self.orchestrator.changed_all()
+
+    # Time
+
+    @property
+    def due(self) -> int | None:
+        """When something is to be done next, None = nothing is."""
+        instants = [instant for each in self.closings.values() for instant in each[:2] if instant]
+        if self.reverts is not None:
+            instants.append(self.reverts[0])
+        if self.wake is not None:
+            instants.append(self.wake)
+        return min(instants, default=None)
+
+    def pass_time(self) -> None:
+        """Do what is due."""
+        now = self.now()
+        if self.reverts is not None and self.reverts[0] <= now:
+            self._revert(self.reverts[1])
+        for machine, plan in list(self.closings.items()):
+            if plan.close_at and plan.close_at <= now:
+                self._plan_closing(machine, plan._replace(close_at=0))
+                self.feed(MachineClosed(machine, plan.reason, plan.drain))
+            if plan.open_at and plan.open_at <= now:
+                self._plan_closing(machine, None)
+                self.feed(MachineOpened(machine))
+        if self.wake is not None and self.wake <= now:
+            self.feed(Woken())
+
+    def _revert(self, version: int) -> None:
+        """The time of a plan is over: the one before comes back, unless its leaves are in use no more."""
+        self.reverts = None
+        found = self.store.plan(version)
+        assert found is not None
+        try:
+            self.apply_plan(found.text, "fairhold", f"plan {version} comes back", self.version)
+        except InputError as error:
+            _LOG.warning("plan %s cannot come back: %s", version, error)
+
+    def _plan_closing(self, machine: str, plan: Closing | None) -> None:
+        if plan is None or not (plan.close_at or plan.open_at):
+            self.closings.pop(machine, None)
+        else:
+            self.closings[machine] = plan
+        self.journal.note_entry([CLOSING, machine, plan], self.now())
+
+    def close_machine(self, machine: str, reason: str, *, drain: bool, at: int = 0, until: int = 0) -> None:
+        """Close a machine, now or at an instant, until an instant or until it is opened."""
+        if not at:
+            self.feed(MachineClosed(machine, reason, drain))
+        elif machine not in {self.cluster.machine_of(host) for _, host in self.cluster.hosts}:
+            raise InputError([Fault("unknown-host", f"there is no host `{machine}`", "`fairhold hosts` shows them")])
+        if at or until:
+            self._plan_closing(machine, Closing(at, until, reason, drain))
+
+    def open_machine(self, machine: str) -> None:
+        """Open a machine; a planned closing is forgotten."""
+        self.feed(MachineOpened(machine))
+        if machine in self.closings:
+            self._plan_closing(machine, None)
+
+    def wind_down(self, *, stop: bool) -> None:
+        """Start nothing more; stop: what runs is stopped and waits for the next start of the service."""
+        self.orchestrator.is_closing = True
+        if stop:
+            for name in [job.name for job in self.orchestrator.jobs.values() if job.attempts]:
+                self.feed(JobRequeued(name))
+
+    # Events
+
+    def feed(self, event: Event) -> None:
+        """Hand an event to the orchestrator; what it decides goes to the journal, what it orders to `orders`."""
+        now = self.now()
+        instructions = self.orchestrator.handle(event, now)
+        self.usage.note(self.orchestrator.changes, now, self.cluster)
+        self._note(self.orchestrator.changes, now)
+        self.cycle_notes.write(self.journal, self.cluster.cycles)
+        self.wake = None
+        for instruction in instructions:
+            if isinstance(instruction, WakeAt):
+                self.wake = instruction.instant
+            elif isinstance(instruction, JobOver):
+                self.over.append(instruction.job)
+            else:
+                self.orders.append(instruction)
+
+    def _note(self, changes: list[Change], now: int) -> None:
+        codes: dict[str, int] = {}
+        for change in changes:
+            self.journal.note(change, now)
+            if isinstance(change, say.Ended):
+                attempt = self.cluster.ended[change.attempt]
+                reclaim = self.reclaims.of(change.attempt)
+                self.journal.put_task(finished_task(attempt, change, now, self.cluster, reclaim))
+                codes[attempt.job.name] = exit_code(change.then, change.code, change.signal)
+            elif isinstance(change, say.JobEnded):
+                job, spec = self.cluster.ended_jobs[change.job], self.specs.of(change.job)
+                code = codes.get(change.job, 1)
+                self.journal.put_job(finished_job(job, change, now, self.cluster, spec, code=code))
+            self.reclaims.note(change, now)
+
+    # What users ask for
+
+    def submit(self, asked: Submission) -> str:
+        """Accept a job and return its name; the same user's same key again gives the same job."""
+        if asked.key:
+            known = self.journal.keys.get((asked.user, asked.key)) or self.store.job_of_key(asked.user, asked.key)
+            if known is not None:
+                return known
+        check_limits(self, asked.terms)
+        job = str(self.next_job)
+        terms = replace(asked.terms, job=job, user=asked.user, after=still_waited_for(self, asked.terms.after))
+        self.feed(terms)
+        self.next_job += 1
+        self.journal.put_spec(job, spec_document(asked.spec))
+        self.specs.remember(job, asked.spec)
+        if asked.key:
+            self.journal.put_key(asked.user, asked.key, job, self.orchestrator.now)
+        return job
+
+    def apply_plan(
+        self,
+        text: str,
+        author: str,
+        comment: str,
+        seen: int,
+        *,
+        until: int = 0,
+        moved: Mapping[str, str] | None = None,
+    ) -> int:
+        """Put another plan in force, whole or not at all; returns its version.
+
+        seen : version that the author has seen; another one in force is refused
+        until : instant at which the plan in force now comes back, 0 = never
+        """
+        if seen != self.version:
+            what = f"plan {self.version} is in force, and the change was made from plan {seen}"
+            raise InputError([Fault("plan-changed", what, "look at the plan in force and make the change again")])
+        plan = parse_plan(text, "the new plan")[0]
+        now = self.now()
+        moved = dict(moved or {})
+        cluster = thaw(freeze(self.cluster), open_books(plan, State(now=now)), forgets=True, own=self.own, moved=moved)
+        self.reverts = (until, self.version) if until else None
+        self.usage.end_span(now)
+        version = self.version = self.version + 1
+        kept = PlanVersion(version, now, author, comment, text, seen, until)
+        self.journal.note_entry([PLAN_APPLIED, version, moved, self.reverts], now)
+        self.journal.write(lambda batch: batch.put_plan(kept))
+        self.use(plan, cluster)
+        self.usage.plan_changed(cluster, now)
+        return version

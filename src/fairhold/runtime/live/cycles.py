@@ -1,0 +1,61 @@
+"""What is kept of every cycle: its number, cause, duration and counts, and its quotas where it took something back."""
+
+from __future__ import annotations
+
+import json
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.document import decision_document, group_document
+from fairhold.ports import CycleNote
+
+if TYPE_CHECKING:
+    from fairhold.cycle.run import CycleResult
+    from fairhold.runtime.live.journal import Journal
+
+MOST_ROWS = 2_000
+"""Consumers of a plan of which the quotas of a cycle are kept."""
+
+
+class CycleNotes:
+    """Takes what the orchestrator tells of its cycles, and writes it to the journal.
+
+    latest : resource group → document of its latest cycle's quotas, made when asked for
+    micros : resource group → duration of its latest cycle
+    """
+
+    def __init__(self) -> None:
+        self.results: dict[str, CycleResult] = {}
+        self.micros: dict[str, int] = {}
+        self._waiting: list[tuple[CycleResult, str, str]] = []
+        self._began = perf_counter_ns()
+
+    def begin(self) -> None:
+        """A round begins; what passes until `take` is counted as the cycle's."""
+        self._began = perf_counter_ns()
+
+    def take(self, result: CycleResult, cause: str) -> None:
+        """A cycle ran; `on_cycle` of the orchestrator, called before the decision is applied."""
+        group = result.snapshot.rows.group.name
+        self.micros[group] = (perf_counter_ns() - self._began) // 1000
+        self.results[group] = result
+        document: dict[str, Any] = {}
+        if result.decision.notices and len(result.snapshot.rows) <= MOST_ROWS:
+            document = group_document(result) | decision_document(result)
+        self._waiting.append((result, cause, json.dumps(document) if document else ""))
+        self.begin()
+
+    def write(self, journal: Journal, last: int) -> None:
+        """Note the cycles of a round; `last` is the number of the latest."""
+        waiting, self._waiting = self._waiting, []
+        for number, (result, cause, document) in enumerate(waiting, last - len(waiting) + 1):
+            decision = result.decision
+            counts = {
+                "granted": sum(grant.units for grant in decision.grants),
+                "reclaimed": sum(notice.units for notice in decision.notices),
+                "withdrawn": sum(withdrawal.units for withdrawal in decision.withdrawals),
+                "idle": result.draft.idle,
+            }
+            group = result.snapshot.rows.group.name
+            note = CycleNote(number, result.snapshot.now, group, cause, self.micros[group], json.dumps(counts))
+            journal.put_cycle(note, document)

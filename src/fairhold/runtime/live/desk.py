@@ -1,0 +1,230 @@
+"""The desk: one thread that owns the live service and does one round after another.
+
+A round takes in all that came since the last one (what clients ask for, what agents tell, the time), lets the core
+decide, writes everything in one transaction, and only then answers and lets the agents act. So nothing runs and nobody
+is told anything that a crash could make untrue, and many who ask at once share one write.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from concurrent.futures import Future
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.ports import StoreError, StoreFull
+from fairhold.runtime.live.recovery import frozen
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from fairhold.orchestrator.events import Event
+    from fairhold.runtime.live.core import Core, Order
+
+Answer = TypeVar("Answer")
+_LOG = logging.getLogger("fairhold")
+SNAPSHOT_EVERY = 20_000
+"""Entries of the log after which a new snapshot is taken: a start replays no more than so many, and some."""
+_IDLE = 3600.0
+_RETRY = 0.5
+"""Seconds between tries to write when there was no room."""
+MOST_IN_A_ROUND = 2_000
+
+
+class Agents(Protocol):
+    """What the desk needs of the hub of agents; see `engines.agents.hub`."""
+
+    def execute(self, instructions: Iterable[Order]) -> None:
+        """Carry out instructions; nothing waits for an agent."""
+        ...
+
+    def events(self) -> Sequence[Event]:
+        """What has happened since the last call; never waits."""
+        ...
+
+
+class Desk:
+    """Runs a core.
+
+    listeners : called after every commit with the number of the last entry of the log; must not wait
+    trouble   : why nothing can be written at present, None = all is well
+    failed    : done when the desk can do nothing more, with why, or when it was stopped, with None
+    """
+
+    def __init__(self, core: Core, agents: Agents) -> None:
+        self.core = core
+        self.agents = agents
+        self.listeners: list[Callable[[int], None]] = []
+        self.trouble: StoreError | None = None
+        self.failed: Future[BaseException | None] = Future()
+        self.rounds = 0
+        self.stages = {"decide": 0, "commit": 0, "order": 0}
+        self._answers: list[tuple[Future[Any], Any, BaseException | None, bool]] = []
+        self._calls: deque[tuple[Callable[[Core], Any], Future[Any], bool]] = deque()
+        self._room = Condition()
+        self._is_woken = False
+        self._is_stopping = False
+        self._since_snapshot = 0
+        self._thread = Thread(target=self._run, name="desk", daemon=True)
+
+    # From any thread
+
+    def start(self) -> None:
+        """Begin with the rounds; the core is open."""
+        self._thread.start()
+
+    def write(self, ask: Callable[[Core], Answer]) -> Future[Answer]:
+        """Let the core do something; the future is done when it is durable. Errors of `ask` come back in it."""
+        return self._put(ask, is_write=True)
+
+    def read(self, ask: Callable[[Core], Answer]) -> Future[Answer]:
+        """Look at the core between two rounds' decisions."""
+        return self._put(ask, is_write=False)
+
+    def wake(self) -> None:
+        """Something has happened at the agents."""
+        with self._room:
+            self._is_woken = True
+            self._room.notify()
+
+    def stop(self) -> None:
+        """End after the round at hand, with a snapshot; what runs runs on."""
+        with self._room:
+            self._is_stopping = True
+            self._room.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _put(self, ask: Callable[[Core], Any], *, is_write: bool) -> Future[Any]:
+        answer: Future[Any] = Future()
+        with self._room:
+            if self._is_stopping:
+                answer.set_exception(_refused("stopping", "the service is stopping", "try again when it is back"))
+                return answer
+            self._calls.append((ask, answer, is_write))
+            self._room.notify()
+        return answer
+
+    # In the desk's thread
+
+    def _run(self) -> None:
+        try:
+            self._rounds()
+        except BaseException as error:  # noqa: BLE001 - a fault of ours or of the store: the log has all that was said
+            self._fail(error)
+        else:
+            self.failed.set_result(None)
+
+    def _fail(self, error: BaseException) -> None:
+        """Nothing more can be decided: who waits is told, and whoever runs the service starts it anew from the log."""
+        _LOG.critical("the desk has failed: %s", error, exc_info=error)
+        with self._room:
+            self._is_stopping = True
+            calls = list(self._calls)
+            self._calls.clear()
+        waiting = [answer for _, answer, _ in calls if answer.set_running_or_notify_cancel()]
+        for answer in (*waiting, *(answer for answer, *_ in self._answers if not answer.done())):
+            answer.set_exception(_refused("failed", "the service has failed", "look into its log; start it again"))
+        self.failed.set_result(error)
+
+    def _rounds(self) -> None:
+        while True:
+            with self._room:
+                if not self._calls and not self._is_woken and not self._is_stopping:
+                    self._room.wait(self._timeout())
+                self._is_woken = False
+                calls = [self._calls.popleft() for _ in range(min(len(self._calls), MOST_IN_A_ROUND))]
+                stopping = self._is_stopping
+            self.round(calls)
+            if stopping and not self._calls:
+                self._snapshot()
+                return
+
+    def _timeout(self) -> float:
+        if self.trouble is not None:
+            return _RETRY
+        due = self.core.due
+        return _IDLE if due is None else max(0.0, (due - self.core.now()) / SECOND)
+
+    def round(self, calls: Iterable[tuple[Callable[[Core], Any], Future[Any], bool]]) -> None:
+        """One round; in trouble nothing new is accepted until what is decided already could be written."""
+        began = time.perf_counter_ns()
+        core = self.core
+        core.cycle_notes.begin()
+        answers = self._answers = []
+        for ask, answer, is_write in calls:
+            if not answer.set_running_or_notify_cancel():
+                continue
+            if is_write and self.trouble is not None:
+                answers.append((answer, None, self.trouble, True))
+                continue
+            answers.append((answer, *self._ask(ask, answer, is_write=is_write), is_write))
+        for event in self.agents.events():
+            core.feed(event)
+        if core.due is not None and core.due <= core.now():
+            core.pass_time()
+        decided = time.perf_counter_ns()
+        self._commit()
+        committed = time.perf_counter_ns()
+        if self.trouble is None:
+            orders, core.orders = core.orders, []
+            if orders:
+                self.agents.execute(orders)
+        for future, value, error, is_write in answers:
+            failed = error or (self.trouble if is_write else None)
+            if failed is not None:
+                future.set_exception(failed)
+            else:
+                future.set_result(value)
+        done = time.perf_counter_ns()
+        self.rounds += 1
+        self.stages["decide"] += decided - began
+        self.stages["commit"] += committed - decided
+        self.stages["order"] += done - committed
+
+    def _ask(
+        self, ask: Callable[[Core], Any], answer: Future[Any], *, is_write: bool
+    ) -> tuple[Any, BaseException | None]:
+        """What the core answers. A fault of ours may have left half of a change, which must not be written."""
+        try:
+            return ask(self.core), None
+        except FairholdError as why:
+            return None, why
+        except Exception as why:
+            if is_write:
+                answer.set_exception(why)
+                raise
+            return None, why
+
+    def _commit(self) -> None:
+        entries = len(self.core.journal.entries)
+        try:
+            self.core.journal.commit()
+        except StoreFull as error:  # what was decided is kept here and written when there is room
+            self.trouble = error
+            return
+        self.trouble = None
+        if entries:
+            self._since_snapshot += entries
+            for listener in self.listeners:
+                listener(self.core.store.last)
+            if self._since_snapshot >= SNAPSHOT_EVERY:
+                self._snapshot()
+
+    def _snapshot(self) -> None:
+        if self.trouble is None and self._since_snapshot:
+            store = self.core.store
+            try:
+                store.save_snapshot(store.last, store.last_at, frozen(self.core).encode())
+            except StoreFull as error:
+                self.trouble = error
+                return
+            self._since_snapshot = 0
+
+
+def _refused(code: str, what: str, mend: str) -> InputError:
+    return InputError([Fault(code, what, mend)])

@@ -1,0 +1,95 @@
+"""What is to be written in the next transaction, kept until it is durable."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from fairhold.orchestrator.changes import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.orchestrator.changes import Change
+    from fairhold.ports import Batch, CycleNote, FinishedJob, FinishedTask, Store
+
+    Write = Callable[[Batch], object]
+
+
+PLAN_APPLIED = "PlanApplied"
+CLOSING = "Closing"
+"""Kinds of entries that are no changes of the cluster."""
+
+
+class Journal:
+    """Collects what one round of the desk decides; `commit` writes all of it or keeps all of it.
+
+    entries : bodies of the log entries of the round with their instants, for who follows the log
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._writes: list[Write] = []
+        self.entries: list[tuple[int, str]] = []
+        self.keys: dict[tuple[str, str], str] = {}
+        self.specs: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._writes or self.entries)
+
+    def note(self, change: Change, now: int) -> None:
+        """A change of the cluster."""
+        self.note_entry([type(change).__name__, *change], now)
+
+    def note_entry(self, fields: list[Any], now: int) -> None:
+        """An entry of the log: its kind and its fields."""
+        self.entries.append((now, json.dumps(fields, separators=(",", ":"))))
+
+    def write(self, write: Write) -> None:
+        """Something beside the log."""
+        self._writes.append(write)
+
+    def put_spec(self, job: str, body: str) -> None:
+        """What a new job runs."""
+        self.specs[job] = body
+        self.write(lambda batch: batch.put_spec(job, body))
+
+    def put_key(self, user: str, key: str, job: str, at: int) -> None:
+        """With which key a user submitted a job."""
+        self.keys[user, key] = job
+        self.write(lambda batch: batch.put_key(user, key, job, at))
+
+    def put_task(self, task: FinishedTask) -> None:
+        """An attempt that is over."""
+        self.write(lambda batch: batch.put_task(task))
+
+    def put_job(self, job: FinishedJob) -> None:
+        """A job that is over."""
+        self.write(lambda batch: batch.put_job(job))
+
+    def put_cycle(self, cycle: CycleNote, document: str) -> None:
+        """That a cycle ran."""
+        self.write(lambda batch: batch.put_cycle(cycle, document))
+
+    def commit(self) -> None:
+        """Write everything in one transaction; raises StoreFull or StoreError with everything still here."""
+        if not self:
+            return
+        with self._store.transaction() as batch:
+            for at, body in self.entries:
+                batch.append(at, body)
+            for write in self._writes:
+                write(batch)
+        self._writes, self.entries = [], []
+        self.keys, self.specs = {}, {}
+
+
+def change_of(fields: list[Any]) -> Change | None:
+    """The change of an entry of the log; None where the entry is none of the cluster."""
+    kind = KINDS.get(str(fields[0]))
+    return None if kind is None else kind(*_plain(fields[1:]))
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """JSON has lists where changes have tuples."""
+    return [tuple(tuple(each) for each in value) if isinstance(value, list) else value for value in values]

@@ -1,0 +1,158 @@
+"""The one place that puts a live service together: store, core, agents, desk."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.engines.agents.hub import Agents
+from fairhold.engines.agents.launch import OwnAgent
+from fairhold.engines.agents.secret import the_secret
+from fairhold.kernels._jit import prefer_compiled
+from fairhold.planio.document import read_text
+from fairhold.planio.plan import parse_plan
+from fairhold.runtime.clock import WallClock
+from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.submitting import Limits
+from fairhold.store.opening import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fairhold.model.spec import Spec
+    from fairhold.ports import Store
+
+MANY_ROWS = 500
+"""From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
+_LOG = logging.getLogger("fairhold")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSettings:
+    """How a service is set up.
+
+    plan      : plan file; None: the store has one
+    directory : state directory, absolute
+    own       : name of the plan's host that is the service's own machine, empty = plain slots only
+    agents    : address and port for agents of other machines, None = there are none
+    launch    : whether the own machine's agent is started where none runs
+    """
+
+    plan: Path | None
+    directory: Path
+    own: str = ""
+    agents: tuple[str, int] | None = None
+    launch: bool = True
+    limits: Limits = field(default_factory=Limits)
+    cycle_min_gap: int = 50_000
+    cycle_max_interval: int = 1_000_000
+
+
+class Rising:
+    """Instants that rise with every call, from above the last one that is on record: a clock set back goes on."""
+
+    def __init__(self, last: int) -> None:
+        self._clock = WallClock()
+        self._last = last
+
+    def __call__(self) -> int:
+        """The next instant."""
+        self._last = max(self._clock.now(), self._last + 1)
+        return self._last
+
+
+class Live:
+    """A service that runs, without its HTTP side."""
+
+    def __init__(self, settings: LiveSettings) -> None:
+        """Open everything. Raises InputError where the plan, the store or the directory are at fault."""
+        self.settings = settings
+        directory = settings.directory
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = read_text(settings.plan) if settings.plan else ""
+        name = str(settings.plan or "the store")
+        cluster = parse_plan(text, name)[0].cluster if text else ""
+        self.store: Store = open_store(directory, cluster=cluster, node=socket.gethostname(), now=WallClock().now())
+        try:
+            self.core = Core(
+                self.store,
+                Rising(self.store.last_at),
+                own=settings.own,
+                limits=settings.limits,
+                cycle_min_gap=settings.cycle_min_gap,
+                cycle_max_interval=settings.cycle_max_interval,
+            )
+            self.core.open(text, name, author())
+            if any(len(books.rows) >= MANY_ROWS for books in self.core.orchestrator.books.values()):
+                prefer_compiled(MANY_ROWS)
+            (directory / "jobs").mkdir(mode=0o700, exist_ok=True)
+            wakes: list[Callable[[], None]] = []
+            self.hub = Agents(
+                directory=directory,
+                secret=the_secret(directory),
+                spec_of=self._spec_of,
+                on_events=lambda: wakes[0]() if wakes else None,
+                own_host=settings.own,
+                address=settings.agents,
+                awaited=[name for name in self.core.cluster.machines if name],
+                complain=_LOG.warning,
+            )
+        except BaseException:
+            self.store.close()
+            raise
+        self.desk = Desk(self.core, self.hub)
+        wakes.append(self.desk.wake)
+        slots = max(
+            (host.slots for (_, name), host in self.core.cluster.hosts.items() if name in {"", settings.own}), default=1
+        )
+        self.agent = OwnAgent(
+            directory,
+            host=settings.own or socket.gethostname(),
+            slots=slots,
+            is_connected=self._is_connected,
+            complain=_LOG.warning,
+        )
+        self.desk.start()
+        if settings.launch:
+            self.agent.start()
+
+    def _spec_of(self, job: str) -> Spec:
+        spec = self.core.specs.of(job)
+        assert spec is not None, "a spec is committed before its job starts"
+        return spec
+
+    def _is_connected(self) -> bool:
+        return any(machine.machine == "" and machine.is_connected for machine in self.hub.status())
+
+    def close(self, *, with_agent: bool = False) -> None:
+        """Stop deciding and leave; agents and tasks go on. May be called twice.
+
+        with_agent : also end the own machine's agent; its tasks are to be over
+        """
+        self.desk.stop()
+        if with_agent:
+            self.agent.stop_agent()
+        else:
+            self.agent.close()
+        self.hub.close()
+        self.store.close()
+
+
+def author() -> str:
+    """Name of the user who runs this program."""
+    import pwd  # noqa: PLC0415 - not on every system
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def open_live(settings: LiveSettings) -> Live:
+    """Open a service; see `Live`."""
+    return Live(settings)

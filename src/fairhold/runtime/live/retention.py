@@ -1,0 +1,105 @@
+"""What is kept how long, and the clearing out of the rest, a short step at a time."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.ports import Retention
+from fairhold.units import SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from fairhold.ports import Store
+
+DAY = 86_400 * SECOND
+EVERY = 600 * SECOND
+"""Time between two clearings."""
+FOLDERS = 50
+"""Folders that are looked at in one step."""
+
+
+class Keep(NamedTuple):
+    """How long things are kept, in microseconds; 0 = for ever.
+
+    entries   : of the log: as far back as usage is exact for any instant, and events can be read
+    keys      : of submits: as long as a client may repeat one
+    jobs      : that are over, with their attempts, commands and outputs
+    cycles    : that they ran, with their counts; documents : their quotas and moves
+    usage     : its sums
+    """
+
+    entries: int = 7 * DAY
+    keys: int = 7 * DAY
+    jobs: int = 30 * DAY
+    cycles: int = 7 * DAY
+    documents: int = 2 * DAY
+    usage: int = 400 * DAY
+
+
+def retention(store: Store, keep: Keep, now: int) -> Retention:
+    """What the store need not keep any longer.
+
+    Entries go only where two snapshots cover them: the store sees to it. Their usage is on record by then, as rows up
+    to the latest end of a span and in the snapshot from there on.
+    """
+
+    def before(age: int) -> int:
+        return max(0, now - age) if age else 0
+
+    return Retention(
+        entries_through=store.seq_at(before(keep.entries)) if keep.entries and now > keep.entries else 0,
+        keys=before(keep.keys),
+        jobs=before(keep.jobs),
+        cycles=before(keep.cycles),
+        documents=before(keep.documents),
+        usage=before(keep.usage),
+    )
+
+
+class Housekeeping:
+    """Clears out store and outputs in steps that block a commit for some milliseconds at most; not the desk's work.
+
+    directory : with a folder for the outputs of each job
+    is_live   : whether a job is not over; asked with its name, in the thread that calls `step`
+    """
+
+    def __init__(self, store: Store, directory: Path, is_live: Callable[[str], bool], keep: Keep | None = None) -> None:
+        self._store, self._directory, self._is_live = store, directory, is_live
+        self.keep = keep or Keep()
+        self.due = 0
+        self._what: Retention | None = None
+        self._folders: Iterator[Path] | None = None
+
+    def step(self, now: int) -> bool:
+        """A step, where one is due; returns whether there is more to do at once."""
+        if self._what is None:
+            if now < self.due:
+                return False
+            self._what = retention(self._store, self.keep, now)
+            self._folders = self._directory.iterdir() if self.keep.jobs and self._directory.is_dir() else iter(())
+        if self._store.compact(self._what):
+            return True
+        assert self._folders is not None
+        some = list(islice(self._folders, FOLDERS))
+        for folder in some:
+            self._clear(folder, now)
+        if len(some) == FOLDERS:
+            return True
+        self._what, self._folders, self.due = None, None, now + EVERY
+        return False
+
+    def _clear(self, folder: Path, now: int) -> None:
+        """Remove the outputs of a job that is forgotten: not live, not in the store, and old enough to have been."""
+        name = folder.name
+        if not name.isdecimal() or folder.is_symlink() or not folder.is_dir():
+            return
+        try:
+            touched = folder.stat().st_mtime_ns // 1000
+        except FileNotFoundError:
+            return
+        if touched < now - self.keep.jobs and not self._is_live(name) and self._store.job(name) is None:
+            shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed is tried again next time

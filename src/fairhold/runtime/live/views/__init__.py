@@ -1,0 +1,1 @@
+"""What people see of the live service: pure functions of the core that give documents, run in the desk's thread."""

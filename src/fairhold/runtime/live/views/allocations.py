@@ -1,0 +1,47 @@
+"""What runs now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.runtime.live.archive import consumer_of
+from fairhold.runtime.live.views.tasks import live_state
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+
+
+def allocations_document(core: Core, consumer: str = "", host: str = "") -> Document:
+    """Every attempt, one row for each host on which it holds units, in the order of the starts.
+
+    consumer : path, everything below it too; host : name. Empty: all
+    """
+    above, rows = consumer.rstrip("/"), []
+    for attempt in core.cluster.attempts.values():
+        path = consumer_of(attempt.job, core.cluster)
+        if above and not f"{path}/".startswith(f"{above}/"):
+            continue
+        notice = attempt.notice
+        rows += [
+            {
+                "attempt": attempt.name,
+                "job": attempt.job.name,
+                "task": attempt.index,
+                "number": attempt.number,
+                "consumer": path,
+                "resource_group": attempt.job.resource_group,
+                "user": attempt.job.terms.user,
+                "host": place,
+                "units": units,
+                "started": format_instant(attempt.started),
+                "state": live_state(attempt),
+                "deadline": format_instant(notice[0]) if notice else None,
+                "for": notice[2] or None if notice else None,
+            }
+            for place, units in attempt.places
+            if not host or place == host
+        ]
+    return {"allocations": rows}

@@ -1,0 +1,144 @@
+"""The live tree of every resource group, and why a consumer's numbers are what they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.explain import explain, one_more
+from fairhold.errors import Fault, InputError
+from fairhold.kernels.columns import zeros
+from fairhold.ledger import transitions
+from fairhold.ledger.books import Books
+from fairhold.ledger.tables import NOBODY
+from fairhold.runtime.explaining import as_document, sentence
+from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.live.views.prospect import prospect
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable, Mapping
+
+    from fairhold.ledger.rows import Rows
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+
+
+def consumers_document(core: Core) -> Document:
+    """Every resource group with all its consumers, parents before children, in path order."""
+    return {"resource_groups": {group: _group(core, group) for group in core.orchestrator.books}}
+
+
+def _group(core: Core, group: str) -> Document:
+    """A parent's numbers are the sums of its leaves'; owned, reserved, limit and quota are its own.
+
+    owned     : whole slots owned now (R-SCALE-1)
+    demand    : units that run, or may start as soon as there are slots; waiting : those of them that do not run
+    reclaiming : of what it holds, units under notice; coming : units under notice that are on their way to it
+    """
+    look = prospect(core, group)
+    books, result = look.books, look.result
+    rows, slots = books.rows, result.snapshot.slots
+    lent_now = lending(books)
+    sums = {
+        "demand": result.snapshot.demand,
+        "allocated": result.snapshot.held,
+        "borrowed": _rolled(rows, lent_now.borrowed),
+        "lent": _rolled(rows, lent_now.lent),
+        "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
+        "coming": _rolled(rows, _coming(core, group)),
+        "running": _rolled(rows, _running(core, group)),
+    }
+    users: dict[int, dict[str, int]] = {}
+    for (leaf, user), units in books.requests.used_by.items():
+        users.setdefault(leaf, {})[books.requests.users[user]] = units
+    consumers = []
+    for row in rows.tree.path:
+        if row == 0:
+            continue
+        limit = rows.plan.limit[row]
+        numbers = {name: column[row] for name, column in sums.items()}
+        consumers.append(
+            {
+                "path": rows.path(row),
+                "leaf": rows.is_leaf(row),
+                "rank": rows.tree.rank[row],
+                "owned": owned_now(rows, row, slots),
+                "reserved": result.draft.needs.reserve[row],
+                "limit": None if limit >= UNLIMITED else limit,
+                "quota": result.draft.quota[row],
+                **numbers,
+                "waiting": max(0, numbers["demand"] - numbers["allocated"]),
+                "users": users.get(row, {}),
+            }
+        )
+    return {"slots": slots, "idle": result.snapshot.idle, "consumers": consumers}
+
+
+def _rolled(rows: Rows, units: Mapping[int, int]) -> array[int]:
+    """Sums up to the root of what leaves have."""
+    column = zeros(len(rows))
+    for leaf, count in units.items():
+        column[leaf] = count
+    parent = rows.tree.parent
+    for row in range(len(rows) - 1, 0, -1):
+        column[parent[row]] += column[row]
+    return column
+
+
+def _coming(core: Core, group: str) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for each in prospect(core, group).coming:
+        if each.taker != NOBODY:
+            found[each.taker] = found.get(each.taker, 0) + each.units
+    return found
+
+
+def _running(core: Core, group: str) -> dict[int, int]:
+    """Attempts by leaf."""
+    found: dict[int, int] = {}
+    for attempt in core.cluster.attempts.values():
+        if attempt.job.resource_group == group:
+            found[attempt.job.leaf] = found.get(attempt.job.leaf, 0) + 1
+    return found
+
+
+def consumer_explanation(core: Core, consumer: str, resource_group: str = "") -> Callable[[], Document]:
+    """What `fairhold explain --json` prints, of the cycle that the state at hand would give.
+
+    What is returned gives the document; it is called in another thread than the desk's, as it searches for the change
+    that gives one slot more, for up to some tenths of a second.
+    resource_group : empty = all; raises InputError where a name is unknown
+    """
+    groups, plan = core.orchestrator.books, core.plan
+    if resource_group and resource_group not in groups:
+        what = f"no policy shares the resource group `{resource_group}`"
+        raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(groups)}")])
+    if consumer not in plan.tree.rows:
+        raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", "name one of the plan")])
+    found = [
+        (explain(plan, prospect(core, group).result, consumer, what_if=False), _for_quotas(books))
+        for group, books in groups.items()
+        if not resource_group or group == resource_group
+    ]
+
+    def document() -> Document:
+        whole = [
+            replace(each, counterfactual=one_more(plan, books, row)) if (row := books.rows.by_path[consumer]) else each
+            for each, books in found
+        ]
+        return {"explanations": [as_document(each) for each in whole], "text": "\n".join(map(sentence, whole))}
+
+    return document
+
+
+def _for_quotas(books: Books) -> Books:
+    """A copy that knows what quotas depend on: hosts and demand."""
+    other = Books(books.rows)
+    other.demand[:] = books.demand
+    for host, name in enumerate(books.hosts.name):
+        row = transitions.add_host(other, name, books.hosts.slots[host])
+        transitions.set_host(other, row, up=bool(books.hosts.up[host]))
+    return other

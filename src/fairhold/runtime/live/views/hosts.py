@@ -1,0 +1,60 @@
+"""The hosts, by name, with what they have and do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.orchestrator.hosts import MachineRecord
+    from fairhold.orchestrator.tasks import Attempt
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+
+
+def hosts_document(core: Core) -> Document:
+    """Every host of every resource group; `-` is the service's own machine where it has no name."""
+    cluster = core.cluster
+    groups: dict[str, dict[str, int]] = {}
+    is_up: dict[str, bool] = {}
+    for (group, name), host in cluster.hosts.items():
+        groups.setdefault(name, {})[group] = host.slots
+        is_up[name] = is_up.get(name, False) or host.is_up
+    on: dict[str, list[Attempt]] = {}
+    for attempt in cluster.attempts.values():
+        for place, _ in attempt.places:
+            on.setdefault(place, []).append(attempt)
+    rows = []
+    for name, slots in groups.items():
+        machine = cluster.machines.get(cluster.machine_of(name))
+        mine = on.get(name, [])
+        closing = core.closings.get(cluster.machine_of(name))
+        rows.append(
+            {
+                "host": name or "-",
+                "machine": cluster.machine_of(name) or "-",
+                "resource_groups": slots,
+                "state": _state(machine, mine, is_up=is_up[name]),
+                "reason": machine.shut if machine else None,
+                "connected": machine is not None and not machine.is_silent,
+                "running": sum(attempt.is_running for attempt in mine),
+                "starting": sum(not attempt.is_running for attempt in mine),
+                "refusals": machine.refusals if machine else 0,
+                "closing": closing is not None and closing.close_at > 0,
+            }
+        )
+    return {"hosts": rows}
+
+
+def _state(machine: MachineRecord | None, attempts: Iterable[Attempt], *, is_up: bool) -> str:
+    if not is_up:
+        return "down"
+    if machine is None:
+        return "up"
+    if machine.is_silent:
+        return "silent"
+    if machine.shut is None:
+        return "up"
+    return "draining" if any(attempt.leaving is not None for attempt in attempts) else "closed"

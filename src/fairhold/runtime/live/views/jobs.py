@@ -1,0 +1,202 @@
+"""Jobs, those that are not over first."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import dropwhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.errors import Fault, InputError
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.jobs import state_of as end_of
+from fairhold.ports import Filter
+from fairhold.runtime.live.archive import consumer_of, counts
+from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.units import SECOND, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.model.spec import Spec
+    from fairhold.orchestrator.tasks import JobRecord
+    from fairhold.ports import FinishedJob
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+LIVE_STATES = ("waiting", "blocked", "held", "running")
+DONE_STATES = (say.DONE, say.FAILED, say.CANCELLED)
+MOST_LOOKS = 40_000
+"""Jobs that are looked at for one page; a job's labels are looked up for the price of twenty."""
+LABEL_PRICE = 20
+MOST_ROWS = 1_000
+_CURSOR = re.compile(r"live-([0-9]{1,18})|done-([0-9-]{0,40})")
+
+
+class Wanted(NamedTuple):
+    """Which jobs are wanted; what is empty does not matter.
+
+    consumer : path; everything below it too
+    label    : (name, value)
+    finished : also those that are over
+    """
+
+    consumer: str = ""
+    state: str = ""
+    user: str = ""
+    label: tuple[str, str] = ("", "")
+    finished: bool = False
+
+
+def state_of(job: JobRecord) -> str:
+    """The state of a job: of its tasks the one that has come farthest."""
+    if job.is_over:
+        return end_of(job)
+    if job.running:
+        return "running"
+    if job.hold is not None:
+        return "held"
+    return "blocked" if job.needs or not job.waiting else "waiting"
+
+
+def job_document(core: Core, name: str) -> Document | None:
+    """A job with its command; None where there is none of this name (any more)."""
+    job = core.cluster.jobs.get(name)
+    if job is not None:
+        return _live(core, job, is_whole=True)
+    done = core.store.job(name)
+    return None if done is None else _finished(core, done, is_whole=True)
+
+
+def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) -> Document:
+    """A page of jobs: those that are not over, the newest first; then the others, the latest end first.
+
+    A page may have fewer rows than asked for, even none, and yet a cursor. A job that ends while one turns the pages
+    may be seen twice, never missed. Raises InputError `bad-cursor`.
+    """
+    limit = min(max(limit, 1), MOST_ROWS)
+    if wanted.state and wanted.state not in {*LIVE_STATES, *DONE_STATES}:
+        what = f"`{wanted.state}` is no state of a job"
+        raise InputError([Fault("unknown-word", what, f"name one of {', '.join((*LIVE_STATES, *DONE_STATES))}")])
+    match = _CURSOR.fullmatch(cursor) if cursor else None
+    if cursor and match is None:
+        raise InputError([Fault("bad-cursor", "this is no cursor of a page", "use the cursor that came with a page")])
+    rows: list[Document] = []
+    done = match[2] if match else None
+    if done is None and wanted.state not in DONE_STATES:
+        found, rest = _look(core, wanted, int(match[1]) if match else 0, limit)
+        rows = [_live(core, job, is_whole=False) for job in found]
+        if rest:
+            return {"jobs": rows, "next": f"live-{rest}"}
+    if not (wanted.finished or wanted.state in DONE_STATES) or wanted.state in LIVE_STATES:
+        return {"jobs": rows, "next": None}
+    if len(rows) == limit:
+        return {"jobs": rows, "next": "done-"}
+    which = Filter(wanted.consumer, wanted.state, wanted.user, wanted.label)
+    page = core.store.jobs(which, done or "", limit - len(rows))
+    rows += [_finished(core, job, is_whole=False) for job in page.rows]
+    return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
+
+
+def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobRecord], int]:
+    """Live jobs below a number, 0 = all, and the number to go on below; 0: there are no more."""
+    price = LABEL_PRICE if wanted.label[0] else 1
+    left = MOST_LOOKS
+    found: list[JobRecord] = []
+    for job in _newest(core, below):
+        if len(found) == limit or left <= 0:
+            return found, int(job.name) + 1
+        left -= price
+        if _is_wanted(core, job, wanted):
+            found.append(job)
+    return found, 0
+
+
+def _newest(core: Core, below: int) -> Iterator[JobRecord]:
+    jobs = reversed(core.cluster.jobs.values())
+    return dropwhile(lambda job: int(job.name) >= below, jobs) if below else jobs
+
+
+def _is_wanted(core: Core, job: JobRecord, wanted: Wanted) -> bool:
+    if job.is_over:
+        return False
+    if wanted.user and job.terms.user != wanted.user:
+        return False
+    if wanted.state and state_of(job) != wanted.state:
+        return False
+    above = wanted.consumer.rstrip("/")
+    if above and not f"{consumer_of(job, core.cluster)}/".startswith(f"{above}/"):
+        return False
+    if wanted.label[0]:
+        spec = core.specs.of(job.name)
+        return spec is not None and spec.labels.get(wanted.label[0]) == wanted.label[1]
+    return True
+
+
+def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
+    terms, spec = job.terms, core.specs.of(job.name)
+    reason = None if job.is_over else reason_of(core, job)
+    return {
+        "job": job.name,
+        "name": spec.name if spec else "",
+        "consumer": consumer_of(job, core.cluster),
+        "resource_group": job.resource_group,
+        "user": terms.user,
+        "state": state_of(job),
+        "reason": reason.code if reason else None,
+        "text": reason.text if reason else "",
+        "priority": job.priority,
+        "units": terms.units,
+        "tasks": counts(job),
+        "submitted": format_instant(job.submitted),
+        "ended": None,
+        "hold": job.hold,
+        "after": [{"job": needed, "on": on} for needed, on in terms.after],
+        "throttle": terms.throttle,
+        "retries": terms.retries,
+        "exit_code": None,
+    } | _of_spec(spec, is_whole=is_whole)
+
+
+def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
+    summary = json.loads(job.summary)
+    spec = core.specs.of(job.job) if is_whole else None
+    return (
+        {
+            "job": job.job,
+            "name": job.name,
+            "consumer": job.consumer,
+            "resource_group": summary.get("resource_group", ""),
+            "user": job.user,
+            "state": job.state,
+            "reason": None,
+            "text": "",
+            "priority": summary.get("priority", 0),
+            "units": summary.get("units", 1),
+            "tasks": {name: summary.get(name, 0) for name in COUNTS},
+            "submitted": format_instant(job.submitted),
+            "ended": format_instant(job.ended),
+            "hold": None,
+            "after": summary.get("after", []),
+            "throttle": summary.get("throttle", 0),
+            "retries": summary.get("retries", 0),
+            "exit_code": summary.get("exit_code"),
+        }
+        | _of_spec(spec, is_whole=is_whole)
+        | {"labels": dict(job.labels)}
+    )
+
+
+COUNTS = ("tasks", "waiting", "delayed", "running", "done", "failed", "cancelled", "reclaimed")
+
+
+def _of_spec(spec: Spec | None, *, is_whole: bool) -> Document:
+    document: Document = {"labels": dict(spec.labels) if spec else {}}
+    if is_whole:
+        document |= {
+            "argv": list(spec.argv) if spec else None,
+            "directory": spec.directory if spec else None,
+            "time_limit": spec.time_limit / SECOND if spec and spec.time_limit else None,
+            "memory": spec.memory if spec and spec.memory else None,
+        }
+    return document

@@ -1,0 +1,102 @@
+"""What the next cycle would do in the state at hand: a cycle that is run and not applied."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from fairhold.cycle.run import run
+from fairhold.ledger.tables import NOBODY
+from fairhold.runtime.live.views.lineup import LineUp
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+    from fairhold.runtime.live.core import Core
+
+
+class Coming(NamedTuple):
+    """Units under notice: who holds them, for whom (row of the leaf, NOBODY), until when, and which attempt it is."""
+
+    holder: int
+    taker: int
+    units: int
+    deadline: int
+    attempt: int
+
+
+class Prospect:
+    """One resource group.
+
+    result : of the cycle; granted : request → units that it grants
+    """
+
+    def __init__(self, core: Core, group: str) -> None:
+        self._cluster = core.cluster  # not the core itself, which is forgotten with what is kept for it
+        self.group = group
+        self.books: Books = core.orchestrator.books[group]
+        self.result = run(self.books, core.orchestrator.now)
+        self.granted: dict[int, int] = {}
+        for grant in self.result.decision.grants:
+            self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
+        self._lines: dict[int, LineUp] = {}
+
+    def line(self, leaf: int) -> LineUp:
+        """Who waits in a leaf."""
+        found = self._lines.get(leaf)
+        if found is None:
+            found = self._lines[leaf] = LineUp(self.books, leaf)
+        return found
+
+    @cached_property
+    def coming(self) -> tuple[Coming, ...]:
+        """All units under notice, the earliest deadline first."""
+        notices, attempt_of = self.books.notices, self._cluster.attempt_of[self.group]
+        found = [
+            Coming(
+                attempt_of[allocation].job.leaf,
+                notices.taker[row],
+                notices.units[row],
+                notices.deadline[row],
+                attempt_of[allocation].name,
+            )
+            for allocation, mine in notices.by_allocation.items()
+            for row in mine
+        ]
+        return tuple(sorted(found, key=lambda each: (each.deadline, each.attempt)))
+
+    def coming_to(self, leaf: int) -> list[Coming]:
+        """Units on their way to a leaf."""
+        return [each for each in self.coming if each.taker == leaf]
+
+    def asked_for(self, leaf: int) -> tuple[int, int]:
+        """Units that the next cycle would give notice of for a leaf, and by when the last of them are due."""
+        mine = [notice for notice in self.result.decision.notices if notice.taker == leaf != NOBODY]
+        return sum(notice.units for notice in mine), max((notice.deadline for notice in mine), default=0)
+
+    @cached_property
+    def has_host(self) -> bool:
+        """Whether any host of the group may start work."""
+        cluster = self._cluster
+        return any(
+            host.is_up and host.slots > 0 and cluster.accepts(name)
+            for (group, name), host in cluster.hosts.items()
+            if group == self.group
+        )
+
+
+_State = tuple[int, int, int, int]
+_LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Prospect]]] = WeakKeyDictionary()
+
+
+def prospect(core: Core, group: str) -> Prospect:
+    """The prospect of a group; made once for a state, however many look at it."""
+    cluster = core.cluster
+    state = (id(cluster), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    latest = _LATEST.get(core)
+    if latest is None or latest[0] != state:
+        latest = _LATEST[core] = (state, {})
+    found = latest[1].get(group)
+    if found is None:
+        found = latest[1][group] = Prospect(core, group)
+    return found

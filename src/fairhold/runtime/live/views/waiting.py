@@ -1,0 +1,177 @@
+"""Why a job waits: one code of a short list, and a sentence that is true in the state at hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.runtime.live.views.prospect import prospect
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.tasks import JobRecord
+    from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.views.prospect import Prospect
+
+MOST_NAMES = 3
+"""How many others a sentence names."""
+
+
+class Reason(NamedTuple):
+    """Why a job waits.
+
+    code  : held, dependency, backoff, throttle, paused, soon, no_host, behind, limit, reclaiming, gang or quota
+    facts : the numbers that the sentence is made of
+    """
+
+    code: str
+    text: str
+    facts: dict[str, Any]
+
+
+def reason_of(core: Core, job: JobRecord) -> Reason | None:
+    """Why tasks of a job wait; None where none does."""
+    if job.is_cancelled or not (job.waiting or job.delays):
+        return None
+    if job.startable:
+        return _paused(core, job) or _in_leaf(prospect(core, job.resource_group), job)
+    if job.hold is not None:
+        said = f": {job.hold}" if job.hold else ""
+        return Reason("held", f"it is held{said}; `fairhold release {job.name}` lets it go on", {"hold": job.hold})
+    if job.needs:
+        return _dependency(core, job)
+    if job.waiting:
+        text = f"it runs {_tasks(job.running)} at once, as many as its throttle allows"
+        return Reason("throttle", text, {"throttle": job.terms.throttle})
+    assert job.delays
+    at = min(job.delays.values())
+    text = f"{_tasks(len(job.delays))} failed and will be tried again, the first at {format_instant(at)}"
+    return Reason("backoff", text, {"at": at, "tasks": len(job.delays)})
+
+
+def _paused(core: Core, job: JobRecord) -> Reason | None:
+    if core.cluster.paused.get(job.resource_group, (False, False))[0]:
+        text = f"grants are paused in {job.resource_group}; `fairhold resume` lets them go on"
+        return Reason("paused", text, {"resource_group": job.resource_group})
+    if core.orchestrator.is_closing:
+        return Reason("paused", "the service is stopping and starts nothing more", {"resource_group": ""})
+    return None
+
+
+def _dependency(core: Core, job: JobRecord) -> Reason:
+    needed = [name for name, _ in job.terms.after if name in core.cluster.jobs and not core.cluster.jobs[name].is_over]
+    needed = list(dict.fromkeys(needed))
+    text = f"it waits for {'job' if len(needed) == 1 else 'jobs'} {_names(needed)}"
+    return Reason("dependency", text, {"jobs": needed})
+
+
+def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
+    """Why a job that may start does not."""
+    request = _first_request(job)
+    if request is None:  # more gangs wait than there is room for, and those before it stand in the books
+        return Reason("gang", "its gangs wait behind others of its own", {"needs": job.units})
+    soon = sum(look.granted.get(row, 0) for row in _requests(job)) // job.units
+    if soon:
+        return Reason("soon", f"the next cycle starts {_tasks(soon)} of it", {"tasks": soon})
+    if not look.has_host:
+        return Reason("no_host", f"no host of {look.group} may start anything now", {"resource_group": look.group})
+    before = look.line(job.leaf).before(request)
+    cause = _leaf_waits(look, job)
+    if before:
+        text = f"{_tasks(before)} of its leaf {'is' if before == 1 else 'are'} served before it; {cause.text}"
+        return Reason("behind", text, {"before": before, "cause": cause.code} | cause.facts)
+    return cause
+
+
+def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
+    """Why the leaf of a job gets no unit, or not enough of them for it, from the next cycle."""
+    books, units = look.books, job.units
+    slots, idle = look.result.snapshot.slots, look.result.draft.idle
+    if units > 1 and units > slots:
+        text = f"each of its tasks needs {units} slots at once, and {look.group} has {slots} now"
+        return Reason("gang", text, {"needs": units, "slots": slots})
+    limited = _limit(look, job)
+    if limited is not None:
+        return limited
+    coming = look.coming_to(job.leaf)
+    if coming:
+        count, by = sum(each.units for each in coming), coming[-1].deadline
+        text = f"{_slots(count)} on the way to its leaf, by {format_instant(by)}"
+        return Reason("reclaiming", text, {"units": count, "deadline": by, "given": True})
+    count, by = look.asked_for(job.leaf)
+    if count:
+        text = f"the next cycle asks for {_slots(count)} for its leaf, by {format_instant(by)}"
+        return Reason(
+            "reclaiming", text.replace(" is", "").replace(" are", ""), {"units": count, "deadline": by, "given": False}
+        )
+    room = max(0, look.result.draft.quota[job.leaf] - look.result.draft.held[job.leaf])
+    if units > 1 and (0 < idle < units or 0 < room < units):
+        text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf misses {room}"
+        return Reason("gang", text, {"needs": units, "idle": idle, "room": room})
+    return _quota(look, books, job)
+
+
+def _limit(look: Prospect, job: JobRecord) -> Reason | None:
+    """The lowest consumer on the way up whose limit a task of the job would break."""
+    rows, held = look.books.rows, look.result.draft.held
+    row = job.leaf
+    while row > 0:
+        limit = rows.plan.limit[row]
+        if held[row] + job.units > limit:
+            path = rows.path(row)
+            text = f"{path} holds {held[row]} of its limit of {limit}"
+            return Reason("limit", text, {"consumer": path, "limit": limit, "held": held[row]})
+        row = rows.tree.parent[row]
+    return None
+
+
+def _quota(look: Prospect, books: Books, job: JobRecord) -> Reason:
+    rows, draft = books.rows, look.result.draft
+    quota, held, path = draft.quota[job.leaf], draft.held[job.leaf], rows.path(job.leaf)
+    others = [rows.path(leaf) for leaf in holders(look, job.leaf)]
+    if held >= quota:
+        text = f"{path} holds {held}, its quota is {quota}"
+    else:
+        text = f"{path} holds {held} of its quota of {quota}, and "
+        text += f"{_slots(draft.idle)} kept for reserves" if draft.idle else "nobody in reach can give a slot back"
+    if others:
+        text += f"; the others are with {_names(others)}"
+    return Reason("quota", text, {"consumer": path, "quota": quota, "held": held, "holders": others})
+
+
+def holders(look: Prospect, leaf: int) -> list[int]:
+    """Other leaves that hold units: those most above their quota first, then the largest."""
+    held, quota = look.books.held, look.result.draft.quota
+    return sorted(
+        (row for row in look.books.rows.leaves if held[row] and row != leaf),
+        key=lambda row: (-max(0, held[row] - quota[row]), -held[row], look.books.rows.position[row]),
+    )
+
+
+def _first_request(job: JobRecord) -> int | None:
+    if job.gangs is None:
+        return job.request
+    return job.gangs[0][1] if job.gangs else None
+
+
+def _requests(job: JobRecord) -> list[int]:
+    return [job.request] if job.gangs is None else [row for _, row in job.gangs]
+
+
+def place_of(core: Core, job: JobRecord) -> int | None:
+    """Tasks of its leaf that are served before the first of a job that waits; None where it does not stand in line."""
+    request = None if job.is_cancelled or not job.startable else _first_request(job)
+    return None if request is None else prospect(core, job.resource_group).line(job.leaf).before(request)
+
+
+def _tasks(count: int) -> str:
+    return "1 task" if count == 1 else f"{count} tasks"
+
+
+def _slots(count: int) -> str:
+    return "1 slot is" if count == 1 else f"{count} slots are"
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,93 @@
+"""The application: every router over one desk, behind the gate."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, FastAPI
+
+from fairhold import __version__
+from fairhold.service import problems
+from fairhold.service.auth import Guard, the_token
+from fairhold.service.context import Service, now
+from fairhold.service.gate import Gate
+from fairhold.service.metrics import Requests
+from fairhold.service.models.answers import Problem
+from fairhold.service.news import News
+from fairhold.service.routers import consumers, cycles, docs, events, health, hosts, jobs, output, plan, usage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fairhold.runtime.live.desk import Desk
+    from fairhold.service.settings import ServiceSettings
+    from fairhold.service.stopping import Stopping
+
+PREFIX = "/v1"
+_ABOUT = "Shares a cluster by a plan. Every request needs the service's token, on loopback too."
+
+
+def make_app(
+    desk: Desk, settings: ServiceSettings, *, stopping: Stopping | None = None, port: int | None = None
+) -> FastAPI:
+    """The application over a desk that runs.
+
+    stopping : takes the order to stop
+    port     : that is listened on, None = as the settings say
+    """
+    news, requests = News(desk), Requests()
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        news.open()
+        yield
+        news.close()
+
+    app = FastAPI(
+        title="Fairhold",
+        version=__version__,
+        description=_ABOUT,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        responses={"4XX": {"model": Problem}, "5XX": {"model": Problem}},
+        generate_unique_id_function=lambda route: route.name,
+        redirect_slashes=False,
+    )
+    app.state.service = Service(desk, settings, news, requests, stopping, now())
+    whole = APIRouter(prefix=PREFIX)
+    for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, docs):
+        whole.include_router(subject.router)
+    app.include_router(whole)
+    problems.register(app)
+    guard = Guard(the_token(settings.directory), settings)
+    guard.port = settings.port if port is None else port
+    app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests)
+    plain = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        return app.openapi_schema or _finished(plain())
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to change the document
+    return app
+
+
+def _finished(document: dict[str, Any]) -> dict[str, Any]:
+    """The document as this service answers: problems of our own, and a token on every request."""
+    for path in document["paths"].values():
+        for operation in path.values():
+            answers = operation["responses"]
+            answers.pop("422", None)
+            for status in ("4XX", "5XX"):
+                answers[status] = {
+                    "description": "It could not be done; `code` and `faults` say why.",
+                    "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+                }
+    components = document["components"]
+    for name in ("HTTPValidationError", "ValidationError"):
+        components["schemas"].pop(name, None)
+    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    document["security"] = [{"token": []}]
+    return document

@@ -1,0 +1,128 @@
+"""Who may ask: a token, or the other end of the Unix socket; and from where."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import socket
+import struct
+from hmac import compare_digest
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.errors import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fairhold.service.settings import ServiceSettings
+
+TOKEN = "token"  # noqa: S105 - the name of its file
+_CREDENTIALS = struct.Struct("3i")
+_ROOT = 0
+
+
+class Refused(NamedTuple):
+    """Why somebody may not ask."""
+
+    status: int
+    fault: Fault
+    headers: Mapping[str, str]
+
+
+class Caller(NamedTuple):
+    """Who asks.
+
+    user : name
+    """
+
+    user: str
+
+
+class Peer(NamedTuple):
+    """The other end of a connection.
+
+    uid : number of its user where the connection is a Unix socket, None = it is not
+    """
+
+    uid: int | None
+
+
+class Guard:
+    """Checks requests: the name that they call, the page that they come from, who they are.
+
+    token : of this service
+    port  : that it listens on, 0 = any port is believed
+    """
+
+    def __init__(self, token: str, settings: ServiceSettings) -> None:
+        self._token = token.encode()
+        self._names = settings.own_names()
+        self._scheme = "https" if settings.is_secure else "http"
+        self._own = os.getuid()
+        self._user = user_name(self._own)
+        self.port = settings.port
+
+    def check(self, headers: Mapping[bytes, bytes], peer: Peer) -> Caller | Refused:
+        """Who asks, or why it is refused."""
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if not self._is_own(host):
+            what = "the request calls this service by a name that is not its own"
+            return Refused(403, Fault("foreign-host", what, "use the address that the service told"), {})
+        origin = headers.get(b"origin")
+        if origin is not None and origin.decode("latin-1").lower() != f"{self._scheme}://{host}":
+            what = "the request comes from a page of somebody else"
+            return Refused(
+                403, Fault("foreign-origin", what, "ask without a browser, or from this service's pages"), {}
+            )
+        if peer.uid is not None and peer.uid in {self._own, _ROOT}:
+            return Caller(user_name(peer.uid))
+        return self._by_token(headers.get(b"authorization", b""))
+
+    def _is_own(self, host: str) -> bool:
+        name, colon, port = host.rpartition(":")
+        if not colon or host.endswith("]"):
+            return host in self._names
+        return name in self._names and (not self.port or port == str(self.port))
+
+    def _by_token(self, header: bytes) -> Caller | Refused:
+        scheme, _, given = header.partition(b" ")
+        challenge = {"WWW-Authenticate": "Bearer"}
+        if scheme.lower() != b"bearer":
+            fault = Fault("no-token", "the request has no token", "send `Authorization: Bearer TOKEN`")
+            return Refused(401, fault, challenge)
+        if not compare_digest(given.strip(), self._token):
+            fault = Fault("wrong-token", "the token is not this service's", "read it from the file `token` again")
+            return Refused(401, fault, challenge)
+        return Caller(self._user)
+
+
+def user_name(uid: int) -> str:
+    """Name of a user; the number where it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def peer_of(connection: socket.socket | None) -> Peer:
+    """Who is at the other end of a connection."""
+    if connection is None or connection.family != socket.AF_UNIX:
+        return Peer(None)
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return Peer(_CREDENTIALS.unpack(raw)[1])
+
+
+def the_token(directory: Path) -> str:
+    """The service's token, made once; a file that only its owner may read."""
+    path = directory / TOKEN
+    if not path.exists():
+        making = directory / f".{TOKEN}.{os.getpid()}"
+        with open(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor
+            file.write(secrets.token_urlsafe(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        making.replace(path)
+    path.chmod(0o600)
+    return path.read_text("ascii").strip()

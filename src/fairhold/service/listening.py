@@ -1,0 +1,102 @@
+"""Where a service is found: its sockets, and the file that tells of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.service.auth import TOKEN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.service.settings import ServiceSettings
+
+SOCKET = "api.sock"
+FILE = "service.json"
+
+
+def listen_tcp(host: str, port: int) -> socket.socket:
+    """A socket for clients by TCP. InputError `cannot-listen`."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        door = socket.socket(family, kind)
+    except OSError as error:
+        raise _refused(f"{host}:{port}", error) from error
+    try:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(address)
+    except OSError as error:
+        door.close()
+        raise _refused(f"{host}:{port}", error) from error
+    door.setblocking(False)  # noqa: FBT003 - its only argument
+    return door
+
+
+def listen_here(directory: Path) -> socket.socket:
+    """A Unix socket in the state directory, which is this service's alone. InputError `cannot-listen`."""
+    path = directory / SOCKET
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        path.unlink(missing_ok=True)  # of a service before: the store's lock says that there is no other
+        before = os.umask(0o177)
+        try:
+            door.bind(str(path))
+        finally:
+            os.umask(before)
+    except OSError as error:
+        door.close()
+        raise _refused(str(path), error) from error
+    door.setblocking(False)  # noqa: FBT003 - its only argument
+    return door
+
+
+def _refused(where: str, error: OSError) -> InputError:
+    what = f"cannot listen at {where}: {error.strerror or error}"
+    return InputError([Fault("cannot-listen", what, "choose another address, or stop what listens there")])
+
+
+def url_of(settings: ServiceSettings, port: int) -> str:
+    """Address for clients by TCP."""
+    scheme = "https" if settings.is_secure else "http"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{scheme}://{host}:{port}"
+
+
+def tell(settings: ServiceSettings, url: str) -> None:
+    """Write `service.json`, whole, and the links to it."""
+    directory = settings.directory
+    document = {
+        "url": url,
+        "socket": str(directory / SOCKET),
+        "token_file": str(directory / TOKEN),
+        "pid": os.getpid(),
+    }
+    path = directory / FILE
+    _put(path, json.dumps(document, indent=1) + "\n")
+    for pointer in settings.pointers:
+        making = pointer.with_name(f".{pointer.name}.{os.getpid()}")
+        with suppress(FileNotFoundError):
+            making.unlink()
+        making.symlink_to(path)
+        making.replace(pointer)
+
+
+def untell(settings: ServiceSettings) -> None:
+    """Take back what `tell` wrote, unless another service has written it again."""
+    path = settings.directory / FILE
+    with suppress(OSError, ValueError):
+        if json.loads(path.read_text("utf-8"))["pid"] == os.getpid():
+            path.unlink()
+            (settings.directory / SOCKET).unlink(missing_ok=True)
+
+
+def _put(path: Path, text: str) -> None:
+    making = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor
+        file.write(text)
+    making.replace(path)

@@ -1,0 +1,152 @@
+"""Numbers for Prometheus: requests as they are answered, and all the rest as it stands when somebody asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from prometheus_client.metrics_core import Metric
+
+    from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.desk import Desk
+
+MOST_LEAVES = 1_000
+"""Leaves with numbers of their own; the others together are the consumer `others`."""
+OTHERS = "others"
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+_LEAF = ("waiting", "running", "reclaiming")
+
+
+class Requests:
+    """Counts requests and how long they took."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._seconds = Histogram(
+            "fairhold_http_request_seconds",
+            "Seconds from a request to the end of its answer.",
+            ("method", "path", "status"),
+            registry=self.registry,
+            buckets=_BUCKETS,
+        )
+
+    def count(self, method: str, path: str, status: int, seconds: float) -> None:
+        """An answer was given; `path` is that of the route below `/v1`, so that there are few; empty: there is none."""
+        method = method if method in _METHODS else "other"
+        self._seconds.labels(method, path, str(status)).observe(seconds)
+
+
+class Leaf(NamedTuple):
+    """Units of a leaf."""
+
+    consumer: str
+    waiting: int
+    running: int
+    reclaiming: int
+
+
+class Numbers(NamedTuple):
+    """What is read from the core at once.
+
+    leaves : resource group → its leaves
+    """
+
+    cycles: int
+    jobs: int
+    attempts: int
+    leaves: dict[str, list[Leaf]]
+    cycle_micros: dict[str, int]
+
+
+def numbers(core: Core) -> Numbers:
+    """The core in numbers; called in the desk's thread."""
+    cluster = core.cluster
+    reclaiming: dict[tuple[str, int], int] = {}
+    for attempt in cluster.attempts.values():
+        if attempt.notice is not None:
+            key = (attempt.job.resource_group, attempt.job.leaf)
+            reclaiming[key] = reclaiming.get(key, 0) + attempt.units
+    leaves: dict[str, list[Leaf]] = {}
+    for group, books in cluster.books.items():
+        found: list[Leaf] = []
+        rest = Leaf(OTHERS, 0, 0, 0)
+        for row in books.rows.row:
+            if not books.rows.is_leaf(row):
+                continue
+            held = books.held[row]
+            waiting = max(0, books.demand[row] - held)
+            leaf = Leaf(books.rows.path(row), waiting, held, reclaiming.get((group, row), 0))
+            if len(found) < MOST_LEAVES:
+                found.append(leaf)
+            else:
+                rest = Leaf(OTHERS, *(mine + its for mine, its in zip(rest[1:], leaf[1:], strict=True)))
+        leaves[group] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
+    micros = dict(core.cycle_notes.micros)
+    return Numbers(cluster.cycles, len(cluster.jobs), len(cluster.attempts), leaves, micros)
+
+
+class _Collector:
+    """Gives one reading to Prometheus."""
+
+    def __init__(self, desk: Desk, read: Numbers, agents: int, store_bytes: int) -> None:
+        self._desk = desk
+        self._read = read
+        self._agents = agents
+        self._store_bytes = store_bytes
+
+    def collect(self) -> Iterator[Metric]:
+        """All of it."""
+        read, desk = self._read, self._desk
+        yield _counter("cycles", "Cycles that were run.", read.cycles)
+        yield _counter("rounds", "Rounds of the desk.", desk.rounds)
+        yield _counter("log_entries", "Entries of the event log.", desk.core.store.last)
+        stages = CounterMetricFamily("fairhold_stage_seconds", "Seconds in each stage of the rounds.", labels=["stage"])
+        for name, nanos in desk.stages.items():
+            stages.add_metric([name], nanos / 1e9)
+        yield stages
+        latest = GaugeMetricFamily("fairhold_cycle_seconds", "Duration of the latest cycle.", labels=["resource_group"])
+        for group, micros in read.cycle_micros.items():
+            latest.add_metric([group], micros / 1e6)
+        yield latest
+        yield GaugeMetricFamily("fairhold_jobs", "Jobs that are not over.", value=read.jobs)
+        yield GaugeMetricFamily("fairhold_attempts", "Attempts that run.", value=read.attempts)
+        yield GaugeMetricFamily("fairhold_agents_connected", "Agents that are connected.", value=self._agents)
+        yield GaugeMetricFamily("fairhold_store_bytes", "Size of the store's files.", value=self._store_bytes)
+        trouble = desk.trouble is not None
+        yield GaugeMetricFamily("fairhold_trouble", "1 = nothing can be written at present.", value=trouble)
+        for place, name in enumerate(_LEAF, start=1):
+            family = GaugeMetricFamily(
+                f"fairhold_units_{name}", f"Units {name}, by leaf.", labels=["resource_group", "consumer"]
+            )
+            for group, leaves in read.leaves.items():
+                for leaf in leaves:
+                    family.add_metric([group, leaf.consumer], int(leaf[place]))
+            yield family
+
+
+def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
+    return CounterMetricFamily(f"fairhold_{name}", text, value=value)
+
+
+def exposition(requests: Requests, desk: Desk, read: Numbers, agents: int, directory: Path) -> bytes:
+    """Everything in Prometheus' text format."""
+    registry = CollectorRegistry()
+    registry.register(_Collector(desk, read, agents, _size(directory.glob("store*"))))
+    return generate_latest(registry) + generate_latest(requests.registry)
+
+
+def _size(paths: Iterable[Path]) -> int:
+    total = 0
+    for path in paths:
+        try:
+            total += path.stat().st_size
+        except OSError:
+            continue  # a file of the store's log that has just gone
+    return total

@@ -1,0 +1,1 @@
+"""What stands in requests and answers: the contract of the OpenAPI document."""

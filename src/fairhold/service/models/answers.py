@@ -1,0 +1,264 @@
+"""Answers, as the OpenAPI document promises them.
+
+Handlers answer with documents that the views make; tests hold these models against what is really answered.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Instant = str
+"""ISO 8601 in UTC, to the microsecond: `2026-01-05T09:00:00.123456Z`."""
+
+
+class Answer(BaseModel):
+    """A part of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Fault(Answer):
+    """One thing that is wrong."""
+
+    code: str
+    what: str
+    mend: str
+    file: str
+    line: int
+    place: str
+
+
+class Problem(Answer):
+    """What went wrong (RFC 9457); `code` is that of the first fault."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    faults: list[Fault]
+
+
+class Consumer(Answer):
+    """A consumer; a parent's numbers are the sums of its leaves', but owned, reserved, limit and quota are its own."""
+
+    path: str
+    leaf: bool
+    rank: int
+    owned: int
+    reserved: int
+    limit: int | None
+    quota: int
+    demand: int
+    allocated: int
+    borrowed: int
+    lent: int
+    reclaiming: int = Field(description="Units under notice.")
+    coming: int = Field(description="Units under notice that are on their way to it.")
+    running: int = Field(description="Attempts.")
+    waiting: int
+    users: dict[str, int]
+
+
+class Group(Answer):
+    """A resource group; parents stand before their children."""
+
+    slots: int
+    idle: int
+    consumers: list[Consumer]
+
+
+class Consumers(Answer):
+    """All consumers, live."""
+
+    resource_groups: dict[str, Group]
+
+
+class PlanHead(Answer):
+    """A version of the plan."""
+
+    version: int
+    at: Instant
+    author: str
+    comment: str
+    until: Instant | None
+
+
+class Plan(PlanHead):
+    """A version of the plan with its text."""
+
+    text: str
+
+
+class Plans(Answer):
+    """Versions, the latest first."""
+
+    versions: list[PlanHead]
+
+
+class Balance(Answer):
+    """What a parent owns beyond its children."""
+
+    consumer: str
+    resource_group: str
+    owned: int
+    children_owned: int
+    balance: int
+
+
+class Check(Answer):
+    """What is wrong with a plan, and its balances."""
+
+    faults: list[Fault]
+    warnings: list[Fault]
+    balances: list[Balance]
+
+
+class Difference(Answer):
+    """As `fairhold diff --json`."""
+
+    now: Instant
+    resource_groups: dict[str, Any]
+    reclaims: dict[str, Any]
+
+
+class Applied(Answer):
+    """A plan that is in force now, or would be."""
+
+    version: int
+    warnings: list[Fault]
+    diff: Difference
+
+
+class Events(Answer):
+    """A page of the log; `next` is the number to go on behind."""
+
+    events: list[dict[str, Any]]
+    next: int
+
+
+class Agent(Answer):
+    """A machine's agent; `machine` is empty for the service's own."""
+
+    machine: str
+    host: str
+    connected: bool
+    since: Instant
+    version: str
+    slots: int
+    waiting: int
+    beat: Instant | None
+
+
+class Health(Answer):
+    """How the service is."""
+
+    state: Literal["ok", "trouble", "stopping"]
+    trouble: str | None
+    version: str
+    plan: int
+    entries: int
+    started: Instant
+    uptime: float
+    agents: list[Agent]
+
+
+class Stop(Answer):
+    """How the service stops."""
+
+    how: Literal["leave", "drain", "kill"]
+
+
+class Paused(Answer):
+    """What a resource group does not do at present."""
+
+    resource_group: str
+    grants: bool
+    reclaims: bool
+
+
+class ConsumerExplanation(Answer):
+    """As `fairhold explain --json`, for each resource group, and in words."""
+
+    explanations: list[dict[str, Any]]
+    text: str
+
+
+class Usage(Answer):
+    """What was used, in unit-seconds: exact between these instants, which may lie around those asked for."""
+
+    from_: Instant = Field(alias="from")
+    to: Instant
+    by: list[str]
+    rows: list[dict[str, str]]
+
+
+class CycleRow(Answer):
+    """A cycle."""
+
+    number: int
+    at: Instant
+    resource_group: str
+    cause: str
+    seconds: float
+    granted: int
+    reclaimed: int
+    withdrawn: int
+    idle: int
+
+
+class Cycles(Answer):
+    """A page of cycles, the latest first."""
+
+    cycles: list[CycleRow]
+
+
+class CycleDetail(CycleRow):
+    """A cycle with its quotas and decisions; null where they are not kept."""
+
+    document: dict[str, Any] | None
+
+
+class Allocation(Answer):
+    """An attempt that holds units."""
+
+    attempt: int
+    job: str
+    task: int
+    number: int
+    consumer: str
+    resource_group: str
+    user: str
+    host: str
+    units: int
+    started: Instant
+    state: str
+    deadline: Instant | None
+    for_: str | None = Field(alias="for")
+
+
+class Allocations(Answer):
+    """All attempts that hold units."""
+
+    allocations: list[Allocation]
+
+
+class Host(Answer):
+    """A host."""
+
+    host: str
+    machine: str
+    resource_groups: dict[str, int]
+    state: Literal["up", "down", "closed", "draining", "silent"]
+    reason: str | None
+    connected: bool
+    running: int
+    starting: int
+    refusals: int = Field(description="Attempts in a row that it could not start.")
+    closing: bool = Field(description="It closes at an instant that was planned.")
+
+
+class Hosts(Answer):
+    """All hosts."""
+
+    hosts: list[Host]

@@ -1,0 +1,176 @@
+"""Answers about jobs and their tasks."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fairhold.service.models.answers import Answer, Instant
+
+
+class After(Answer):
+    """A job that another waits for."""
+
+    job: str
+    on: str
+
+
+class Counts(Answer):
+    """How many tasks of a job are where; `reclaimed` counts attempts."""
+
+    tasks: int
+    waiting: int
+    delayed: int
+    running: int
+    done: int
+    failed: int
+    cancelled: int
+    reclaimed: int
+
+
+class JobRow(Answer):
+    """A job in a list."""
+
+    job: str
+    name: str
+    consumer: str
+    resource_group: str
+    user: str
+    state: Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
+    reason: str | None = Field(description="Why it waits; null: it does not, or was accepted just now.")
+    text: str
+    priority: int
+    units: int
+    tasks: Counts
+    submitted: Instant
+    ended: Instant | None
+    labels: dict[str, str]
+    hold: str | None
+    after: list[After]
+    throttle: int
+    retries: int
+    exit_code: int | None
+
+
+class Job(JobRow):
+    """A job; null where its command is not known any more."""
+
+    argv: list[str] | None
+    directory: str | None
+    time_limit: float | None = Field(description="Seconds; null: none.")
+    memory: int | None = Field(description="Bytes; null: as much as there is.")
+
+
+class Jobs(Answer):
+    """A page of jobs."""
+
+    jobs: list[JobRow]
+    next: str | None
+
+
+class Attempt(Answer):
+    """One attempt of a task."""
+
+    attempt: int
+    number: int
+    host: str
+    units: int
+    state: str
+    reason: str | None
+    code: int | None
+    signal: int | None
+    detail: str
+    started: Instant | None
+    ended: Instant | None
+    deadline: Instant | None
+    for_: str | None = Field(alias="for")
+
+
+class Task(Answer):
+    """A task with its attempts; or, with `through`, tasks from one index through another that are alike."""
+
+    task: int
+    state: str
+    attempts: list[Attempt]
+    through: int | None = None
+    until: Instant | None = Field(None, description="When a delayed task is tried again.")
+
+
+class Tasks(Answer):
+    """A page of tasks."""
+
+    tasks: list[Task]
+    next: str | None
+
+
+class LeafNumbers(Answer):
+    """What the leaf of a job is entitled to and has."""
+
+    consumer: str
+    resource_group: str
+    quota: int
+    allocated: int
+    demand: int
+    limit: int | None
+    owned: int
+
+
+class Bound(Answer):
+    """What holds the quota of a consumer where it is; `exact` is a fraction."""
+
+    consumer: str
+    bound: str
+    rule: str
+    quota: int
+    exact: str
+    allocated: int
+
+
+class Holder(Answer):
+    """Another leaf that has units."""
+
+    consumer: str
+    units: int
+    quota: int
+    reclaiming: int
+    deadline: Instant | None
+
+
+class Notice(Answer):
+    """Units on their way to the leaf."""
+
+    consumer: str
+    attempt: int
+    units: int
+    for_: str | None = Field(alias="for")
+    deadline: Instant
+
+
+class Reclaim(Answer):
+    """An attempt of the job that was, or is, under notice."""
+
+    attempt: int
+    task: int
+    cycle: int | None
+    rule: str | None
+    reason: str
+    for_: str | None = Field(alias="for")
+    at: Instant
+    deadline: Instant
+    ended: Instant | None
+    end: str | None
+
+
+class JobExplanation(Answer):
+    """Why a job waits, and what was taken from it; `place`: tasks of its leaf that are served before."""
+
+    job: str
+    state: str
+    reason: str | None
+    text: str
+    place: int | None
+    leaf: LeafNumbers | None
+    bound: str | None
+    bounds: list[Bound]
+    holders: list[Holder]
+    notices: list[Notice]
+    reclaims: list[Reclaim]

@@ -1,0 +1,138 @@
+"""Bodies of requests. Unknown keys are refused, and a number in quotes is no number."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from fairhold.model.spec import TERM
+from fairhold.service.fields import (
+    MOST,
+    ConsumerPath,
+    Directory,
+    Duration,
+    GroupName,
+    Instant,
+    JobName,
+    Label,
+    Plain,
+    Positive,
+    Priority,
+    Shown,
+    Signal,
+    Stdin,
+    Text,
+    User,
+    Variable,
+    Whole,
+)
+
+
+class Body(BaseModel):
+    """A body of a request."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class After(Body):
+    """A job that another waits for, and how it has to end."""
+
+    job: JobName
+    on: Literal["ok", "fail", "any"] = "ok"
+
+
+class SubmitBody(Body):
+    """A job to be run."""
+
+    consumer: ConsumerPath = Field(description="Path of the leaf that it belongs to.")
+    argv: Annotated[list[Plain], Field(min_length=1)] = Field(
+        description="The command, run without a shell; `{index}` stands for the number of the task, from 0."
+    )
+    resource_group: GroupName | None = Field(None, description="May be left out where the plan shares only one.")
+    name: Shown = ""
+    count: Positive = Field(1, description="Tasks.")
+    units: Positive = Field(1, description="Slots that each task needs, all at once.")
+    throttle: Whole = Field(0, description="How many of its tasks may run at once; 0 = any number.")
+    priority: Priority = 0
+    time_limit: Duration = Field(0, description="Of an attempt; 0 = none.")
+    memory: Whole = Field(0, description="Bytes that an attempt may use; 0 = as much as there is.")
+    environment: dict[Variable, Plain] = Field(default_factory=dict, description="The whole environment.")
+    directory: Directory = "/"
+    stdin: Stdin = b""
+    hold: bool = False
+    after: list[After] = Field(default_factory=list)
+    retries: Annotated[int, Field(ge=0, le=1_000)] = 0
+    backoff: Duration = Field(10_000_000, description="Before the first new try; twice as long before each later one.")
+    signal: Signal = Field(TERM, description="That tells a task of a reclaim or another stop.")
+    lead: Duration = Field(0, description="How long before the deadline it is sent; 0 = at once.")
+    labels: dict[Label, Shown] = Field(default_factory=dict)
+    user: User | None = Field(None, description="Whose job it is; whoever asks where it is left out.")
+
+
+class HoldBody(Body):
+    """Why a job is held."""
+
+    reason: Shown = ""
+
+
+class ChangeBody(Body):
+    """What is to be different of a job; what is left out stays."""
+
+    priority: Priority | None = None
+    consumer: ConsumerPath | None = None
+    labels: dict[Label, Shown] | None = None
+
+
+class CheckBody(Body):
+    """A plan to be looked at."""
+
+    text: Text
+
+
+class DiffBody(CheckBody):
+    """A plan to be compared with the one in force."""
+
+    was: dict[ConsumerPath, ConsumerPath] = Field(
+        default_factory=dict, description="New path → old path of consumers that the plan calls otherwise."
+    )
+
+
+class PlanBody(DiffBody):
+    """A plan to be put in force."""
+
+    comment: Shown = ""
+    for_: Duration | None = Field(None, alias="for", description="After which the plan before comes back.")
+
+
+class RevertBody(Body):
+    """Which plan is to come back."""
+
+    to: Annotated[int, Field(ge=1, le=MOST)] | None = Field(
+        None, description="A version; the one before where left out."
+    )
+    comment: Shown = ""
+    was: dict[ConsumerPath, ConsumerPath] = Field(default_factory=dict, description="As for a plan.")
+
+
+class CloseBody(Body):
+    """Why a host starts nothing more."""
+
+    reason: Shown
+    drain: bool = Field(default=False, description="Also take back what runs there, with the grace of its holders.")
+    at: Instant | None = Field(None, description="From when on; now where left out.")
+    until: Instant | None = Field(None, description="When it is opened again; by hand where left out.")
+
+
+class PauseBody(Body):
+    """What a resource group stops doing, or does again; both where neither is named."""
+
+    grants: bool = False
+    reclaims: bool = False
+
+
+class StopBody(Body):
+    """How the service stops."""
+
+    how: Literal["leave", "drain", "kill"] = Field(
+        "leave",
+        description="leave: tasks run on; drain: nothing more starts, and it waits for what runs; kill: it stops that.",
+    )

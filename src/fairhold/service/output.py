@@ -1,0 +1,108 @@
+"""What tasks have written, out of the files that their agents fill; never anything else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.service.problems import refused, unknown_job
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.ports import Store
+    from fairhold.runtime.live.core import Core
+
+MOST = 8 * 1024 * 1024
+"""Bytes of one answer."""
+_LOOK = 0.05
+_LONGEST_LOOK = 0.4
+"""Seconds between two looks at a file that somebody waits for; longer the longer it takes."""
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+_PAGE = 1_000
+
+
+class Tried(NamedTuple):
+    """An attempt of a task.
+
+    number  : from 1; 0 = the task was never started
+    is_over : nothing more will be written, unless another attempt comes
+    """
+
+    number: int
+    is_over: bool
+
+
+def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tried:
+    """The attempt of this number of a task, 0 = the latest; in the desk's thread. InputError: no such job or task."""
+    record = core.orchestrator.jobs.get(job)
+    if record is None and store.job(job) is None:
+        raise unknown_job(job)
+    running = 0
+    for name in record.attempts if record is not None else ():
+        attempt = core.orchestrator.attempts[name]
+        if attempt.index == task:
+            running = attempt.number
+    if number and number == running:
+        return Tried(number, is_over=False)
+    over = _last_over(store, job, task, number)
+    if number and not over:
+        raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it away")
+    if number or not running:
+        if not over and (record is None or task >= record.terms.tasks):
+            raise refused("unknown-task", f"job `{job}` has no output of a task {task}", "tasks count from 0")
+        return Tried(over, is_over=bool(over) or record is None or record.is_over)
+    return Tried(running, is_over=False)
+
+
+def _last_over(store: Store, job: str, task: int, number: int) -> int:
+    """Number of the latest attempt of a task that is over, or the one asked for; 0 = there is none."""
+    after, found = (task, number - 1 if number else 0), 0
+    while True:
+        rows = store.tasks_of(job, after, 1 if number else _PAGE)
+        mine = [row.number for row in rows if row.task == task]
+        if number:
+            return number if number in mine else 0
+        if not mine:
+            return found
+        found = mine[-1]
+        if len(mine) < len(rows) or len(rows) < _PAGE:
+            return found
+        after = (task, found)
+
+
+def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int) -> bytes | None:
+    """Bytes of the output of (job, task, number of its attempt); None where there is no such file.
+
+    A task may put anything into the place of its files: links are not followed, and only a plain file is read.
+    """
+    job, task, number = name
+    folder = -1
+    try:
+        folder = os.open(jobs, _FLAGS | os.O_DIRECTORY)
+        inner = os.open(job, _FLAGS | os.O_DIRECTORY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+        file = os.open(f"{task}.{number}.out", _FLAGS | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:
+        return None
+    finally:
+        if folder >= 0:
+            with suppress(OSError):
+                os.close(folder)
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        return os.pread(file, min(limit, MOST), offset)
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+async def pause(spent: float) -> None:
+    """Wait until a file is looked at again that has been waited for since so many seconds."""
+    await asyncio.sleep(min(max(_LOOK, spent / 10), _LONGEST_LOOK))

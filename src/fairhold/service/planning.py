@@ -1,0 +1,111 @@
+"""What a plan would do to the live cluster: its faults, its warnings, who gains and who loses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.diff import diff
+from fairhold.cycle.document import Cycle, decision_document, group_document
+from fairhold.cycle.open import open_books
+from fairhold.cycle.run import run
+from fairhold.errors import InputError
+from fairhold.model.state import State
+from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.planio.balances import balances
+from fairhold.planio.plan import parse_plan
+from fairhold.service.problems import fault_document
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.ledger.books import Books
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.ports import PlanVersion
+    from fairhold.runtime.live.core import Core
+
+    Document = dict[str, Any]
+
+NAME = "the new plan"
+
+
+class Frozen:
+    """The live cluster at one instant, with which others can count while it goes on."""
+
+    def __init__(self, core: Core) -> None:
+        """Take it; in the desk's thread."""
+        self.plan = core.plan
+        self.now = core.now()
+        self.version = core.version
+        self._own = core.own
+        self._document = freeze(core.cluster)
+
+    def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
+        """The cluster as it would be under a plan."""
+        books = open_books(plan, State(now=self.now))
+        return thaw(self._document, books, forgets=True, own=self._own, moved=moved)
+
+
+def plan_check(text: str) -> Document:
+    """Faults, warnings and balances of a plan."""
+    try:
+        plan, warnings = parse_plan(text, NAME)
+    except InputError as error:
+        return {"faults": [fault_document(fault) for fault in error.faults], "warnings": [], "balances": []}
+    return {
+        "faults": [],
+        "warnings": [fault_document(fault) for fault in warnings],
+        "balances": [
+            {
+                "consumer": plan.tree.paths[row.consumer],
+                "resource_group": row.resource_group,
+                "owned": row.owned,
+                "children_owned": row.children_owned,
+                "balance": row.balance,
+            }
+            for row in balances(plan)
+        ],
+    }
+
+
+def plan_effect(frozen: Frozen, text: str, moved: Mapping[str, str]) -> tuple[list[Document], Document]:
+    """Warnings of a plan, and what the next cycle under it would do otherwise. InputError where it cannot be used."""
+    plan, warnings = parse_plan(text, NAME)
+    before = _cycle(frozen.under(frozen.plan, {}).books, frozen.now)
+    after = _cycle(frozen.under(plan, moved).books, frozen.now)
+    return [fault_document(fault) for fault in warnings], diff(before, after)
+
+
+def _cycle(books: Mapping[str, Books], now: int) -> Cycle:
+    results = {group: run(book, now) for group, book in books.items()}
+    decisions = [decision_document(result) for result in results.values()]
+    document: Document = {
+        "now": format_instant(now),
+        "resource_groups": {group: group_document(result) for group, result in results.items()},
+    }
+    document |= {
+        name: [row for each in decisions for row in each[name]] for name in ("grants", "reclaims", "withdrawn")
+    }
+    return Cycle(results, (), State(now=now), document)
+
+
+def plan_head(plan: PlanVersion) -> Document:
+    """A version of the plan without its text."""
+    return {
+        "version": plan.version,
+        "at": format_instant(plan.at),
+        "author": plan.author,
+        "comment": plan.comment,
+        "until": format_instant(plan.until) if plan.until else None,
+    }
+
+
+def plan_document(plan: PlanVersion) -> Document:
+    """A version of the plan."""
+    return plan_head(plan) | {"text": plan.text}
+
+
+def old_to_new(was: Mapping[str, str]) -> dict[str, str]:
+    """Renamed consumers as the core wants them; people write the new path first."""
+    return {old: new for new, old in was.items()}

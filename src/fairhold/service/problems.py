@@ -1,0 +1,173 @@
+"""Errors as answers: `application/problem+json` (RFC 9457) with our codes and faults."""
+
+from __future__ import annotations
+
+import json
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from fairhold.errors import Fault, InputError, place_text
+from fairhold.planio.codes import CODES
+from fairhold.ports import StoreError, StoreFull
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI
+    from starlette.requests import Request
+
+    from fairhold.errors import Step
+
+MEDIA_TYPE = "application/problem+json"
+TYPES = "https://fairhold.dev/errors/"
+STATUS = {
+    "json-syntax": 400,
+    "bad-request": 400,
+    "no-token": 401,
+    "wrong-token": 401,
+    "foreign-host": 403,
+    "foreign-origin": 403,
+    "no-such-page": 404,
+    "no-output": 404,
+    "unknown-attempt": 404,
+    "unknown-plan": 404,
+    "unknown-task": 404,
+    "no-such-method": 405,
+    "duplicate-job": 409,
+    "job-over": 409,
+    "consumer-in-use": 409,
+    "events-gone": 410,
+    "plan-changed": 412,
+    "too-large": 413,
+    "if-match-missing": 428,
+    "too-many": 429,
+    "stopping": 503,
+    "failed": 503,
+    "no-answer": 503,
+    "store-full": 507,
+}
+"""Status of what has one of its own; the rest of the faults of an input is 422."""
+_OF_PYDANTIC = {
+    "missing": ("missing-key", "add it"),
+    "extra_forbidden": ("unknown-key", "leave it away"),
+    "string_type": ("not-a-string", "write a string"),
+    "string_unicode": ("not-text", "write Unicode text"),
+    "json_invalid": ("json-syntax", "send JSON"),
+    "int_type": ("not-whole", "write a whole number"),
+    "int_parsing": ("not-whole", "write a whole number"),
+    "int_from_float": ("not-whole", "write a whole number"),
+    "int_parsing_size": ("out-of-range", ""),
+    "literal_error": ("unknown-word", ""),
+    "greater_than": ("out-of-range", ""),
+    "greater_than_equal": ("out-of-range", ""),
+    "less_than": ("out-of-range", ""),
+    "less_than_equal": ("out-of-range", ""),
+    "string_too_short": ("out-of-range", ""),
+    "string_too_long": ("out-of-range", ""),
+    "too_short": ("out-of-range", ""),
+    "too_long": ("out-of-range", ""),
+    "string_pattern_mismatch": ("name", ""),
+}
+OWN_KINDS = ("duration", "instant", "not-text", "out-of-range", "wrong-type", "unknown-word", "name", "base64")
+"""Faults that our own models report under their code."""
+_OF_STATUS = {404: "no-such-page", 405: "no-such-method", 413: "too-large"}
+_MOST_FAULTS = 100
+_LOG = logging.getLogger("fairhold.service")
+
+
+def refused(code: str, what: str, mend: str = "") -> InputError:
+    """One fault of a request."""
+    return InputError([Fault(code, what, mend)])
+
+
+def unknown_job(job: str) -> InputError:
+    """That there is no job of this name, or none any more."""
+    return refused("unknown-job", f"there is no job `{job}`", "`fairhold jobs --all` shows what there is")
+
+
+def fault_document(fault: Fault) -> dict[str, Any]:
+    """A fault as it stands in answers."""
+    return {
+        "code": fault.code,
+        "what": fault.what,
+        "mend": fault.mend,
+        "file": fault.file,
+        "line": fault.line,
+        "place": place_text(fault.place),
+    }
+
+
+def problem(status: int, faults: Sequence[Fault], headers: Mapping[str, str] | None = None) -> Response:
+    """The answer to a request that cannot be carried out; named by the first fault."""
+    first = faults[0]
+    title = CODES.get(first.code) or first.code.replace("-", " ")
+    document = {
+        "type": TYPES + first.code,
+        "title": title[0].upper() + title[1:],
+        "status": status,
+        "detail": f"{first.what}; {first.mend}" if first.mend else first.what,
+        "code": first.code,
+        "faults": [fault_document(fault) for fault in faults[:_MOST_FAULTS]],
+    }
+    # ASCII: a request may hold what is no Unicode text, and the answer says where
+    return Response(json.dumps(document), status, headers, media_type=MEDIA_TYPE)
+
+
+def status_of(code: str, *, is_addressed: bool) -> int:
+    """Status of a fault; what is not there is 404 where the address named it, and else a fault of what was sent."""
+    if code in STATUS:
+        return STATUS[code]
+    return 404 if is_addressed and code.startswith("unknown-") and code != "unknown-word" else 422
+
+
+def register(app: FastAPI) -> None:
+    """Let an application answer every error with a problem."""
+    app.add_exception_handler(InputError, _input_error)
+    app.add_exception_handler(StoreError, _store_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+
+
+async def _input_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, InputError)
+    is_addressed = request.method == "GET" or bool(request.path_params)
+    return problem(status_of(error.faults[0].code, is_addressed=is_addressed), error.faults, _headers(error.faults[0]))
+
+
+def _headers(fault: Fault) -> dict[str, str]:
+    return {"Retry-After": "1"} if fault.code in {"too-many", "stopping", "no-answer", "store-full"} else {}
+
+
+async def _store_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, StoreError)
+    if isinstance(error, StoreFull):
+        fault = Fault(error.code, "there is no room to write this down", "make room; the service goes on by itself")
+        return problem(507, [fault], _headers(fault))
+    _LOG.error("the store failed: %s", error)
+    return problem(500, [Fault(error.code, "the store failed; the service's log says why")])
+
+
+async def _validation_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = [_fault_of(each) for each in error.errors()[:_MOST_FAULTS]]
+    return problem(400 if faults[0].code == "json-syntax" else 422, faults)
+
+
+def _fault_of(error: Mapping[str, Any]) -> Fault:
+    kind = error["type"]
+    code, mend = (kind, "") if kind in OWN_KINDS else _OF_PYDANTIC.get(kind, ("wrong-type", ""))
+    place: tuple[Step, ...] = tuple(step for step in error["loc"] if step != "body")
+    what = error["msg"]
+    return Fault(code, what[0].lower() + what[1:], mend, place)
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = _OF_STATUS.get(error.status_code, "bad-request")
+    what = error.detail or HTTPStatus(error.status_code).phrase
+    return problem(error.status_code, [Fault(code, what[0].lower() + what[1:])], error.headers)

@@ -1,0 +1,1 @@
+"""The addresses of the service, one module a subject. Annotations are read at run time here, by FastAPI."""

@@ -1,0 +1,49 @@
+"""Cycles that were run, and what is allocated."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+
+from fairhold.runtime.live.views import cycles as view
+from fairhold.runtime.live.views.allocations import allocations_document
+from fairhold.service.context import ServiceOf
+from fairhold.service.fields import MOST
+from fairhold.service.models import answers
+from fairhold.service.problems import refused
+
+router = APIRouter(tags=["cycles"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+@router.get("/cycles", response_model=answers.Cycles)
+async def list_cycles(
+    service: ServiceOf,
+    resource_group: Annotated[str, Query(max_length=1000)] = "",
+    before: Annotated[int, Query(ge=0, le=MOST, description="Number; the latest where left out.")] = 0,
+    limit: Limit = 100,
+) -> Response:
+    """Cycles, the latest first."""
+    return JSONResponse(await asyncio.to_thread(view.cycles_page, service.store, resource_group, before, limit))
+
+
+@router.get("/cycles/{number}", response_model=answers.CycleDetail)
+async def show_cycle(service: ServiceOf, number: int) -> Response:
+    """One cycle, with its quotas and what it took back as long as that is kept."""
+    document = await asyncio.to_thread(view.cycle_document, service.store, min(max(number, 0), MOST))
+    if document is None:
+        raise refused("unknown-cycle", f"there is no cycle {number}, or none any more", "`GET /v1/cycles` lists them")
+    return JSONResponse(document)
+
+
+@router.get("/allocations", response_model=answers.Allocations)
+async def list_allocations(
+    service: ServiceOf,
+    consumer: Annotated[str, Query(max_length=10_000, description="Path; what is below it too.")] = "",
+    host: Annotated[str, Query(max_length=1000)] = "",
+) -> Response:
+    """Attempts that hold units."""
+    return JSONResponse(
+        await service.read(lambda core: allocations_document(core, consumer, "" if host == "-" else host))
+    )

@@ -1,0 +1,76 @@
+"""How the service is, its metrics, and its end."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from fairhold import __version__
+from fairhold.service.context import Service, ServiceOf, now
+from fairhold.service.metrics import exposition, numbers
+from fairhold.service.models import answers
+from fairhold.service.models.requests import StopBody
+from fairhold.service.problems import refused
+from fairhold.units import SECOND, format_instant
+
+router = APIRouter(tags=["service"])
+_EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@router.get("/health", response_model=answers.Health)
+async def health(service: ServiceOf) -> Response:
+    """How the service is; answered also while its desk is busy."""
+    core, trouble = service.desk.core, service.desk.trouble
+    is_stopping = service.news.is_ended or (service.stopping is not None and service.stopping.how is not None)
+    state = "stopping" if is_stopping else "trouble" if trouble else "ok"
+    agents = _agents(service)
+    document = {
+        "state": state,
+        "trouble": None if trouble is None else str(trouble),
+        "version": __version__,
+        "plan": core.version,
+        "entries": core.store.last,
+        "started": format_instant(service.started),
+        "uptime": (now() - service.started) / SECOND,
+        "agents": agents,
+    }
+    return JSONResponse(document)
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(service: ServiceOf) -> Response:
+    """Numbers for Prometheus."""
+    read = await service.read(numbers)
+    agents = sum(bool(each["connected"]) for each in _agents(service))
+    text = exposition(service.requests, service.desk, read, agents, service.settings.directory)
+    return Response(text, media_type=_EXPOSITION)
+
+
+@router.post("/stop", status_code=202, response_model=answers.Stop)
+async def stop(service: ServiceOf, body: StopBody | None = None) -> Response:
+    """Stop the service; answered when that has begun."""
+    how = body.how if body else "leave"
+    if service.stopping is None:
+        raise refused("not-supported-yet", "this service is stopped by who started it")
+    await service.stopping.ask(how)
+    return JSONResponse({"how": how}, 202)
+
+
+def _agents(service: Service) -> list[dict[str, Any]]:
+    return [
+        {
+            "machine": each.machine,
+            "host": each.host,
+            "connected": each.is_connected,
+            "since": format_instant(each.since),
+            "version": each.version,
+            "slots": each.slots,
+            "waiting": each.waiting,
+            "beat": format_instant(each.beat) if each.beat else None,
+        }
+        for each in service.agents()
+    ]

@@ -1,0 +1,92 @@
+"""Hosts and resource groups: closed and opened, paused and resumed."""
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+
+from fairhold.orchestrator.events import GroupPaused
+from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.views import hosts as view
+from fairhold.service.context import ServiceOf, now
+from fairhold.service.models import answers
+from fairhold.service.models.requests import CloseBody, PauseBody
+from fairhold.service.problems import refused
+
+router = APIRouter(tags=["hosts"])
+OWN = "-"
+"""How the service's own machine is addressed."""
+
+
+def _machine(core: Core, host: str) -> str:
+    return "" if host == OWN else core.cluster.machine_of(host)
+
+
+async def _pause(service: ServiceOf, group: str, body: PauseBody | None, *, to: bool) -> Response:
+    """Set what is named, or both, to paused or not."""
+    both = body is None or not (body.grants or body.reclaims)
+
+    def pause(core: Core) -> tuple[bool, bool]:
+        if group not in core.cluster.books:
+            known = ", ".join(list(core.cluster.books)[:10])
+            raise refused(
+                "unknown-resource-group", f"no policy shares the resource group `{group}`", f"shared are {known}"
+            )
+        grants, reclaims = core.cluster.paused.get(group, (False, False))
+        if both or (body is not None and body.grants):
+            grants = to
+        if both or (body is not None and body.reclaims):
+            reclaims = to
+        core.feed(GroupPaused(group, grants, reclaims))
+        return grants, reclaims
+
+    grants, reclaims = await service.write(pause)
+    return JSONResponse({"resource_group": group, "grants": grants, "reclaims": reclaims})
+
+
+@router.post("/groups/{group}/pause", response_model=answers.Paused)
+async def pause_group(service: ServiceOf, group: str, body: PauseBody | None = None) -> Response:
+    """Let a resource group grant, or reclaim, no more; true in the answer: paused."""
+    return await _pause(service, group, body, to=True)
+
+
+@router.post("/groups/{group}/resume", response_model=answers.Paused)
+async def resume_group(service: ServiceOf, group: str, body: PauseBody | None = None) -> Response:
+    """Let a resource group grant, or reclaim, again."""
+    return await _pause(service, group, body, to=False)
+
+
+@router.get("/hosts", response_model=answers.Hosts)
+async def list_hosts(service: ServiceOf) -> Response:
+    """All hosts."""
+    return JSONResponse(await service.read(view.hosts_document))
+
+
+@router.post("/hosts/{host}/close", response_model=answers.Host)
+async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response:
+    """Let a host start nothing more, now or from an instant on; `-` is the service's own machine."""
+    if body.until is not None and body.until <= (body.at or now()):
+        raise refused("out-of-range", "`until` is not after the closing", "give a later instant")
+
+    def close(core: Core) -> None:
+        core.close_machine(_machine(core, host), body.reason, drain=body.drain, at=body.at or 0, until=body.until or 0)
+
+    await service.write(close)
+    return JSONResponse(await service.read(lambda core: _host(core, host)))
+
+
+@router.post("/hosts/{host}/open", response_model=answers.Host)
+async def open_host(service: ServiceOf, host: str) -> Response:
+    """Let a closed host start work again; a planned closing is forgotten."""
+    await service.write(lambda core: core.open_machine(_machine(core, host)))
+    return JSONResponse(await service.read(lambda core: _host(core, host)))
+
+
+def _host(core: Core, host: str) -> dict[str, Any]:
+    """The document of one host."""
+    name = host if host == OWN else core.cluster.machine_of(host) or OWN
+    rows: list[dict[str, Any]] = view.hosts_document(core)["hosts"]
+    for row in rows:
+        if row["host"] == host or row["machine"] == name:
+            return row
+    raise refused("unknown-host", f"there is no host `{host}`", "`fairhold hosts` shows them")

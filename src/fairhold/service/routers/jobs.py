@@ -1,0 +1,159 @@
+"""Jobs: submitted, looked at, waited for, changed."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse
+
+from fairhold.orchestrator.events import Event, JobCancelled, JobChanged, JobHeld, JobReleased, JobRequeued
+from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.views import jobs as view
+from fairhold.runtime.live.views.explanation import job_explanation
+from fairhold.runtime.live.views.tasks import tasks_page
+from fairhold.service.context import CallerOf, Service, ServiceOf
+from fairhold.service.limits import check_job
+from fairhold.service.models import job_answers as answers
+from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
+from fairhold.service.problems import refused, unknown_job
+from fairhold.service.submitting import submit
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+OVER = frozenset({"done", "failed", "cancelled"})
+LONGEST_WAIT = 60
+Key = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", max_length=200, pattern=r"^[!-~]+$", description="The same key is the same job."),
+]
+Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait.")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[str, Query(max_length=200, description="`next` of the page before.")]
+
+
+@router.post("", response_model=answers.Job, status_code=201, responses={200: {"model": answers.Job}})
+async def submit_job(service: ServiceOf, caller: CallerOf, body: SubmitBody, key: Key = None) -> Response:
+    """Submit a job; answered when it is durable. 200: the key was used before, and this is its job."""
+    check_job(body, service.settings.limits)
+    user = body.user or caller.user
+    name, document = await service.write(lambda core: submit(core, body, user, key or ""))
+    status = 200 if document is None else 201
+    return JSONResponse(document or await _document(service, name), status, {"Location": f"/v1/jobs/{name}"})
+
+
+@router.get("", response_model=answers.Jobs)
+async def list_jobs(
+    service: ServiceOf,
+    *,
+    consumer: Annotated[str, Query(max_length=10_000)] = "",
+    state: Annotated[str, Query(max_length=20)] = "",
+    user: Annotated[str, Query(max_length=100)] = "",
+    label: Annotated[str, Query(max_length=1000, description="`NAME:VALUE`")] = "",
+    all: Annotated[bool, Query(description="Finished ones too.")] = False,  # noqa: A002 - a query
+    limit: Limit = 100,
+    cursor: Cursor = "",
+) -> Response:
+    """A page of jobs."""
+    name, _, value = label.partition(":")
+    wanted = view.Wanted(consumer, state, user, (name, value), all)
+    return JSONResponse(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit)))
+
+
+@router.get("/{job}", response_model=answers.Job)
+async def show_job(service: ServiceOf, job: str, wait: Wait = 0) -> Response:
+    """One job; with `wait`, when it is over or the time is."""
+    if not wait:
+        return JSONResponse(await _document(service, job))
+    with service.news.expect(job) as end:
+        document = await _document(service, job)
+        if document["state"] not in OVER:
+            await end.wait(wait)
+            document = await _document(service, job)
+    return JSONResponse(document)
+
+
+@router.get("/{job}/tasks", response_model=answers.Tasks)
+async def list_tasks(service: ServiceOf, job: str, limit: Limit = 100, cursor: Cursor = "") -> Response:
+    """A page of a job's tasks with their attempts."""
+    return _found(await service.read(lambda core: tasks_page(core, job, cursor, limit)), job)
+
+
+@router.get("/{job}/explanation", response_model=answers.JobExplanation)
+async def explain_job(service: ServiceOf, job: str) -> Response:
+    """Why a job waits: its place, what bounds it, who has the units, when they come back."""
+    return _found(await service.read(lambda core: job_explanation(core, job)), job)
+
+
+@router.post("/{job}/cancel", response_model=answers.Job)
+async def cancel_job(service: ServiceOf, job: str) -> Response:
+    """Drop what waits of a job and stop what runs; nothing where it is over."""
+    await service.write(lambda core: _cancel(core, job))
+    return JSONResponse(await _document(service, job))
+
+
+@router.post("/{job}/hold", response_model=answers.Job)
+async def hold_job(service: ServiceOf, job: str, body: HoldBody | None = None) -> Response:
+    """Let nothing more of a job start."""
+    reason = body.reason if body else ""
+    return await _tell(service, job, lambda: JobHeld(job, reason))
+
+
+@router.post("/{job}/release", response_model=answers.Job)
+async def release_job(service: ServiceOf, job: str) -> Response:
+    """Let a held job start again."""
+    return await _tell(service, job, lambda: JobReleased(job))
+
+
+@router.post("/{job}/requeue", response_model=answers.Job)
+async def requeue_job(service: ServiceOf, job: str) -> Response:
+    """Stop what runs of a job; it waits again, in front."""
+    return await _tell(service, job, lambda: JobRequeued(job))
+
+
+@router.patch("/{job}", response_model=answers.Job)
+async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response:
+    """Change the priority of a job, or move it to another leaf."""
+    if body.labels is not None:
+        raise refused("not-supported-yet", "labels of a job cannot be changed yet", "leave `labels` away")
+    return await _tell(service, job, lambda: JobChanged(job, body.priority, body.consumer or ""))
+
+
+def _found(document: dict[str, Any] | None, job: str) -> Response:
+    if document is None:
+        raise unknown_job(job)
+    return JSONResponse(document)
+
+
+async def _document(service: Service, job: str) -> dict[str, Any]:
+    document = await service.read(lambda core: view.job_document(core, job))
+    if document is None:
+        raise unknown_job(job)
+    return document
+
+
+async def _tell(service: Service, job: str, event: Callable[[], Event]) -> Response:
+    """Hand an event about a job that is not over to the core; the job after it."""
+
+    def tell(core: Core) -> None:
+        _require_active(core, job)
+        core.feed(event())
+
+    await service.write(tell)
+    return JSONResponse(await _document(service, job))
+
+
+def _cancel(core: Core, job: str) -> None:
+    if job not in core.orchestrator.jobs:
+        _require_known(core, job)
+        return
+    core.feed(JobCancelled(job))
+
+
+def _require_active(core: Core, job: str) -> None:
+    if job not in core.orchestrator.jobs:
+        _require_known(core, job)
+        raise refused("job-over", f"job `{job}` is over", "submit it again")
+
+
+def _require_known(core: Core, job: str) -> None:
+    if core.store.job(job) is None:
+        raise unknown_job(job)

@@ -1,0 +1,69 @@
+"""What tasks have written."""
+
+import asyncio
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from fairhold.service import output
+from fairhold.service.context import ServiceOf
+from fairhold.service.fields import MOST
+from fairhold.service.problems import refused
+from fairhold.service.settings import MIB
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+_LARGEST_OFFSET = 2**60
+_BYTES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Bytes from `offset` on.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "headers": {
+            "Fairhold-Attempt": {"description": "Number of the attempt.", "schema": {"type": "integer"}},
+            "Fairhold-Next": {"description": "Offset behind these bytes.", "schema": {"type": "integer"}},
+            "Fairhold-Ended": {"description": "1: it writes no more.", "schema": {"type": "integer"}},
+        },
+    }
+}
+
+
+class Bytes(Response):
+    """Bytes as they are."""
+
+    media_type = "application/octet-stream"
+
+
+@router.get("/{job}/tasks/{task}/output", response_class=Bytes, responses=_BYTES)
+async def task_output(
+    service: ServiceOf,
+    job: str,
+    *,
+    task: Annotated[int, Path(ge=0, le=MOST)],
+    attempt: Annotated[int, Query(ge=0, le=MOST, description="Its number, 0 = the latest.")] = 0,
+    offset: Annotated[int, Query(ge=0, le=_LARGEST_OFFSET)] = 0,
+    limit: Annotated[int, Query(ge=1, le=output.MOST)] = MIB,
+    wait: Annotated[float, Query(ge=0, le=60, description="Seconds to wait for more.")] = 0,
+) -> Response:
+    """A piece of the output of one attempt; with `wait`, when there is any, it has ended, or the time is over."""
+    began = time.monotonic()
+    content = None
+    while True:
+        tried = await service.read(lambda core: output.attempt_of(core, core.store, job, task, attempt))
+        if tried.number:
+            name = (job, task, tried.number)
+            content = await asyncio.to_thread(output.read, service.jobs_directory, name, offset, limit)
+        spent = time.monotonic() - began
+        if content or tried.is_over or spent >= wait or service.news.is_ended:
+            break
+        await output.pause(spent)
+    if content is None and tried.is_over and tried.number:
+        what = f"the output of attempt {tried.number} of task {task} is not on this machine"
+        raise refused("no-output", what, "look on the host that it ran on; outputs of old jobs are cleared out")
+    content = content or b""
+    ended = tried.is_over and len(content) < limit
+    headers = {
+        "Fairhold-Attempt": str(tried.number),
+        "Fairhold-Next": str(offset + len(content)),
+        "Fairhold-Ended": str(int(ended)),
+    }
+    return Bytes(content, headers=headers)

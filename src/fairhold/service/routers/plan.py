@@ -1,0 +1,152 @@
+"""The plan: looked at, checked, compared, put in force, taken back."""
+
+import asyncio
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse
+
+from fairhold.ports import PlanVersion
+from fairhold.runtime.live.core import Core
+from fairhold.service.context import CallerOf, Service, ServiceOf
+from fairhold.service.fields import MOST
+from fairhold.service.limits import check_plan
+from fairhold.service.models import answers
+from fairhold.service.models.requests import CheckBody, DiffBody, PlanBody, RevertBody
+from fairhold.service.planning import (
+    Frozen,
+    old_to_new,
+    plan_check,
+    plan_document,
+    plan_effect,
+    plan_head,
+)
+from fairhold.service.problems import refused
+
+router = APIRouter(prefix="/plan", tags=["plan"])
+IfMatch = Annotated[str | None, Header(description='`"VERSION"` of the plan that the change was made from.')]
+
+
+class Wanted(NamedTuple):
+    """A plan that somebody wants in force.
+
+    seen  : version that they have seen
+    moved : old path → new path
+    span  : microseconds after which the plan before comes back, 0 = never
+    """
+
+    text: str
+    author: str
+    comment: str
+    seen: int
+    moved: dict[str, str]
+    span: int = 0
+
+    def put_in_force(self, core: Core) -> int:
+        """Do it; its version. In the desk's thread."""
+        until = core.now() + self.span if self.span else 0
+        return core.apply_plan(self.text, self.author, self.comment, self.seen, until=until, moved=self.moved)
+
+
+@router.get("", response_model=answers.Plan)
+async def plan_in_force(service: ServiceOf) -> Response:
+    """The plan in force; its `ETag` is wanted as `If-Match` to change it."""
+    plan = await asyncio.to_thread(service.store.plan)
+    assert plan is not None, "a service has a plan"
+    return _answer(plan_document(plan), plan.version)
+
+
+@router.get("/versions", response_model=answers.Plans)
+async def plan_versions(
+    service: ServiceOf,
+    before: Annotated[int, Query(ge=0, le=MOST)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Response:
+    """Versions of the plan, the latest first."""
+    plans = await asyncio.to_thread(service.store.plans, before, limit)
+    return JSONResponse({"versions": [plan_head(plan) for plan in plans]})
+
+
+@router.get("/versions/{version}", response_model=answers.Plan)
+async def plan_version(service: ServiceOf, version: int) -> Response:
+    """One version of the plan."""
+    plan = await _version(service, version)
+    return _answer(plan_document(plan), plan.version)
+
+
+@router.post("/check", response_model=answers.Check)
+async def check(service: ServiceOf, body: CheckBody) -> Response:
+    """Every fault of a plan with its place and mend; the balance of every parent. Nothing is changed."""
+    check_plan(body.text, service.settings.limits)
+    return JSONResponse(await asyncio.to_thread(plan_check, body.text))
+
+
+@router.post("/diff", response_model=answers.Difference)
+async def difference(service: ServiceOf, body: DiffBody) -> Response:
+    """What another plan would do now: who gains, who loses, what would be reclaimed, by when."""
+    check_plan(body.text, service.settings.limits)
+    frozen = await service.read(Frozen)
+    _, found = await asyncio.to_thread(plan_effect, frozen, body.text, old_to_new(body.was))
+    return JSONResponse(found)
+
+
+@router.put("", response_model=answers.Applied)
+async def apply(
+    service: ServiceOf,
+    caller: CallerOf,
+    body: PlanBody,
+    *,
+    if_match: IfMatch = None,
+    dry_run: Annotated[bool, Query(description="Only say what would happen.")] = False,
+) -> Response:
+    """Put another plan in force, whole or not at all."""
+    check_plan(body.text, service.settings.limits)
+    wanted = Wanted(body.text, caller.user, body.comment, _seen(if_match), old_to_new(body.was), body.for_ or 0)
+    return await _apply(service, wanted, is_dry=dry_run)
+
+
+@router.post("/revert", response_model=answers.Applied)
+async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_match: IfMatch = None) -> Response:
+    """Put an earlier version of the plan in force again, as a new version."""
+    seen = _seen(if_match)
+    if body.to is None and seen == 1:
+        raise refused("unknown-plan", "there is no plan before version 1", "name a version")
+    earlier = await _version(service, body.to or seen - 1)
+    comment = body.comment or f"back to version {earlier.version}"
+    wanted = Wanted(earlier.text, caller.user, comment, seen, old_to_new(body.was))
+    return await _apply(service, wanted, is_dry=False)
+
+
+async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
+    frozen = await service.read(Frozen)
+    if frozen.version != wanted.seen:
+        what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
+        raise refused("plan-changed", what, "look at the plan in force and make the change again")
+    warnings, effect = await asyncio.to_thread(plan_effect, frozen, wanted.text, wanted.moved)
+    version = wanted.seen if is_dry else await service.write(wanted.put_in_force)
+    return _answer({"version": version, "warnings": warnings, "diff": effect}, version)
+
+
+def _seen(if_match: str | None) -> int:
+    """The version that a change was made from."""
+    if if_match is None:
+        raise refused(
+            "if-match-missing", "the request does not say which plan it changes", 'send `If-Match: "VERSION"`'
+        )
+    text = if_match.strip().removeprefix("W/").strip('"')
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise refused("plan-changed", "`If-Match` names no version of the plan", "send the `ETag` of `GET /v1/plan`")
+    return int(text)
+
+
+async def _version(service: Service, version: int) -> PlanVersion:
+    plan = await asyncio.to_thread(service.store.plan, version) if 0 < version <= MOST else None
+    if plan is None:
+        raise refused(
+            "unknown-plan", f"there is no version {version} of the plan", "`GET /v1/plan/versions` lists them"
+        )
+    return plan
+
+
+def _answer(document: dict[str, Any], version: int) -> Response:
+    return JSONResponse(document, headers={"ETag": f'"{version}"'})

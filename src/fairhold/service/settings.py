@@ -1,0 +1,100 @@
+"""What can be set about the HTTP side of a service."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PORT = 7878
+KIB, MIB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """How much one request may ask for; a fault names the limit as it is called here. Sizes are bytes.
+
+    body        : of a request
+    argv        : all words of a command together; argument: one word, or one variable of the environment
+    environment : all variables together
+    stdin       : after base64
+    plan        : text of a plan
+    after       : jobs that one job waits for
+    labels      : of one job
+    clients     : connections at once
+    streams     : followers of events at once
+    """
+
+    body: int = 16 * MIB
+    argv: int = 512 * KIB
+    argument: int = 128 * KIB - 1
+    environment: int = 512 * KIB
+    stdin: int = 8 * MIB
+    plan: int = 8 * MIB
+    after: int = 1_000
+    labels: int = 64
+    clients: int = 2_000
+    streams: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """Where a service listens, and for whom.
+
+    directory   : state directory, absolute; `token`, `api.sock` and `service.json` stand there
+    host, port  : address; port 0 = any that is free
+    certificate, key : files in PEM for TLS; without them only a loopback address is listened on
+    names       : further names under which clients call this service in `Host`
+    pointers    : links to `service.json` to be made, where clients look for a service
+    limits      : of one request
+    beat        : seconds between two signs of life on a stream of events
+    patience    : seconds that requests at hand are given when the service stops
+    """
+
+    directory: Path
+    host: str = "127.0.0.1"
+    port: int = PORT
+    certificate: Path | None = None
+    key: Path | None = None
+    names: tuple[str, ...] = ()
+    pointers: tuple[Path, ...] = ()
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    beat: float = 15.0
+    patience: float = 5.0
+
+    def check(self) -> None:
+        """Refuse to listen where others could read the tokens on their way. InputError `tls-needed`."""
+        if (self.certificate is None) != (self.key is None):
+            raise InputError([Fault("tls-needed", "TLS needs a certificate and its key", "name the files of both")])
+        if self.certificate is None and not is_loopback(self.host):
+            what = f"`{self.host}` is not a loopback address, and there is no TLS certificate"
+            mend = "give a certificate and its key, or listen on 127.0.0.1"
+            raise InputError([Fault("tls-needed", what, mend)])
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether TLS is spoken."""
+        return self.certificate is not None
+
+    def own_names(self) -> frozenset[str]:
+        """What clients may write in `Host`, without port, in small letters."""
+        names = {"localhost", "127.0.0.1", "[::1]", "fairhold", *self.names}
+        if not is_loopback(self.host):
+            names |= {self.host, f"[{self.host}]", socket.gethostname(), socket.getfqdn()}
+        return frozenset(name.lower() for name in names)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,82 @@
+"""The event log for others: pages, and a stream that can be taken up again (server-sent events)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from fairhold.orchestrator.changes import KINDS
+from fairhold.ports import StoreError
+from fairhold.service.problems import refused
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fairhold.ports import Entry, Store
+    from fairhold.service.news import News
+
+PAGE = 500
+_MOST_SEQ = 2**62
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "PlanApplied": ("version", "moved", "reverts"),
+    "Closing": ("machine", "plan"),
+    "UsageSpan": ("begin", "end", "span"),
+}
+"""Fields of entries that are no change of the cluster."""
+_LOG = logging.getLogger("fairhold.service")
+
+
+def event_document(entry: Entry) -> dict[str, Any]:
+    """An entry of the log with its fields by name; of a kind that is not known here, they stand in `fields`."""
+    kind, *values = json.loads(entry.body)
+    known = KINDS.get(kind)
+    names = known._fields if known else _OTHERS.get(kind, ())
+    head = {"seq": entry.seq, "at": format_instant(entry.at), "kind": kind}
+    if len(values) > len(names):
+        return head | {"fields": values}
+    return head | dict(zip(names, values, strict=False))
+
+
+def events(store: Store, after: int, limit: int) -> dict[str, Any]:
+    """A page of the log behind `after`. InputError `events-gone` where entries are missing in between."""
+    check_place(store, after)
+    entries = store.entries(min(after, _MOST_SEQ), limit=limit)
+    following = entries[-1].seq if entries else after
+    return {"events": [event_document(entry) for entry in entries], "next": following}
+
+
+def check_place(store: Store, after: int) -> None:
+    """Refuse to go on behind an entry whose followers were cleared out: something would be missing."""
+    first = store.first()
+    if after and first > after + 1:
+        what = f"entries of the log before {first} are gone"
+        raise refused("events-gone", what, "begin again: read the state, and follow without `after`")
+
+
+async def stream(store: Store, news: News, after: int, beat: float) -> AsyncIterator[str]:
+    """Entries behind `after` and all that come, as they are committed.
+
+    Whoever reads slowly is sent nothing ahead: the next page is read from the store when this one is gone.
+    """
+    yield ": fairhold\n\n"
+    while not news.is_ended:
+        try:
+            entries = await asyncio.to_thread(store.entries, after, 0, PAGE)
+        except StoreError:
+            _LOG.exception("a stream of events ends")
+            return
+        if entries:
+            yield "".join(_framed(entry) for entry in entries)
+            after = entries[-1].seq
+            continue
+        await news.growth(after, beat)
+        if news.last <= after:
+            yield ": beat\n\n"
+
+
+def _framed(entry: Entry) -> str:
+    document = event_document(entry)
+    return f"id: {entry.seq}\nevent: {document['kind']}\ndata: {json.dumps(document, separators=(',', ':'))}\n\n"

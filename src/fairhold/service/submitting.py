@@ -1,0 +1,100 @@
+"""A job as clients write it becomes a job as the core takes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.model.spec import Spec
+from fairhold.orchestrator.events import Dependency, JobSubmitted
+from fairhold.runtime.live.archive import consumer_of, counts
+from fairhold.runtime.live.submitting import Submission
+from fairhold.runtime.live.views.jobs import state_of
+from fairhold.service.problems import refused
+from fairhold.units import SECOND, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.orchestrator.tasks import JobRecord
+    from fairhold.runtime.live.core import Core
+    from fairhold.service.models.requests import SubmitBody
+
+
+def submission(body: SubmitBody, user: str, key: str, group: str) -> Submission:
+    """A submission to one resource group."""
+    terms = JobSubmitted(
+        job="",
+        consumer=body.consumer,
+        resource_group=group,
+        count=body.count,
+        priority=body.priority,
+        user=user,
+        units=body.units,
+        throttle=body.throttle,
+        retries=body.retries,
+        backoff=body.backoff,
+        is_held=body.hold,
+        after=tuple(Dependency(each.job, each.on) for each in body.after),
+    )
+    spec = Spec(
+        consumer=body.consumer,
+        argv=tuple(body.argv),
+        environment=body.environment,
+        directory=body.directory,
+        stdin=body.stdin,
+        time_limit=body.time_limit,
+        memory=body.memory,
+        notice=body.signal,
+        lead=body.lead,
+        user=user,
+        name=body.name,
+        labels=body.labels,
+    )
+    return Submission(user, key, terms, spec)
+
+
+def submit(core: Core, body: SubmitBody, user: str, key: str) -> tuple[str, dict[str, Any] | None]:
+    """Accept a job; its name, and its document where it is new. In the desk's thread."""
+    before = core.next_job
+    group = body.resource_group or only_group(core.orchestrator.books)
+    name = core.submit(submission(body, user, key, group))
+    return name, None if core.next_job == before else _accepted(core, core.orchestrator.jobs[name], body)
+
+
+def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
+    """A new job as the view of jobs shows it, without looking for the reason why it waits: that would take a cycle."""
+    terms = job.terms
+    return {
+        "job": job.name,
+        "name": body.name,
+        "consumer": consumer_of(job, core.cluster),
+        "resource_group": job.resource_group,
+        "user": terms.user,
+        "state": state_of(job),
+        "reason": None,
+        "text": "",
+        "priority": job.priority,
+        "units": terms.units,
+        "tasks": counts(job),
+        "submitted": format_instant(job.submitted),
+        "ended": None,
+        "hold": job.hold,
+        "after": [{"job": needed, "on": on} for needed, on in terms.after],
+        "throttle": terms.throttle,
+        "retries": terms.retries,
+        "exit_code": None,
+        "labels": body.labels,
+        "argv": body.argv,
+        "directory": body.directory,
+        "time_limit": body.time_limit / SECOND if body.time_limit else None,
+        "memory": body.memory or None,
+    }
+
+
+def only_group(groups: Iterable[str]) -> str:
+    """The resource group that is meant where none is named. InputError `missing-key` where it could be any."""
+    names = list(groups)
+    if len(names) != 1:
+        mend = f"name one: {', '.join(names[:10])}"
+        raise refused("missing-key", "the plan shares several resource groups, and `resource_group` names none", mend)
+    return names[0]

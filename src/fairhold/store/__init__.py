@@ -1,0 +1,12 @@
+"""The store of a service: the event log, and what is kept beside it, in one file of SQLite.
+
+with open_store(directory, cluster="bank", now=now) as … see `ports.Store`
+check_store, backup_store : from another program, while a service uses the store
+restore_store             : while none does
+"""
+
+from fairhold.store.copies import backup_store, check_store, restore_store
+from fairhold.store.opening import open_store
+from fairhold.store.sqlite import SqliteStore
+
+__all__ = ["SqliteStore", "backup_store", "check_store", "open_store", "restore_store"]

@@ -1,0 +1,91 @@
+"""Looks for everything that can be wrong in a store; reads only, of one instant, while others write."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault
+from fairhold.store.troubles import DAMAGED, RESTORE, is_damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_MOST = 20
+"""Findings of SQLite that are told."""
+
+
+def findings(connection: sqlite3.Connection, path: Path) -> tuple[Fault, ...]:
+    """What is wrong; `path` is named in the faults."""
+    found: list[Fault] = []
+    try:
+        for one in (_pages, _strangers, _log, _snapshots, _lists):
+            found += (Fault(code, what, mend, file=str(path)) for code, what, mend in one(connection))
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        if not found:
+            found.append(Fault(DAMAGED, f"the store is damaged: {error}", RESTORE, file=str(path)))
+    return tuple(found)
+
+
+Finding = tuple[str, str, str]
+"""Code, what, and how to mend it."""
+
+
+def _pages(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Pages and indexes, as SQLite checks them."""
+    for (line,) in connection.execute(f"PRAGMA integrity_check({_MOST})"):
+        if line != "ok":
+            yield DAMAGED, f"the store is damaged: {line}", RESTORE
+
+
+def _strangers(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Rows that name rows that are not there."""
+    rows = connection.execute('SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2')
+    for table, parent, count in rows:
+        yield "store-strangers", f"{count} rows of {table} name what is not in {parent}", RESTORE
+
+
+def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Numbers without a gap back to a snapshot or to 1, instants that never go back."""
+    first, last, count = connection.execute("SELECT min(seq), max(seq), count(*) FROM entries").fetchone()
+    snapshots = [seq for (seq,) in connection.execute("SELECT seq FROM snapshots ORDER BY seq")]
+    if count and last - first + 1 != count:
+        query = "SELECT seq FROM entries AS e WHERE NOT EXISTS (SELECT 1 FROM entries WHERE seq = e.seq + 1) LIMIT 1"
+        (seq,) = connection.execute(query).fetchone()
+        missing = last - first + 1 - count
+        yield "store-gap", f"{missing} entries of the log are missing, the first after entry {seq}", RESTORE
+    if (first or 1) > (snapshots[0] if snapshots else 0) + 1:
+        reach = f"the log begins with entry {first}, and no snapshot reaches so far"
+        yield "store-gap", reach, RESTORE
+    if snapshots and snapshots[-1] > (last or 0):
+        yield "store-gap", f"there is a snapshot of entry {snapshots[-1]}, and the log ends with {last or 0}", RESTORE
+    query = (
+        "SELECT seq FROM (SELECT seq, at, lag(at) OVER (ORDER BY seq) AS before FROM entries) WHERE at < before LIMIT 1"
+    )
+    for (seq,) in connection.execute(query):
+        yield "store-clock", f"entry {seq} is said to be before the entry before it", RESTORE
+
+
+def _snapshots(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for seq, body in connection.execute("SELECT seq, body FROM snapshots ORDER BY seq"):
+        try:
+            zlib.decompress(body)
+        except (zlib.error, TypeError) as error:
+            what = f"the snapshot of entry {seq} cannot be read: {error}"
+            yield "snapshot-damaged", what, "nothing is lost where the one before can be read; the next replaces it"
+
+
+def _lists(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Finished jobs and attempts that no page would find."""
+    for table in ("jobs", "tasks"):
+        query = (
+            f"SELECT count(*) FROM {table} AS r WHERE NOT EXISTS (SELECT 1 FROM words AS w JOIN {table}_by_word AS l "  # noqa: S608
+            "ON l.word = w.number AND l.ended = r.ended AND l.row = r.number WHERE w.word = 's:' || r.state)"
+        )
+        (count,) = connection.execute(query).fetchone()
+        if count:
+            yield "store-strangers", f"{count} rows of {table} are in no list", RESTORE

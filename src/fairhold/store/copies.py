@@ -1,0 +1,123 @@
+"""Backup and restore: whole copies, checked before they are called so."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from fairhold.errors import InputError
+from fairhold.store.checking import findings
+from fairhold.store.connections import connect, reader
+from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, settle
+from fairhold.store.schema import refuse_what_is_no_store
+from fairhold.store.troubles import refusal, refusing
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+    from fairhold.errors import Fault
+
+_PAGES = 1_024
+"""Pages that are copied at once, 4 MiB."""
+
+
+def check_store(directory: Path) -> tuple[Fault, ...]:
+    """Everything that is wrong in a store, whether a service uses it or not."""
+    path = _there(directory)
+    with refusing(path), closing(reader(path)) as connection:
+        refuse_what_is_no_store(connection, path)
+        connection.execute("BEGIN")
+        return findings(connection, path)
+
+
+def backup_store(directory: Path, path: Path) -> None:
+    """Copy a store to a new file, whether a service uses it or not. InputError `backup-exists`, or where it fails."""
+    source = _there(directory)
+    if path.exists():
+        raise refusal("backup-exists", "there is such a file already", "name another file", path)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with refusing(source), closing(reader(source)) as connection:
+            refuse_what_is_no_store(connection, source)
+            # held until the end: what is committed meanwhile does not make the copy begin anew
+            connection.execute("BEGIN")
+            connection.execute("SELECT count(*) FROM meta").fetchone()
+            _copy(connection, part)
+        _refuse_findings(part)
+        with refusing(path):
+            part.replace(path)
+            settle(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def restore_store(path: Path, directory: Path, *, replace: bool = False) -> None:
+    """Make a store of a backup. What was there is set aside as `store.sqlite.replaced`, where `replace` allows it.
+
+    Its meta says `restored`: the number of the last entry. InputError where the backup is damaged, a store is in the
+    directory, or a service uses it.
+    """
+    if not path.is_file():
+        raise refusal("store-missing", "there is no such backup", "", path)
+    with refusing(directory):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = Lock(directory)
+    try:
+        if not replace and any(directory.glob(f"{FILE}*")):
+            what = "the directory has a store already"
+            raise refusal("store-exists", what, "say --replace to set it aside, or name another directory", directory)
+        _refuse_findings(path)
+        copy = directory / RESTORING
+        with refusing(directory):
+            with closing(connect(path, "ro")) as source:
+                _copy(source, copy)
+            with closing(connect(copy)) as target:
+                target.execute("PRAGMA synchronous=FULL")
+                target.execute("INSERT OR REPLACE INTO meta SELECT 'restored', ifnull(max(seq), 0) FROM entries")
+            _exchange(copy, directory)
+    finally:
+        lock.release()
+
+
+def _exchange(copy: Path, directory: Path) -> None:
+    """Put a copy in the place of a store. Cut short anywhere, the directory has a whole store or is refused."""
+    for ending in ("", "-wal", "-shm"):
+        (directory / f"{REPLACED}{ending}").unlink(missing_ok=True)
+    # The file goes first: a log without its file is refused, while a file without its log would have lost the end.
+    for ending in ("", "-wal"):
+        if (directory / f"{FILE}{ending}").exists():
+            (directory / f"{FILE}{ending}").replace(directory / f"{REPLACED}{ending}")
+            settle(copy)
+    (directory / f"{FILE}-shm").unlink(missing_ok=True)
+    copy.replace(directory / FILE)
+    settle(copy)
+
+
+def _there(directory: Path) -> Path:
+    path = directory / FILE
+    if not path.is_file():
+        raise refusal("store-missing", "there is no store", "name the directory of a service", directory)
+    return path
+
+
+def _copy(source: sqlite3.Connection, path: Path) -> None:
+    """Copy all into a file of its own, in one piece and durable."""
+    path.unlink(missing_ok=True)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with closing(connect(path)) as target:
+            source.backup(target, pages=_PAGES, sleep=0.01)
+            target.execute("PRAGMA journal_mode=DELETE")
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _refuse_findings(path: Path) -> None:
+    with refusing(path), closing(connect(path, "ro")) as connection:
+        refuse_what_is_no_store(connection, path)
+        found = findings(connection, path)
+    if found:
+        raise InputError(found)

@@ -1,0 +1,70 @@
+"""The directory of a store: names of its files, and the lock that one service holds."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+from fairhold.store.troubles import refusal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "store.sqlite"
+CREATING = "store.sqlite.creating"
+RESTORING = "store.sqlite.restoring"
+REPLACED = "store.sqlite.replaced"
+"""What a restore has set aside."""
+LOCK = "store.lock"
+
+
+class Lock:
+    """A directory, held by this process alone until `release`; the lock goes with the process, however it ends.
+
+    InputError `store-in-use` where another holds it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / LOCK
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(self._file, 20, 0).decode("ascii", "replace").strip()
+            os.close(self._file)
+            who = f"the process {holder}" if holder.isdigit() else "another process"
+            what = f"the store is in use by {who}"
+            raise refusal("store-in-use", what, "stop that service, or name another directory", directory) from error
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode("ascii"), 0)
+        except OSError:
+            pass  # a full disk: the lock holds all the same, only nobody will be told by whom
+
+    def release(self) -> None:
+        """Let others have the directory; may be called twice."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def has_store(directory: Path) -> bool:
+    """Whether there is a store. InputError where there are only parts of one, which a new one must not meet."""
+    if (directory / FILE).exists():
+        return True
+    names = {path.name for path in directory.glob(f"{FILE}*")}
+    parts = sorted(name for name in names if not name.startswith(CREATING))
+    if parts:
+        what = f"the directory has no {FILE}, but parts of a store: {', '.join(parts)}"
+        raise refusal("store-incomplete", what, "restore a backup, or move these files away", directory)
+    return False
+
+
+def settle(path: Path) -> None:
+    """Make a file's name durable: what its directory says is on the disk."""
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

@@ -1,0 +1,87 @@
+"""Opens the store of a directory: makes it, brings it to the latest format, or says why not."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from fairhold.ports import StoreFull
+from fairhold.store.connections import connect, writer
+from fairhold.store.directory import CREATING, FILE, Lock, has_store, settle
+from fairhold.store.schema import MIGRATIONS, migrate, refuse_what_is_no_store
+from fairhold.store.sqlite import SqliteStore
+from fairhold.store.troubles import DAMAGED, RESTORE, refusal, refusing, translated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def open_store(
+    directory: Path, *, cluster: str = "", node: str = "", now: int = 0, migrations: Path = MIGRATIONS
+) -> SqliteStore:
+    """Open the store of a directory, or make one, and hold the directory until it is closed.
+
+    cluster, node, now : kept as `cluster`, `node` and `created` in a store that is made here
+    migrations         : where the steps of the format are
+
+    InputError: store-in-use, store-newer, store-foreign, store-damaged, store-incomplete, store-not-migrated,
+    store-failed. StoreFull where there is no room.
+    """
+    with refusing(directory):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = Lock(directory)
+    path = directory / FILE
+    connection: sqlite3.Connection | None = None
+    try:
+        with refusing(path):
+            if not has_store(directory):
+                _create(directory, {"cluster": cluster, "node": node, "created": str(now)}, migrations)
+            with closing(connect(path)) as looking:
+                refuse_what_is_no_store(looking, path, migrations)
+            connection = writer(path)
+            _refuse_what_is_cut_off(connection, path)
+            migrate(connection, path, migrations)
+            return SqliteStore(path, lock, connection)
+    except BaseException:
+        if connection:
+            connection.close()
+        lock.release()
+        raise
+
+
+def _create(directory: Path, meta: dict[str, str], migrations: Path) -> None:
+    """Make a store beside its place and move it there: it is there whole or not at all."""
+    path = directory / CREATING
+    for old in directory.glob(f"{CREATING}*"):
+        old.unlink()
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with closing(connect(path)) as connection:
+            connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            migrate(connection, path, migrations)
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        os.fsync(file)
+    finally:
+        os.close(file)
+    path.replace(directory / FILE)
+    settle(path)
+
+
+def _refuse_what_is_cut_off(connection: sqlite3.Connection, path: Path) -> None:
+    """InputError where the file is shorter than it says, its log being carried over."""
+    try:
+        (is_held_up, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        if not isinstance(translated(error), StoreFull):
+            raise
+        is_held_up = True  # on a full disk a store can still be read, and goes on when there is room
+    if is_held_up:
+        return
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    there = path.stat().st_size
+    if there < pages * size:
+        what = f"the store is cut off: {there} bytes of {pages * size} are there"
+        raise refusal(DAMAGED, what, RESTORE, path)

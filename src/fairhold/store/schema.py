@@ -1,0 +1,62 @@
+"""The format of a store: numbered steps in `migrations/`, applied one by one, each whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+from fairhold.store.troubles import DAMAGED, FOREIGN, RESTORE, is_damage, refusal
+
+APPLICATION = 0x46484C44
+"""`FHLD`: says in a file's header that it is a store of Fairhold."""
+MIGRATIONS = Path(__file__).parent / "migrations"
+_NAME = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
+
+
+def steps(folder: Path = MIGRATIONS) -> list[Path]:
+    """The files of all steps; the first is at position 0 and makes format 1."""
+    found = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    assert [int(path.name[:4]) for path in found] == list(range(1, len(found) + 1))
+    return found
+
+
+def format_of(connection: sqlite3.Connection) -> int:
+    """The number of a store's format, 0 = empty."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def refuse_what_is_no_store(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATIONS) -> None:
+    """InputError where a file is no store of Fairhold, cannot be read, or comes from a later Fairhold."""
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        number = format_of(connection)
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        raise refusal(DAMAGED, f"this is no store, or its beginning is damaged: {error}", RESTORE, path) from error
+    if application == 0 and number == 0:
+        raise refusal(DAMAGED, "the store is empty", RESTORE, path)
+    if application != APPLICATION:
+        raise refusal(FOREIGN, "this is a database of another program", "name another directory", path)
+    if number > len(steps(folder)):
+        what = f"the store has format {number}, and this Fairhold knows formats up to {len(steps(folder))}"
+        raise refusal("store-newer", what, "use the Fairhold that wrote it, or a later one", path)
+
+
+def migrate(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATIONS) -> int:
+    """Bring a store to the latest format; returns how many steps that took. InputError where a step fails."""
+    begun = format_of(connection)
+    todo = steps(folder)[begun:]
+    for number, step in enumerate(todo, start=begun + 1):
+        marks = f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={number}; COMMIT;"
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE;\n{step.read_text(encoding='utf-8')}\n;{marks}")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            what = f"the store stays at format {number - 1}: {step.name} failed: {error}"
+            raise refusal(
+                "store-not-migrated", what, "use the Fairhold that wrote it, and report this", path
+            ) from error
+    return len(todo)

@@ -1,0 +1,84 @@
+"""What SQLite complains of, in our words.
+
+InputError   what was found at opening, restoring or backing up, as faults with the file's name
+StoreFull    no room: nothing was applied, it may go on later
+StoreError   anything else that happens to an open store
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.ports import StoreError, StoreFull
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DAMAGED = "store-damaged"
+FOREIGN = "store-foreign"
+FULL_DISK = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE})
+"""No room on the disk; a write that a quota or the limit on a file's size refused; no room for the index of the log."""
+UNSURE = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
+"""After these nobody knows what is on the disk."""
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """Extended result code of SQLite; 0 where Python's own module complains."""
+    return int(getattr(error, "sqlite_errorcode", 0))
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file is no store, or no longer one that can be read."""
+    return code_of(error) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def translated(error: sqlite3.Error) -> StoreError:
+    """The error of an open store for one of SQLite."""
+    code = code_of(error)
+    if code in FULL_DISK or code & 0xFF == sqlite3.SQLITE_FULL:
+        return StoreFull("there is no room for the store to grow; nothing of this was applied")
+    if is_damage(error):
+        return StoreError(f"the store is damaged: {error}", DAMAGED)
+    if code & 0xFF == sqlite3.SQLITE_BUSY:
+        return StoreError("another program keeps the store from writing", "store-busy")
+    return StoreError(f"the store failed: {error}")
+
+
+@contextmanager
+def speaking() -> Iterator[None]:
+    """Tell what goes wrong in an open store as StoreError; two rows with the same name are a ValueError."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise ValueError(str(error)) from error
+    except sqlite3.Error as error:
+        raise translated(error) from error
+
+
+def refusal(code: str, what: str, mend: str, path: Path) -> InputError:
+    """One fault about a file or directory."""
+    return InputError([Fault(code, what, mend, file=str(path))])
+
+
+RESTORE = "restore a backup: fairhold store restore"
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Tell what goes wrong with a file that is opened, copied or checked as faults."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise refusal(DAMAGED, f"the store is damaged: {error}", RESTORE, path) from error
+        full = translated(error)
+        if isinstance(full, StoreFull):
+            raise full from error
+        raise refusal("store-failed", f"the store cannot be used: {error}", "", path) from error
+    except OSError as error:
+        what = f"the store cannot be used: {error.strerror or error}"
+        raise refusal("store-failed", what, "", path) from error

@@ -1,0 +1,126 @@
+"""Attempts in control groups, where some can be made."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.agent import groups
+from fairhold.agent.spool import LIFE, Spool
+from tests.agent.service import Service, is_alive, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SH = "/bin/sh"
+HIDDEN = "env -i setsid sh -c '(env -i setsid sh -c \"echo \\$\\$ > PIDS; exec sleep 1000\" &) &' & sleep 1000"
+
+
+@pytest.fixture
+def grouped(tmp_path: Path) -> Iterator[tuple[Service, Path]]:
+    """A service with an agent that makes groups, and the directory of these."""
+    service = Service(tmp_path / "s")
+    key = hashlib.sha256(os.fsencode(service.state.resolve())).hexdigest()[:12]
+    base = groups.find_base(key)
+    if not base:
+        pytest.skip("no control groups can be made here")
+    try:
+        service.launch(groups="auto")
+        service.accept()
+        yield service, Path(base)
+    finally:
+        service.close()
+        for group in Path(base).glob("[0-9]*"):
+            groups.kill(str(group))
+            wait_for(lambda group=group: not groups.members(str(group)))
+            groups.remove(str(group))
+        groups.remove_base(base)
+    assert not Path(base).exists()
+
+
+def hide(service: Service) -> int:
+    """Start something that only its group still finds; its number."""
+    pids = service.state / "pids"
+    service.send(service.start(1, SH, "-c", HIDDEN.replace("PIDS", str(pids))))
+    service.hear("running", 1)
+    wait_for(lambda: pids.exists() and pids.read_text().endswith("\n"))
+    return int(pids.read_text())
+
+
+def test_an_attempt_has_a_group_and_gives_it_back(grouped: tuple[Service, Path]) -> None:
+    service, base = grouped
+    pid = hide(service)
+    assert pid in groups.members(str(base / "1"))
+    service.send({"type": "stop", "attempt": 1, "reason": "cancel", "seconds": 0})
+    assert service.ended(1)["reason"] == "cancel"
+    assert not is_alive(pid)
+    wait_for(lambda: not (base / "1").exists())
+
+
+def test_without_agent_and_supervisor_its_group_still_finds_it(grouped: tuple[Service, Path]) -> None:
+    service, base = grouped
+    pid = hide(service)
+    service.agents[0].kill()
+    service.agents[0].wait()
+    os.kill(Spool(str(service.state / "spool")).read(1, "alive", LIFE)["pid"], signal.SIGKILL)
+    assert is_alive(pid)
+    service.launch(groups="auto")
+    (one,) = service.accept()["attempts"]
+    assert (one["exit"] or service.ended(1))["detail"] == "supervisor lost"
+    assert not is_alive(pid)
+    wait_for(lambda: not (base / "1").exists())
+
+
+def test_a_supervisor_without_an_agent_gives_its_group_back(grouped: tuple[Service, Path]) -> None:
+    service, base = grouped
+    service.send(service.start(1, SH, "-c", "while [ ! -e go ]; do sleep 0.02; done"))
+    service.hear("running", 1)
+    service.agents[0].kill()
+    service.agents[0].wait()
+    (service.state / "go").touch()
+    wait_for(lambda: service.stage(1) == "exit")
+    wait_for(lambda: not (base / "1").exists())
+
+
+def test_what_forks_without_end_is_stopped(grouped: tuple[Service, Path]) -> None:
+    service, _ = grouped
+    relay = "import os\nwhile True:\n    if os.fork():\n        os._exit(0)\n    os.setsid()"
+    assert service.run(1, "python3", "-c", relay)["reason"] == "finished"
+
+
+def test_an_idle_agent_that_goes_leaves_no_group(grouped: tuple[Service, Path]) -> None:
+    service, base = grouped
+    service.run(1, "true")
+    wait_for(lambda: not (base / "1").exists())
+    service.agents[0].terminate()
+    assert service.agents[0].wait(10) == 0
+    assert not base.exists()
+
+
+def test_nowhere_to_make_groups(tmp_path: Path) -> None:
+    assert groups.enter("", 1, 0) == ""
+    assert groups.enter(str(tmp_path / "no"), 1, 0) == ""
+    assert groups.members(str(tmp_path)) == []
+    assert not groups.kill(str(tmp_path / "no"))
+    assert not groups.is_limited("")
+    assert not groups.was_short_of_memory(str(tmp_path))
+
+
+def test_a_limit_of_the_kernel_is_asked_for_and_read(tmp_path: Path) -> None:
+    """With files in the place of a version 2 group that has the memory controller."""
+    group = tmp_path / "5"
+    group.mkdir()
+    for name in ("memory.max", "memory.swap.max", "cgroup.procs"):
+        (group / name).touch()
+    assert groups.enter(str(tmp_path), 5, 1000) == str(group)
+    assert (group / "memory.max").read_text() == "1000"
+    assert groups.is_limited(str(group))
+    (group / "memory.events").write_text("low 0\nmax 4\noom 1\noom_kill 0\n")
+    assert not groups.was_short_of_memory(str(group))
+    (group / "memory.events").write_text("low 0\nmax 4\noom 1\noom_kill 2\n")
+    assert groups.was_short_of_memory(str(group))

@@ -1,0 +1,390 @@
+"""The live commands as a user meets them, against a service that follows the contract."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.cli.live.options import complete_consumer, complete_host, complete_job
+from tests.client.fake import LATER, NOW, PLAN, Fake, Problem, fault
+from tests.client.serving import cuts_of, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[3]
+ME = [sys.executable, "-m", "fairhold"]
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
+    for name in ("FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path))
+    with running(tmp_path) as found:
+        yield found
+
+
+def fairhold(*args: str, exits: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([*ME, *args], input=stdin, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == exits, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def on_terminal(columns: int, *args: str, keys: bytes = b"") -> str:
+    """What a command shows on a terminal of some columns; keys are typed as soon as it has drawn."""
+    here, there = pty.openpty()
+    termios.tcsetwinsize(there, (24, columns))
+    environment = os.environ | {"TERM": "xterm"}
+    with subprocess.Popen([*ME, *args], stdin=there, stdout=there, stderr=there, env=environment, cwd=ROOT) as process:
+        os.close(there)
+        shown = b""
+        while True:
+            try:
+                part = os.read(here, 65_536)
+            except OSError:
+                break
+            shown += part
+            if keys and b"leaves" in shown:
+                os.write(here, keys)
+                keys = b""
+            if not part:
+                break
+    os.close(here)
+    assert process.returncode == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_submit_sends_all_that_its_options_say(fake: Fake) -> None:
+    args = ["-n", "500%10", "--units", "2", "--priority", "-3", "--time-limit", "1h", "--name", "sweep", "--hold"]
+    args += ["--label", "team=quants", "--after", "any:4", "--retries", "2", "--backoff", "5", "--memory", "1.5G"]
+    args += [
+        "--stdin",
+        "-",
+        "--clean-env",
+        "--env",
+        "A=b=c",
+        "--directory",
+        "/srv",
+        "--signal",
+        "SIGUSR1",
+        "--lead",
+        "2s",
+    ]
+    done = fairhold("submit", "/Research", *args, "--", "price", "-n", "{index}", stdin="data")
+    assert done.stdout == "1\n"
+    assert fake.asked[0][2] == {
+        "consumer": "/Research",
+        "argv": ["price", "-n", "{index}"],
+        "environment": {"A": "b=c"},
+        "directory": "/srv",
+        "stdin": "ZGF0YQ==",
+        "count": 500,
+        "throttle": 10,
+        "units": 2,
+        "priority": -3,
+        "name": "sweep",
+        "labels": {"team": "quants"},
+        "time_limit": "1h",
+        "memory": 1_610_612_736,
+        "after": [{"job": "4", "on": "any"}],
+        "retries": 2,
+        "backoff": 5,
+        "hold": True,
+        "signal": "USR1",
+        "lead": "2s",
+    }
+
+
+@pytest.mark.parametrize("where", ["before", "during", "after"])
+def test_a_submission_that_is_cut_anywhere_is_one_job(fake: Fake, where: str) -> None:
+    fake.cuts = cuts_of(where)
+    assert fairhold("submit", "/Research", "--", "true").stdout == "1\n"
+    assert list(fake.jobs) == ["1"]
+
+
+def test_wait_ends_with_the_exit_code_of_the_job(fake: Fake) -> None:
+    fake.on_wait = lambda name: fake.end(name, 7)
+    assert fairhold("submit", "/Research", "--wait", "--", "false", exits=7).stdout == "1\n"
+    document = json.loads(fairhold("submit", "/Research", "--wait", "--json", "--", "false", exits=7).stdout)
+    assert (document["job"], document["exit_code"]) == ("2", 7)
+
+
+def test_ctrl_c_leaves_the_job_running_and_says_so(fake: Fake) -> None:
+    command = [*ME, "submit", "/Research", "--wait", "--", "sleep", "9"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "1\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said == "fairhold: job 1 goes on; `fairhold cancel 1` stops that\n"
+    assert fake.jobs["1"]["state"] == "waiting"
+
+
+def test_a_job_file_is_submitted_under_keys_that_can_be_used_again(fake: Fake, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.yaml"
+    job = "{consumer: /Research, argv: [echo, '{index}'], count: 3, environment: {A: b}}"
+    file.write_text(f"fairhold_jobs: 1\njobs:\n  - {job}\n  - {{consumer: /Trading, argv: ['true'], name: quick}}\n")
+    assert fairhold("submit", "--file", str(file), "--key", "k").stdout == "1  job-1\n2  quick\n"
+    assert list(fake.keys) == ["k-0", "k-1"]
+    assert fake.jobs["1"]["directory"] == str(tmp_path)
+    assert fairhold("submit", "--file", str(file), "--key", "k").stdout == "1  job-1\n2  quick\n"
+    fake.problems["jobs"] = Problem(429, fault("too-many", "the limit `waiting` is 10"))
+    said = fairhold("submit", "--file", str(file), "--key", "other", exits=3).stderr
+    assert "0 of 2 jobs are submitted; `--key other` submits the others" in said
+    assert "the limit `waiting` is 10 [too-many]" in said
+    file.write_text("fairhold_jobs: 1\njobs:\n  - {consumer: /Nobody, argv: [x]}\n")
+    assert "jobs.yaml:3: jobs[0].consumer" in fairhold("submit", "--file", str(file), exits=1).stderr
+
+
+def test_jobs_show_why_each_waits(fake: Fake) -> None:
+    assert fairhold("jobs").stdout == "no jobs that are not over; `--all` shows finished ones too\n"
+    fake.add({"consumer": "/Research", "argv": ["x"], "name": "a\x1b[2Jb", "count": 5})
+    fake.add({"consumer": "/Trading", "argv": ["x"], "hold": True})
+    fake.end("2")
+    lines = fairhold("jobs").stdout.splitlines()
+    assert lines[0].split()[:3] == ["job", "state", "reason"]
+    assert lines[1].split()[:3] == ["1", "waiting", "no-slots"]
+    assert "a\\x1b[2Jb" in lines[1]
+    assert [line.split()[1] for line in fairhold("jobs", "--all").stdout.splitlines()[1:]] == ["done", "waiting"]
+    assert [row["job"] for row in json.loads(fairhold("jobs", "--json").stdout)["jobs"]] == ["1"]
+    more = fairhold("jobs", "--all", "--limit", "1")
+    assert more.stderr == "fairhold: there are more jobs; `--limit 0` shows all\n"
+    fairhold("jobs", "--label", "team=quants", "--user", "ann", "--consumer", "/Research")
+    assert "label=team%3Aquants" in fake.asked[-1][1]
+
+
+@pytest.mark.parametrize("columns", [30, 60, 100])
+def test_tables_fit_narrow_terminals(fake: Fake, columns: int) -> None:
+    fake.add({"consumer": "/Research", "argv": ["x"], "name": "a-long-name-of-a-job"})
+    fake.jobs["1"]["consumer"] = "/Research/" + "Deep/" * 12 + "Leaf"
+    for command in (["jobs"], ["top", "--once"], ["hosts"]):
+        shown = on_terminal(columns, *command).splitlines()
+        assert max(map(len, shown)) <= max(columns, 36), command
+    assert "Leaf" in on_terminal(columns, "jobs")
+
+
+def test_show_has_the_job_and_its_attempts(fake: Fake) -> None:
+    fake.add({"consumer": "/Research", "argv": ["echo", "a b"], "count": 2, "labels": {"team": "quants"}})
+    fake.run("1", [b"", b""], 3)
+    said = fairhold("show", "1").stdout
+    assert "command    echo 'a b'" in said
+    assert "tasks      2: 2 failed" in said
+    assert "exit code  3" in said
+    rows = [line.split() for line in said.splitlines()[-2:]]
+    assert [row[:5] for row in rows] == [[str(at), "1", "ended", "finished", "3"] for at in (0, 1)]
+    assert json.loads(fairhold("show", "1", "--json").stdout)["job"]["labels"] == {"team": "quants"}
+    fault_text = fairhold("show", "99", exits=2).stderr
+    assert fault_text == "there is no job `99` [unknown-job]\n    `fairhold jobs --all` shows them\n"
+
+
+def test_logs_print_bytes_as_they_are(fake: Fake) -> None:
+    fake.page = 4
+    fake.add({"consumer": "/Research", "argv": ["x"], "count": 2})
+    fake.run("1", [b"0123456789\n", b"\xff\xfe"])
+    raw = subprocess.run([*ME, "logs", "1.1"], capture_output=True, check=True, cwd=ROOT).stdout
+    assert raw == b"\xff\xfe"
+    every = subprocess.run([*ME, "logs", "1"], capture_output=True, check=True, cwd=ROOT).stdout
+    assert every == b"==> 1.0 <==\n0123456789\n==> 1.1 <==\n\xff\xfe"
+    assert "no attempt 9" in fairhold("logs", "1.0", "--attempt", "9", exits=2).stderr
+    assert "name the one to follow, as 1.0" in fairhold("logs", "1", "-f", exits=2).stderr
+    assert "is no task" in fairhold("logs", "1.x", exits=2).stderr
+
+
+def test_logs_follow_a_task_over_its_attempts(fake: Fake) -> None:
+    fake.add({"consumer": "/Research", "argv": ["x"]})
+    fake.jobs["1"]["state"] = "running"
+    fake.jobs["1"]["tasks"] |= {"waiting": 0, "running": 1}
+    fake.outputs["1", 0, 1] = b"first "
+    fake.tasks["1"] = [{"task": 0, "state": "running", "attempts": [fake.attempt(1, None, None)]}]
+    seen = []
+
+    def go_on(_name: str) -> None:
+        seen.append(1)
+        if len(seen) == 3:
+            fake.outputs["1", 0, 1] += b"half\n"
+        if len(seen) == 5:
+            fake.tasks["1"][0]["attempts"] = [fake.attempt(1, "reclaim", 75), fake.attempt(2, "finished", 0)]
+            fake.outputs["1", 0, 2] = b"second\n"
+            fake.end("1")
+
+    fake.on_wait = go_on
+    done = fairhold("logs", "1", "--follow")
+    assert done.stdout == "first half\nsecond\n"
+    assert done.stderr == "fairhold: attempt 2 of 1.0:\n"
+
+
+def test_jobs_are_changed_each_for_itself(fake: Fake) -> None:
+    for _ in range(2):
+        fake.add({"consumer": "/Research", "argv": ["x"]})
+    assert fairhold("hold", "1", "2", "--reason", "later").stdout == "job 1: held\njob 2: held\n"
+    assert fake.asked[-1][2] == {"reason": "later"}
+    assert fairhold("release", "1").stdout == "job 1: waiting\n"
+    assert fairhold("priority", "1", "-5").stdout == "job 1: waiting, priority -5\n"
+    assert fairhold("move", "1", "/Trading").stdout == "job 1: waiting, of /Trading\n"
+    assert fairhold("requeue", "1").stdout == "job 1: waiting\n"
+    done = fairhold("cancel", "1", "77", "2", exits=2)
+    assert done.stdout == "job 1: cancelled\njob 2: cancelled\n"
+    assert done.stderr.startswith("there is no job `77` [unknown-job]")
+    assert "job `1` is over [job-over]" in fairhold("hold", "1", exits=1).stderr
+
+
+def test_explain_a_job_or_a_live_consumer(fake: Fake) -> None:
+    fake.add({"consumer": "/Research", "argv": ["x"]})
+    said = fairhold("explain", "1").stdout
+    assert said.startswith("job 1 is waiting (no-slots): all slots of its leaf are in use\n")
+    assert "3 tasks of its leaf are served before it." in said
+    assert "bound by ratio" in said
+    assert "R-RECLAIM-4" in said
+    assert json.loads(fairhold("explain", "1", "--json").stdout)["place"] == 3
+    assert fairhold("explain", "/Trading").stdout == "/Trading in compute: quota 2\n"
+    assert "explain takes PLAN STATE CONSUMER" in fairhold("explain", "a", "b", exits=2).stderr
+
+
+def test_top_draws_bars_of_what_is_own_borrowed_lent_and_waited_for(fake: Fake) -> None:
+    said = fairhold("top", "--once").stdout
+    lines = said.splitlines()
+    assert lines[0] == "compute  10 slots, 1 idle"
+    assert lines[1].split() == ["consumer", "owned", "held", "borrowed", "lent", "waiting"]
+    assert lines[3].split() == ["Risk", "6", "2", "·", "4", "·", "██░░░░"]
+    research = lines[4].split()
+    assert research[:6] == ["Research", "4", "7", "3", "·", "20"]
+    assert research[6].startswith("████▓▓▒·")
+    assert json.loads(fairhold("top", "--json").stdout) == {"resource_groups": fake.groups}
+    ascii_only = subprocess.run(
+        [*ME, "top", "--once"],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert b"##----" in ascii_only.stdout
+    assert b"\\u" not in ascii_only.stdout
+
+
+def test_top_on_a_terminal_is_left_with_q(fake: Fake) -> None:
+    shown = on_terminal(80, "top", keys=b"q")
+    assert "Research" in shown
+    assert "q leaves" in shown
+    assert shown.rstrip().endswith("\x1b[?25h") or "\x1b[?1049l" in shown
+    assert len([path for _, path, _ in fake.asked if path == "/v1/consumers"]) <= 2
+
+
+def test_hosts_are_closed_drained_and_opened(fake: Fake) -> None:
+    lines = fairhold("hosts").stdout.splitlines()
+    assert lines[2].split()[:2] == ["g2", "closed"]
+    assert lines[2].endswith("starts fail")
+    assert fairhold("hosts", "close", "g1", "--reason", "new disk").stdout == (
+        "host g1: closed (new disk), 2 running\n"
+    )
+    assert fake.asked[-1][1:] == ("/v1/hosts/g1/close", {"reason": "new disk"})
+    assert fairhold("hosts", "drain", "g1", "--until", LATER).stdout.startswith("host g1: draining (drained)")
+    assert fake.asked[-1][2] == {"reason": "drained", "drain": True, "until": LATER}
+    assert fairhold("hosts", "open", "g1").stdout.startswith("host g1: up")
+    assert len(json.loads(fairhold("hosts", "--json").stdout)["hosts"]) == 2
+    assert "reason" in fairhold("hosts", "close", "g1", exits=2).stderr
+
+
+def test_groups_are_paused_and_resumed(fake: Fake) -> None:
+    assert fairhold("pause", "compute", "--reclaims").stdout == "compute: reclaims paused\n"
+    assert fake.asked[-1][2] == {"grants": False, "reclaims": True}
+    assert fairhold("pause").stdout == "compute: grants and reclaims paused\n"
+    assert fairhold("resume", "--grants").stdout == "compute: goes on\n"
+
+
+def test_the_plan_is_shown_compared_applied_and_reverted(fake: Fake, tmp_path: Path) -> None:
+    assert fairhold("plan", "show").stdout == PLAN
+    file = tmp_path / "plan.yaml"
+    file.write_text(PLAN + "# more\n")
+    assert "compute: nobody's numbers change" in fairhold("plan", "diff", str(file)).stdout
+    dry = fairhold("plan", "apply", str(file), "--dry-run").stdout
+    assert dry.endswith("nothing was changed; plan 1 is in force\n")
+    assert len(fake.plans) == 1
+    args = ["--comment", "why", "--for", "2h", "--was", "/Research/New=/Research"]
+    assert fairhold("plan", "apply", str(file), *args).stdout.endswith("\nplan 2 is in force\n")
+    assert {name: fake.asked[-1][2][name] for name in ("comment", "for", "was")} == {
+        "comment": "why",
+        "for": "2h",
+        "was": {"/Research/New": "/Research"},
+    }
+    assert (
+        "plan 2 is in force [plan-changed]"
+        in fairhold("plan", "apply", str(file), "--from-version", "1", exits=1).stderr
+    )
+    assert fairhold("plan", "revert").stdout.endswith("\nplan 3 is in force\n")
+    assert [line.split()[0] for line in fairhold("plan", "versions").stdout.splitlines()] == ["version", "3", "2", "1"]
+    assert fairhold("plan", "show", "--version", "2").stdout == PLAN + "# more\n"
+    file.write_text("broken: 1\n")
+    said = fairhold("plan", "apply", str(file), exits=1).stderr
+    assert said == f"{file}:3: broken: `broken` means nothing here [unknown-key]\n    remove it\n"
+
+
+def test_usage_is_exact_text(fake: Fake) -> None:
+    lines = fairhold("usage", "--from", NOW, "--by", "user,kind").stdout.splitlines()
+    assert lines[0] == f"unit-seconds from {NOW} to {LATER}"
+    assert lines[2].split() == ["12.5", "kind0", "user0"]
+    assert lines[3].startswith(" 3 ")
+    assert json.loads(fairhold("usage", "--json").stdout)["rows"][0]["unit_seconds"] == "12.5"
+    assert "with commas between" in fairhold("usage", "--by", "colour", exits=2).stderr
+    assert fake.asked[0][1].endswith("by=user%2Ckind")
+
+
+def test_stop_says_how(fake: Fake) -> None:
+    assert fairhold("stop", "--drain", "--no-wait").stdout == "the service is stopping\n"
+    assert fake.stopped == ["drain"]
+    fairhold("stop", "--drain", "--kill", exits=2)
+    fake.problems["health"] = Problem(500, fault("internal", "gone"))
+    fairhold("stop", exits=3)
+    assert fake.stopped == ["drain"]
+
+
+def test_a_service_that_is_not_there_gives_one_line_and_exit_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path))
+    monkeypatch.delenv("FAIRHOLD_SERVICE", raising=False)
+    for args in (["jobs"], ["submit", "/A", "--", "true"], ["top"], ["explain", "7"], ["plan", "show"], ["stop"]):
+        said = fairhold(*args, exits=3).stderr
+        assert said.startswith("no service runs here (")
+        assert said.endswith("start one with `fairhold serve PLAN`, or name one with `--service` or "
+                             "FAIRHOLD_SERVICE [no-service]\n")  # fmt: skip
+        assert said.count("\n") == 1
+    said = fairhold("jobs", "--service", "http://127.0.0.1:1", exits=3).stderr
+    assert said.startswith("the service at http://127.0.0.1:1 does not answer: Connection refused; ")
+    assert said.count("\n") == 1
+
+
+def test_serve_without_its_extra_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['fairhold', 'serve', 'examples/bank.yaml'];"
+        "from fairhold.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stderr == "the service needs more than the base: pip install 'fairhold[service]' [usage]\n"
+    assert done.returncode == 2
+
+
+def test_completion_knows_jobs_and_consumers_and_survives_without_a_service(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake.add({"consumer": "/Research", "argv": ["x"], "name": "sweep"})
+    assert complete_job("") == [("1", "waiting /Research sweep")]
+    assert complete_job("2") == []
+    assert complete_consumer("/T") == ["/Trading/Risk"]
+    assert complete_host("g") == ["g1", "g2"]
+    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path / "nowhere"))
+    assert (complete_job(""), complete_consumer(""), complete_host("")) == ([], [], [])
+
+
+def test_the_agent_gets_its_words_as_they_are() -> None:
+    done = fairhold("agent", "--directory", exits=2)
+    assert "usage: python -m fairhold.agent" in done.stderr

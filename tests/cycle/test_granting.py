@@ -1,0 +1,75 @@
+"""Leaves that cannot use what they are handed give way at once, with the answer of one at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+
+from fairhold.cycle.open import open_books, settle
+from fairhold.cycle.run import quotas, run
+from fairhold.kernels.distribute import grant
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state
+from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
+from tests.oracles.granting import grant_one_by_one
+from tests.properties.strategies import GROUP, Case, cases
+
+if TYPE_CHECKING:
+    from fairhold.cycle.run import CycleResult
+
+
+def before_the_grants(case: Case) -> CycleResult:
+    books = open_books(case.plan, case.state)
+    settle(books, case.state)
+    result = quotas(books[GROUP], case.state.now)
+    set_reserves_aside(result.snapshot, result.draft)
+    return result
+
+
+@given(cases(requested=True, notices=False))
+def test_what_is_granted_is_what_one_stuck_leaf_at_a_time_gives(case: Case) -> None:
+    slow, fast = before_the_grants(case), before_the_grants(case)
+    grant_idle_slots(fast.snapshot, fast.draft)
+    assert list(fast.decision.grants) == grant_one_by_one(slow.snapshot, slow.draft)
+
+
+@pytest.mark.parametrize("reserved", [0, 1])
+def test_many_stuck_leaves_take_few_rounds(monkeypatch: pytest.MonkeyPatch, reserved: int) -> None:
+    names = [f"L{number}" for number in range(60)]
+    plan, _ = parse_plan(
+        json.dumps(
+            {
+                "fairhold": 1,
+                "resource_groups": {"c": {"slots": 60}},
+                "consumers": {name: {} for name in names},
+                "policies": [
+                    {
+                        "resource_groups": ["c"],
+                        "policy": "hybrid",
+                        "consumers": {f"/{name}": {"owned": 1, "reserved": reserved} for name in names},
+                    }
+                ],
+            }
+        ),
+        "plan",
+    )
+    requests = [{"id": name, "consumer": f"/{name}", "count": 2, "min_count": 2} for name in names]
+    state = parse_state(
+        json.dumps({"fairhold_state": 1, "now": "2026-01-05T09:00:00Z", "requests": requests}), plan, "state"
+    )
+    rounds = 0
+    passes = grant.run
+
+    def counted(*columns: Any) -> int:
+        nonlocal rounds
+        rounds += 1
+        return passes(*columns)
+
+    monkeypatch.setattr(grant, "run", counted)
+    result = run(open_books(plan, state)["c"], state.now)
+    assert result.decision.grants == ()
+    assert result.draft.idle == 60
+    assert rounds == 2

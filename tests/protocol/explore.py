@@ -1,0 +1,100 @@
+"""Every state that can be reached, and from each of them the way on without faults."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from tests.protocol import service
+from tests.protocol import world as model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.protocol.world import World
+
+LONGEST_WAY = 400
+
+
+class Flaw(AssertionError):  # noqa: N818 - a word for what it is
+    """A state that must not be, with the way to it."""
+
+
+def explore(begin: World, *, leases: bool = True, most: int = 10**9) -> int:
+    """Check every state that can be reached from here; returns how many there are. Raises Flaw.
+
+    leases : leases end where there is no connection
+    """
+    came_from: dict[World, World | None] = {begin: None}
+    good: set[World] = set()
+    todo = deque([begin])
+    while todo:
+        world = todo.popleft()
+        _judge(world, came_from, model.check)
+        _judge(world, came_from, lambda state: ends(state, good))
+        following: list[World] = []
+
+        def look(state: World, found: list[World] = following) -> None:
+            found += [*model.steps(state), *model.faults(state), *(model.lease_steps(state) if leases else ())]
+
+        _judge(world, came_from, look)
+        for after in following:
+            if after not in came_from:
+                came_from[after] = world
+                todo.append(after)
+                _judge_start(world, after, came_from)
+        if len(came_from) > most:
+            break
+    return len(came_from)
+
+
+def _judge_start(before: World, after: World, came_from: dict[World, World | None]) -> None:
+    def twice(_: World) -> None:
+        for old, new in zip(before.hosts, after.hosts, strict=True):
+            begun = {each.attempt for each in new.spool if each.stage == model.RUNS} - {
+                each.attempt for each in old.spool if each.stage == model.RUNS
+            }
+            assert not begun & before.ran, f"attempt {begun} is started twice"
+
+    _judge(after, came_from, twice)
+
+
+def _judge(world: World, came_from: dict[World, World | None], truth: Callable[[World], None]) -> None:
+    try:
+        truth(world)
+    except AssertionError as error:
+        way = []
+        at: World | None = world
+        while at is not None:
+            way.append(at)
+            at = came_from[at]
+        lines = "\n".join(_text(each) for each in reversed(way))
+        raise Flaw(f"{error}\n{lines}") from error
+
+
+def _text(world: World) -> str:
+    hosts = " | ".join(
+        f"{'up' if host.is_up else 'DOWN'} last={host.last} {'open' if host.open else 'linked' if host.linked else '-'}"
+        f" {[tuple(each) for each in host.spool]} coming={list(host.coming)} going={list(host.going)} {host.lease}"
+        for host in world.hosts
+    )
+    return f"{'up' if world.is_up else 'DOWN'} {service.attempts_of(world.document)} {world.asked} :: {hosts}"
+
+
+def ends(world: World, good: set[World]) -> None:
+    """Without another fault, and with nothing more asked, everything comes to its end."""
+    way: list[World] = []
+    at = world._replace(faults=0, asked=(), ran=frozenset())
+    while at not in good:
+        way.append(at)
+        assert len(way) < LONGEST_WAY, "it never ends"
+        after = next((each for each in map(_unmarked, model.steps(at)) if each != at), None) or model.opened(at)
+        if after is None:
+            model.settled(at)
+            break
+        at = after
+    good.update(way)
+
+
+def _unmarked(world: World) -> World:
+    return world._replace(ran=frozenset())

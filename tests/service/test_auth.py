@@ -1,0 +1,123 @@
+"""Who may ask, and from where."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.service.auth import Caller, Guard, Peer, Refused, the_token, user_name
+from fairhold.service.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.service.support import Bank
+
+PATHS = ("/v1/health", "/v1/metrics", "/v1/openapi.json", "/v1/docs", "/v1/jobs", "/nowhere")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        (None, "no-token"),
+        ("Basic YW5uOmFubg==", "no-token"),
+        ("Bearer", "wrong-token"),
+        ("Bearer not-it", "wrong-token"),
+        ("Bearer ", "wrong-token"),
+    ],
+)
+def test_nothing_is_told_without_the_token(bank: Bank, path: str, header: str | None, code: str) -> None:
+    bank.client.headers.pop("Authorization")
+    answer = bank.client.get(path, headers={"Authorization": header} if header is not None else {})
+    assert answer.status_code == 401
+    assert answer.json()["code"] == code
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:7878", 200),
+        ("LOCALHOST:7878", 200),
+        ("127.0.0.1:7878", 200),
+        ("[::1]:7878", 200),
+        ("localhost", 200),
+        ("[::1]", 200),
+        ("localhost:7879", 403),
+        ("evil.example", 403),
+        ("evil.example:7878", 403),
+        ("localhost.evil.example:7878", 403),
+        ("", 403),
+        (":7878", 403),
+    ],
+)
+def test_a_request_calls_the_service_by_a_name_of_its_own(bank: Bank, host: str, status: int) -> None:
+    answer = bank.client.get("/v1/health", headers={"Host": host})
+    assert answer.status_code == status
+    if status == 403:
+        assert answer.json()["code"] == "foreign-host"
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:7878", 200),
+        ("http://localhost", 403),
+        ("https://localhost:7878", 403),
+        ("http://127.0.0.1:7878", 403),
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("", 403),
+    ],
+)
+def test_a_page_of_somebody_else_is_refused(bank: Bank, origin: str, status: int) -> None:
+    answer = bank.client.get("/v1/health", headers={"Origin": origin})
+    assert answer.status_code == status
+    if status == 403:
+        assert answer.json()["code"] == "foreign-origin"
+
+
+def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_root(tmp_path: Path) -> None:
+    guard = Guard("secret", ServiceSettings(tmp_path))
+    headers = {b"host": b"fairhold"}
+    assert guard.check(headers, Peer(os.getuid())) == Caller(user_name(os.getuid()))
+    assert guard.check(headers, Peer(0)) == Caller("root")
+    for peer in (Peer(None), Peer(65_534)):
+        found = guard.check(headers, peer)
+        assert isinstance(found, Refused)
+        assert found.fault.code == "no-token"
+    assert isinstance(guard.check(headers | {b"authorization": b"Bearer secret"}, Peer(65_534)), Caller)
+    found = guard.check({b"host": b"evil.example"}, Peer(os.getuid()))
+    assert isinstance(found, Refused)
+    assert found.fault.code == "foreign-host"
+
+
+def test_the_token_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    token = the_token(tmp_path)
+    assert len(token) >= 40
+    assert the_token(tmp_path) == token
+    file = tmp_path / "token"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.chmod(0o644)
+    the_token(tmp_path)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_others_are_listened_to_only_with_tls(tmp_path: Path) -> None:
+    for host in ("127.0.0.1", "::1", "localhost", "127.3.2.1"):
+        ServiceSettings(tmp_path, host=host).check()
+    for host in ("0.0.0.0", "::", "192.168.1.2", "example.com", ""):
+        with pytest.raises(InputError, match="tls-needed"):
+            ServiceSettings(tmp_path, host=host).check()
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    ServiceSettings(tmp_path, host="192.168.1.2", certificate=certificate, key=key).check()
+    with pytest.raises(InputError, match="tls-needed"):
+        ServiceSettings(tmp_path, certificate=certificate).check()
+    with pytest.raises(InputError, match="tls-needed"):
+        ServiceSettings(tmp_path, host="192.168.1.2", key=key).check()

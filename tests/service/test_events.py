@@ -1,0 +1,120 @@
+"""The event log: pages and streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from fairhold.ports import Entry, Retention
+from fairhold.service import streams
+from fairhold.service.news import News
+
+if TYPE_CHECKING:
+    from tests.service.support import Bank
+
+
+def parsed(text: str) -> list[dict[str, Any]]:
+    """Events of a stream, each with its id."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if fields:
+            document = json.loads(fields["data"])
+            assert fields["id"] == str(document["seq"])
+            assert fields["event"] == document["kind"]
+            found.append(document)
+    return found
+
+
+def test_pages_follow_one_another(bank: Bank) -> None:
+    bank.submit(count=3)
+    bank.hub.wait_started(3)
+    whole = bank.get("/events")
+    assert [each["seq"] for each in whole["events"]] == list(range(1, whole["next"] + 1))
+    assert whole["events"][0]["kind"] == "PlanApplied"
+    added = next(each for each in whole["events"] if each["kind"] == "JobAdded")
+    assert (added["consumer"], added["tasks"], added["resource_group"]) == ("/Research", 3, "compute")
+    after, seen = 0, []
+    while page := bank.get(f"/events?after={after}&limit=2")["events"]:
+        assert len(page) <= 2
+        seen += page
+        after = page[-1]["seq"]
+    assert seen[: len(whole["events"])] == whole["events"]
+    assert bank.get("/events?after=-1", 422)["code"] == "out-of-range"
+    assert bank.get(f"/events?after={2**40}")["events"] == []
+
+
+def test_a_stream_goes_on_where_the_last_one_ended(bank: Bank) -> None:
+    job = bank.submit()["job"]
+    bank.hub.wait_started(1)
+    bank.until(f"/jobs/{job}", "state", "running")
+    while not bank.desk.read(lambda core: core.cluster.attempts[1].is_running).result():
+        pass
+
+    async def follow() -> None:
+        news = News(bank.desk)
+        news.open()
+        first = streams.stream(bank.store, news, 0, 0.05)
+        assert (await anext(first)).startswith(":")
+        events = parsed(await anext(first))
+        assert [each["seq"] for each in events][:2] == [1, 2]
+        second = streams.stream(bank.store, news, events[1]["seq"], 0.05)
+        await anext(second)
+        assert parsed(await anext(second)) == events[2:]
+        assert await anext(second) == ": beat\n\n"
+        last = news.last
+        bank.hub.end(1)
+        new: list[dict[str, Any]] = []
+        while not any(each["kind"] == "JobEnded" for each in new):
+            new += parsed(await anext(second))
+        assert [each["seq"] for each in new] == list(range(last + 1, last + 1 + len(new)))
+        news.close()
+        rest = [piece async for piece in second]
+        assert all(not parsed(piece) or piece for piece in rest)
+
+    asyncio.run(follow())
+
+
+def test_a_slow_reader_is_sent_pages_and_no_more(bank: Bank, monkeypatch: Any) -> None:
+    monkeypatch.setattr(streams, "PAGE", 3)
+    for _ in range(5):
+        bank.submit()
+
+    async def follow() -> None:
+        news = News(bank.desk)
+        news.open()
+        slow = streams.stream(bank.store, news, 0, 0.05)
+        await anext(slow)
+        assert len(parsed(await anext(slow))) == 3
+        bank.submit()  # nothing of it is kept for the reader
+        assert [each["seq"] for each in parsed(await anext(slow))] == [4, 5, 6]
+        news.close()
+
+    asyncio.run(follow())
+
+
+def test_a_hole_in_the_log_is_told(bank: Bank) -> None:
+    for _ in range(3):
+        bank.submit()
+    for _ in range(2):
+        bank.store.save_snapshot(bank.store.last, bank.store.last_at, b"{}")
+        bank.submit()
+    while bank.store.compact(Retention(entries_through=5)):
+        pass
+    first = bank.store.first()
+    assert first > 2
+    assert bank.get("/events?after=1", 410)["code"] == "events-gone"
+    assert bank.get("/events")["events"][0]["seq"] == first
+    answer = bank.client.get("/v1/events", headers={"Accept": "text/event-stream", "Last-Event-ID": "1"})
+    assert answer.status_code == 410
+
+
+def test_a_last_event_id_is_a_number(bank: Bank) -> None:
+    answer = bank.client.get("/v1/events", headers={"Accept": "text/event-stream", "Last-Event-ID": "one"})
+    assert answer.status_code == 422
+
+
+def test_an_unknown_kind_keeps_its_fields() -> None:
+    found = streams.event_document(Entry(7, 0, '["Novelty",1,"two"]'))
+    assert found == {"seq": 7, "at": "1970-01-01T00:00:00Z", "kind": "Novelty", "fields": [1, "two"]}

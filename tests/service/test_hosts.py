@@ -1,0 +1,86 @@
+"""Hosts, resource groups and consumers over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.service.support import PLAN, Bank
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_own_machine_is_closed_and_opened(bank: Bank) -> None:
+    closed = bank.post("/hosts/-/close", {"reason": "new disk"})
+    assert (closed["host"], closed["state"], closed["reason"]) == ("-", "closed", "new disk")
+    job = bank.submit()["job"]
+    assert bank.until(f"/jobs/{job}", "reason", "no_host")["state"] == "waiting"
+    assert bank.post("/hosts/-/open")["state"] == "up"
+    bank.hub.wait_started(1)
+
+
+def test_a_drained_host_takes_back_what_runs(tmp_path: Path) -> None:
+    with Bank(tmp_path / "grace", plan=PLAN.replace("Research: {}", "Research: {reclaim_grace: 1h}")) as bank:
+        bank.submit()
+        bank.hub.wait_started(1)
+        assert bank.post("/hosts/-/close", {"reason": "gone", "drain": True})["state"] == "draining"
+        found = bank.get("/allocations?consumer=/Research&host=-")["allocations"]
+        assert [each["attempt"] for each in found] == [1]
+        assert found[0]["deadline"] > found[0]["started"]
+
+
+def test_a_closing_can_be_planned(bank: Bank) -> None:
+    late, later = "2199-01-01T00:00:00Z", "2199-01-02T00:00:00Z"
+    planned = bank.post("/hosts/-/close", {"reason": "move", "at": late, "until": later})
+    assert (planned["state"], planned["closing"]) == ("up", True)
+    assert not bank.post("/hosts/-/open")["closing"]
+    wrong = {"reason": "move", "at": later, "until": late}
+    assert bank.post("/hosts/-/close", wrong, 422)["code"] == "out-of-range"
+    assert bank.post("/hosts/-/close", {"reason": "past", "until": "2001-01-01T00:00:00Z"}, 422)
+    assert bank.post("/hosts/-/close", {"reason": "x", "at": "soon"}, 422)["code"] == "instant"
+    assert bank.post("/hosts/-/close", {}, 422)["code"] == "missing-key"
+
+
+@pytest.mark.parametrize("body", [{"reason": "x"}, {"reason": "x", "at": "2199-01-01T00:00:00Z"}])
+def test_a_host_that_is_not_there(bank: Bank, body: dict[str, str]) -> None:
+    assert bank.post("/hosts/nowhere/close", body, 404)["code"] == "unknown-host"
+    assert bank.post("/hosts/nowhere/open", status=404)["code"] == "unknown-host"
+
+
+def test_hosts_have_names(tmp_path: Path) -> None:
+    plan = PLAN.replace("{slots: 4}", "{hosts: [{name: n1, slots: 2}, {name: n2, slots: 2}]}")
+    with Bank(tmp_path / "two", plan=plan) as bank:
+        assert {each["host"]: each["resource_groups"] for each in bank.get("/hosts")["hosts"]} == {
+            "n1": {"compute": 2},
+            "n2": {"compute": 2},
+        }
+        assert bank.post("/hosts/n2/close", {"reason": "x"})["host"] == "n2"
+        reasons = {each["host"]: each["reason"] for each in bank.get("/hosts")["hosts"]}
+        assert reasons == {"n1": None, "n2": "x"}
+
+
+def test_groups_are_paused_and_resumed(bank: Bank) -> None:
+    assert bank.post("/groups/compute/pause", {"grants": True}) == {
+        "resource_group": "compute",
+        "grants": True,
+        "reclaims": False,
+    }
+    job = bank.submit()["job"]
+    assert bank.until(f"/jobs/{job}", "reason", "paused")["state"] == "waiting"
+    assert bank.post("/groups/compute/pause")["reclaims"] is True
+    assert bank.post("/groups/compute/resume", {"reclaims": True})["grants"] is True
+    assert bank.post("/groups/compute/resume", {})["grants"] is False
+    bank.hub.wait_started(1)
+    assert bank.post("/groups/gpu/pause", status=404)["code"] == "unknown-resource-group"
+
+
+def test_names_in_questions_that_are_not_there(bank: Bank) -> None:
+    assert bank.get("/consumers/explanation?consumer=/No", 404)["code"] == "unknown-consumer"
+    wrong = "/consumers/explanation?consumer=/Research&resource_group=gpu"
+    assert bank.get(wrong, 404)["code"] == "unknown-resource-group"
+    assert bank.get("/cycles/999999", 404)["code"] == "unknown-cycle"
+    assert bank.get("/usage?by=colour", 422)["code"] == "unknown-word"
+    assert bank.get("/usage?from=now", 422)["code"] == "instant"
+    assert bank.get("/consumers/explanation", 422)["code"] == "missing-key"

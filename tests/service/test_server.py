@@ -1,0 +1,169 @@
+"""The server as it runs: TCP and the Unix socket at once, its files, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import ssl
+import stat
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.service.server import ServiceFailedError, run
+from fairhold.service.settings import ServiceSettings
+from tests.service.support import Bank
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+
+def serving(place: Path, work: Callable[[Bank, str], Awaitable[None]], **more: Any) -> str:
+    """Do something while a service runs, then ask it to leave; how it stopped."""
+    with Bank(place / "state") as bank:
+        settings = ServiceSettings(bank.place, port=0, patience=2, beat=0.1, **more)
+
+        async def both() -> str:
+            ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            running = asyncio.create_task(run(bank.desk, settings, on_ready=ready.set_result))
+            await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                await work(bank, ready.result())
+            return await asyncio.wait_for(running, 10)
+
+        return asyncio.run(both())
+
+
+def here(bank: Bank) -> httpx.AsyncClient:
+    transport = httpx.AsyncHTTPTransport(uds=str(bank.place / "api.sock"))
+    return httpx.AsyncClient(transport=transport, base_url="http://fairhold", timeout=10)
+
+
+def test_tcp_wants_the_token_and_the_unix_socket_knows_its_peer(tmp_path: Path) -> None:
+    async def work(bank: Bank, url: str) -> None:
+        service = json.loads((bank.place / "service.json").read_text())
+        assert service["url"] == url
+        assert service["pid"] == os.getpid()
+        assert (tmp_path / "current").resolve() == bank.place / "service.json"
+        socket = bank.place / "api.sock"
+        assert service["socket"] == str(socket)
+        assert stat.S_IMODE(socket.stat().st_mode) == 0o600
+        async with httpx.AsyncClient(base_url=url) as outside:
+            assert (await outside.get("/v1/health")).status_code == 401
+            head = {"Authorization": f"Bearer {(bank.place / 'token').read_text().strip()}"}
+            assert (await outside.get("/v1/health", headers=head)).json()["state"] == "ok"
+            assert (await outside.get("/v1/health", headers=head | {"Host": "evil"})).status_code == 403
+            port = int(url.rpartition(":")[2])
+            wrong = head | {"Host": f"127.0.0.1:{port + 1}"}
+            assert (await outside.get("/v1/health", headers=wrong)).status_code == 403
+        async with here(bank) as inside:
+            assert (await inside.get("/v1/health")).json()["state"] == "ok"
+            assert (await inside.get("/v1/health", headers={"Host": "evil"})).status_code == 403
+            assert (await inside.get("/v1/health", headers={"Origin": "http://evil"})).status_code == 403
+            assert (await inside.post("/v1/stop")).status_code == 202
+
+    assert serving(tmp_path, work, pointers=(tmp_path / "current",)) == "leave"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_and_whoever_waits_is_answered(tmp_path: Path, number: signal.Signals) -> None:
+    async def work(bank: Bank, _url: str) -> None:
+        async with here(bank) as client:
+            job = (await client.post("/v1/jobs", json={"consumer": "/Research", "argv": ["true"]})).json()["job"]
+            waiting = asyncio.create_task(client.get(f"/v1/jobs/{job}?wait=30"))
+            pieces: list[str] = []
+            is_open = asyncio.Event()
+
+            async def follow() -> None:
+                async with client.stream(
+                    "GET", "/v1/events?after=0", headers={"Accept": "text/event-stream"}
+                ) as stream:
+                    async for piece in stream.aiter_text():
+                        pieces.append(piece)
+                        is_open.set()
+
+            following = asyncio.create_task(follow())
+            await is_open.wait()
+            os.kill(os.getpid(), number)
+            answer = await waiting
+            assert answer.status_code == 200
+            assert answer.json()["state"] in {"waiting", "running"}
+            await following
+            assert "id: 1\n" in "".join(pieces)
+
+    assert serving(tmp_path, work) == "leave"
+    assert not list((tmp_path / "state").glob(".*.tmp"))
+
+
+def test_drain_waits_for_what_runs_and_kill_stops_it(tmp_path: Path) -> None:
+    async def drain(bank: Bank, _url: str) -> None:
+        async with here(bank) as client:
+            await client.post("/v1/jobs", json={"consumer": "/Research", "argv": ["true"], "count": 6})
+            await asyncio.to_thread(bank.hub.wait_started, 4)
+            assert (await client.post("/v1/stop", json={"how": "drain"})).json() == {"how": "drain"}
+            assert (await client.get("/v1/health")).json()["state"] == "stopping"
+            for attempt in range(1, 5):
+                bank.hub.end(attempt)
+
+    assert serving(tmp_path, drain) == "drain"
+
+    async def kill(bank: Bank, _url: str) -> None:
+        async with here(bank) as client:
+            await asyncio.to_thread(bank.hub.wait_started, 2)
+            await client.post("/v1/stop", json={"how": "kill"})
+            assert len(bank.hub.stops) == 2
+
+    assert serving(tmp_path, kill) == "kill"
+
+
+def test_an_address_in_use_is_told(tmp_path: Path) -> None:
+    async def work(_bank: Bank, url: str) -> None:
+        port = int(url.rpartition(":")[2])
+        with Bank(tmp_path / "other") as other, pytest.raises(InputError, match="cannot-listen"):
+            await run(other.desk, ServiceSettings(other.place, port=port))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    serving(tmp_path, work)
+
+
+def test_a_desk_that_failed_ends_the_service(tmp_path: Path) -> None:
+    async def work(bank: Bank, _url: str) -> None:
+        def broken(_core: object) -> None:
+            raise RuntimeError("broken")
+
+        async with here(bank) as client:
+            with pytest.raises(RuntimeError):
+                await asyncio.wrap_future(bank.desk.write(broken))
+            answer = await client.get("/v1/jobs/1")
+            assert answer.status_code == 503
+
+    with pytest.raises(ServiceFailedError):
+        serving(tmp_path, work)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="a certificate is made with openssl")
+def test_tls_is_spoken_by_tcp_alone(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command, check=True, capture_output=True)
+
+    async def work(bank: Bank, url: str) -> None:
+        assert url.startswith("https://")
+        trust = ssl.create_default_context(cafile=str(certificate))
+        async with httpx.AsyncClient(base_url=url, verify=trust) as outside:
+            assert (await outside.get("/v1/health")).status_code == 401
+            head = {"Authorization": f"Bearer {bank.token}", "Origin": url}
+            assert (await outside.get("/v1/health", headers=head)).status_code == 200
+        async with here(bank) as inside:
+            assert (await inside.post("/v1/stop")).status_code == 202
+
+    assert serving(tmp_path, work, certificate=certificate, key=key) == "leave"

@@ -1,0 +1,103 @@
+-- A store of format 1 as the first Fairhold wrote it, with something of everything (tests/store/contract.py).
+-- Never changed: every later Fairhold opens it.
+PRAGMA auto_vacuum=INCREMENTAL;
+BEGIN TRANSACTION;
+CREATE TABLE cycle_documents (
+    cycle INTEGER NOT NULL PRIMARY KEY REFERENCES cycles (number), at INTEGER NOT NULL, body BLOB NOT NULL
+);
+INSERT INTO "cycle_documents" VALUES(1,1767600000000000,X'7801AB562ACFA854B252504A4A4D4E2C2D4E55AA050037E0060B');
+CREATE TABLE cycles (
+    number INTEGER NOT NULL PRIMARY KEY, at INTEGER NOT NULL, resource_group TEXT NOT NULL, cause TEXT NOT NULL,
+    duration INTEGER NOT NULL, counts TEXT NOT NULL
+);
+INSERT INTO "cycles" VALUES(1,1767600000000000,'compute','submit',812,'{"grants": 3}');
+INSERT INTO "cycles" VALUES(2,1767600000000001,'gpu','interval',90,'{}');
+CREATE TABLE entries (seq INTEGER NOT NULL PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL);
+INSERT INTO "entries" VALUES(1,1767600000000001,'["Event", 1]');
+INSERT INTO "entries" VALUES(2,1767600000000002,'["Event", 2]');
+INSERT INTO "entries" VALUES(3,1767600000000003,'["Event", 3]');
+INSERT INTO "entries" VALUES(4,1767600000000004,'["Event", 4]');
+INSERT INTO "entries" VALUES(5,1767600000000005,'["Event", 5]');
+INSERT INTO "entries" VALUES(6,1767600000000006,'["Event", "sechs — 6"]');
+INSERT INTO "entries" VALUES(7,1767600000000006,'["Event", 7]');
+CREATE TABLE jobs (
+    number INTEGER NOT NULL PRIMARY KEY,
+    job TEXT NOT NULL UNIQUE, consumer TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
+    submitted INTEGER NOT NULL, ended INTEGER NOT NULL, labels TEXT NOT NULL, summary TEXT NOT NULL
+);
+INSERT INTO "jobs" VALUES(1,'1','/A/B','ann','name 1','done',1767600000000000,1767600000000001,'{"run":"1"}','[7]');
+CREATE TABLE jobs_by_word (
+    word INTEGER NOT NULL REFERENCES words (number), ended INTEGER NOT NULL, row INTEGER NOT NULL REFERENCES jobs (number),
+    PRIMARY KEY (word, ended, row)
+) WITHOUT ROWID;
+INSERT INTO "jobs_by_word" VALUES(1,1767600000000001,1);
+INSERT INTO "jobs_by_word" VALUES(2,1767600000000001,1);
+INSERT INTO "jobs_by_word" VALUES(3,1767600000000001,1);
+INSERT INTO "jobs_by_word" VALUES(4,1767600000000001,1);
+INSERT INTO "jobs_by_word" VALUES(5,1767600000000001,1);
+CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO "meta" VALUES('cluster','bank');
+INSERT INTO "meta" VALUES('color','blue');
+INSERT INTO "meta" VALUES('created','1767600000000000');
+INSERT INTO "meta" VALUES('node','n1');
+CREATE TABLE plans (
+    version INTEGER NOT NULL PRIMARY KEY, at INTEGER NOT NULL, author TEXT NOT NULL, comment TEXT NOT NULL,
+    "text" TEXT NOT NULL, based_on INTEGER NOT NULL, until INTEGER NOT NULL
+);
+INSERT INTO "plans" VALUES(1,1767600000000000,'ann','first','version: 1
+',0,0);
+INSERT INTO "plans" VALUES(2,1767600000000006,'bob','','version: 1
+# two
+',1,1767600000000060);
+CREATE TABLE snapshots (seq INTEGER NOT NULL PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL);
+INSERT INTO "snapshots" VALUES(5,1767600000000005,X'78012BCF482C5148CB2C4B5548CD2B29CA4C2D56C84D4C490500600F0850');
+CREATE TABLE specs (job TEXT NOT NULL UNIQUE, body TEXT NOT NULL);
+INSERT INTO "specs" VALUES('1','{"argv": ["true"]}');
+CREATE TABLE submit_keys (
+    user TEXT NOT NULL, "key" TEXT NOT NULL, job TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (user, "key")
+) WITHOUT ROWID;
+INSERT INTO "submit_keys" VALUES('ann','k1','1',1767600000000000);
+CREATE TABLE tasks (
+    number INTEGER NOT NULL PRIMARY KEY,
+    job TEXT NOT NULL, task INTEGER NOT NULL, try INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    consumer TEXT NOT NULL, user TEXT NOT NULL, host TEXT NOT NULL, units INTEGER NOT NULL,
+    state TEXT NOT NULL, reason TEXT NOT NULL, code INTEGER NOT NULL, "signal" INTEGER NOT NULL, detail TEXT NOT NULL,
+    started INTEGER NOT NULL, ended INTEGER NOT NULL, cpu INTEGER NOT NULL, peak INTEGER NOT NULL, labels TEXT NOT NULL,
+    UNIQUE (job, task, try)
+);
+INSERT INTO "tasks" VALUES(1,'1',0,1,1,'/A/B','ann','h1',2,'done','finished',0,9,'wörds',1767600000000000,1767600000000001,5,6,'{"run":"1"}');
+CREATE TABLE tasks_by_word (
+    word INTEGER NOT NULL REFERENCES words (number), ended INTEGER NOT NULL, row INTEGER NOT NULL REFERENCES tasks (number),
+    PRIMARY KEY (word, ended, row)
+) WITHOUT ROWID;
+INSERT INTO "tasks_by_word" VALUES(1,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(2,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(3,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(4,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(5,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(6,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(7,1767600000000001,1);
+INSERT INTO "tasks_by_word" VALUES(8,1767600000000001,1);
+CREATE TABLE "usage" (
+    "begin" INTEGER NOT NULL, "end" INTEGER NOT NULL, consumer TEXT NOT NULL, user TEXT NOT NULL, job TEXT NOT NULL,
+    kind TEXT NOT NULL, amount INTEGER NOT NULL
+);
+INSERT INTO "usage" VALUES(1767600000000000,1767600000000009,'/A/B','ann','1','own',1152921504606846976);
+CREATE TABLE words (number INTEGER NOT NULL PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+INSERT INTO "words" VALUES(1,'c:/A');
+INSERT INTO "words" VALUES(2,'c:/A/B');
+INSERT INTO "words" VALUES(3,'u:ann');
+INSERT INTO "words" VALUES(4,'s:done');
+INSERT INTO "words" VALUES(5,'l:["run", "1"]');
+INSERT INTO "words" VALUES(6,'j:1');
+INSERT INTO "words" VALUES(7,'h:h1');
+INSERT INTO "words" VALUES(8,'r:finished');
+CREATE INDEX submit_keys_at ON submit_keys (at);
+CREATE INDEX jobs_ended ON jobs (ended);
+CREATE INDEX tasks_ended ON tasks (ended);
+CREATE INDEX cycles_of_group ON cycles (resource_group, number);
+CREATE INDEX usage_end ON "usage" ("end", "begin");
+PRAGMA application_id=0x46484C44;
+PRAGMA user_version=1;
+COMMIT;
