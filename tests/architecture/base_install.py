@@ -44,6 +44,7 @@ def main() -> None:
             ["explain", PLAN, STATE, "/Trading/Risk"],
             ["verify", PLAN, STATE, result],
             ["diff", PLAN, PLAN.with_name("newplan.yaml"), STATE],
+            ["windows", ROOT / "examples/windows/plan.yaml", ROOT / "examples/windows/state.yaml"],
             ["schema", "plan"],
             ["run", PLAN.with_name("laptop.yaml"), PLAN.with_name("jobs.yaml"), "--output", Path(folder) / "out"],
         ):

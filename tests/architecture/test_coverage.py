@@ -6,8 +6,7 @@ def test_every_rule_is_cited_by_code_and_test_and_every_citation_is_a_rule() -> 
 
 
 def test_of_the_hybrid_policy_only_later_parts_are_open() -> None:
-    later = {f"S1.{number}" for number in (5, *range(82, 94))}
-    assert {name for name in uncovered() if name.startswith("S1.")} == later
+    assert {name for name in uncovered() if name.startswith(("S1.", "S3."))} <= {"S1.82"}
 
 
 def test_the_statements_are_counted_whole() -> None:

@@ -34,7 +34,7 @@ def test_a_wrong_cycle_is_said_to_be_and_nothing_of_it_is_printed_or_written(
     plan.write_text(Path(PLAN).read_text())
     state.write_text(Path(STATE).read_text())
     wrong = replace(HYBRID, quotas=(*HYBRID.quotas, one_slot_too_many))
-    monkeypatch.setitem(POLICIES, "hybrid", wrong)
+    monkeypatch.setitem(POLICIES, frozenset(["hybrid"]), wrong)
     after = tmp_path / "after.json"
     with pytest.raises(BrokenRuleError, match=r"compute: children_sum_to_their_parent /.*\[broken-rule\]") as caught:
         print_cycle(plan, state, after, check=True, as_json=True)

@@ -1,4 +1,4 @@
-"""The worked cases of `hybrid`, number by number."""
+"""The worked cases of `hybrid` and `share_ratio`, number by number (S3.1 to S3.15)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 CASES = Path(__file__).parents[1] / "cases"
 GROUP = "compute"
+POLICIES = ("hybrid", "share_ratio")
 MOVES = ("stops", "grants", "reclaims", "withdrawn")
 NOTHING: dict[str, list[object]] = {kind: [] for kind in MOVES}
 
 
 def load(name: str) -> list[Json]:
     cases: list[Json] = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))["cases"]
-    return [case for case in cases if case.get("policy", "hybrid") == "hybrid"]
+    return [case for case in cases if case.get("policy", "hybrid") in POLICIES]
 
 
 def inputs(case: Json) -> tuple[Plan, State]:
@@ -45,15 +46,15 @@ def by(key: str, rows: list[Json]) -> dict[str, int]:
     return dict(units)
 
 
-QUOTAS, CYCLES = load("hybrid"), load("cycles")
+QUOTAS, CYCLES = load("hybrid") + load("share_ratio"), load("cycles")
 every_quota = pytest.mark.parametrize("case", QUOTAS, ids=[case["id"] for case in QUOTAS])
 every_cycle = pytest.mark.parametrize("case", CYCLES, ids=[case["id"].split()[0] for case in CYCLES])
 every_case = pytest.mark.parametrize("case", QUOTAS + CYCLES, ids=[case["id"].split()[0] for case in QUOTAS + CYCLES])
 
 
 def test_there_are_cases() -> None:
-    assert len(QUOTAS) >= 60
-    assert len(CYCLES) >= 25
+    assert len(QUOTAS) >= 120
+    assert len(CYCLES) >= 40
 
 
 @every_quota

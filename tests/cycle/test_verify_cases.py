@@ -32,8 +32,8 @@ def inputs(case: dict[str, Any]) -> tuple[Plan, State]:
     return plan, parse_state(json.dumps(case["state"]), plan, "state.json")
 
 
-HYBRID = load("hybrid.json")
-CYCLES = [case for case in load("cycles.json") if case["policy"] == "hybrid"]
+HYBRID, SHARED = load("hybrid.json"), load("share_ratio.json")
+CYCLES = [case for case in load("cycles.json") if case["policy"] in {"hybrid", "share_ratio"}]
 
 
 def by_consumer(rows: list[dict[str, Any]]) -> dict[str, int]:
@@ -43,7 +43,7 @@ def by_consumer(rows: list[dict[str, Any]]) -> dict[str, int]:
     return dict(units)
 
 
-@pytest.mark.parametrize("case", HYBRID, ids=lambda case: str(case["id"]))
+@pytest.mark.parametrize("case", HYBRID + SHARED, ids=lambda case: str(case["id"]))
 def test_quotas_are_those_of_the_case(case: dict[str, Any]) -> None:
     plan, state = inputs(case)
     result = expected_quota(plan, state)

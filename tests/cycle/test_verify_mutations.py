@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.cycle.verify import expected_cycle, expected_quota, verify
-from tests.cycle.test_verify_cases import CYCLES, HYBRID, inputs
+from tests.cycle.test_verify_cases import CYCLES, HYBRID, SHARED, inputs
 from tests.cycle.test_verify_random import random_case
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def assert_all_are_found(plan: Plan, state: State, result: dict[str, Any]) -> in
     return sum(1 for _ in mutations(result))
 
 
-@pytest.mark.parametrize("case", HYBRID[:6], ids=lambda case: str(case["id"]))
+@pytest.mark.parametrize("case", HYBRID[:6] + SHARED[1:5], ids=lambda case: str(case["id"]))
 def test_changed_quotas_are_found(case: dict[str, Any]) -> None:
     plan, state = inputs(case)
     assert assert_all_are_found(plan, state, expected_quota(plan, state)) > 40

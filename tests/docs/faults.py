@@ -73,9 +73,27 @@ def state(new: str, shown: str = "", plan: str = PLAN) -> Sample:
     return Sample("state", DEMAND, new, shown, plan)
 
 
+WHO = PLAN[PLAN.index("consumers: {Trading") :]
+
+
+def beside(mine: str, others: str, shown: str = "", *, one: str = "ownership") -> Sample:
+    """Two entries of one resource group, the second of `hybrid`."""
+    start = "  - {resource_groups: [compute], policy: "
+    entries = f"{start}{one}, consumers: {{{mine}}}}}\n{start}hybrid, consumers: {{{others}}}}}\n"
+    return plan(WHO, f"consumers: {{A: {{}}, B: {{}}, C: {{}}}}\npolicies:\n{entries}", shown)
+
+
+def owning(consumers: str, shown: str) -> Sample:
+    entry = f"{{resource_groups: [compute], policy: ownership, consumers: {{{consumers}}}}}"
+    return plan(WHO, f"consumers: {{A: {{}}, B: {{}}, D: {{consumers: {{d: {{}}}}}}}}\npolicies: [{entry}]\n", shown)
+
+
 OWNED = "/Trading: {owned: 60}"
 GROUPS = "{compute: {slots: 100}}"
 TREE = "{Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}"
+
+SPECIAL = "special_days: {closed: {dates: [2026-12-25]}, open: {dates: [2026-12-24..2026-12-26]}}"
+NIGHT = "- {resource_groups: [compute], policy: hybrid, window: 'Mon-Sun 18:00-08:00'}"
 
 SAMPLES = {
     "empty": Sample("plan", PLAN, "# nothing but a comment\n", "a file with nothing but a comment"),
@@ -104,8 +122,11 @@ SAMPLES = {
     "duration": plan("Research: {}", "Research: {reclaim_grace: 30}"),
     "instant": Sample("state", "2026-01-05T09:00:00Z", "2026-01-05 09:00"),
     "time-zone": plan("fairhold: 1", "fairhold: 1\ntime_zone: Europe/Zürich", "time_zone: Europe/Zürich"),
+    "window": plan("policy: hybrid", "policy: hybrid\n    window: Mon-Fri 8-18", "window: Mon-Fri 8-18"),
+    "unknown-day": plan("policy: hybrid", "policy: hybrid\n    window: Mo 08:00-18:00", "window: Mo 08:00-18:00"),
+    "date": plan("fairhold: 1", f"fairhold: 1\n{SPECIAL.replace('12-25', '12-32')}", "2026-12-32"),
     "name": plan("Research: {}", "'Re/search': {}"),
-    "not-supported-yet": plan("policy: hybrid", "policy: share_ratio"),
+    "not-supported-yet": plan("policy: hybrid", "policy: multidimensional"),
     "mixed-consumers": plan(TREE, "{/Trading: {}, Research: {}}"),
     "parent-after-child": plan(TREE, "{/Trading/Risk: {}, /Trading: {}}"),
     "slots-and-hosts": plan(GROUPS, "{compute: {slots: 8, hosts: [{name: g1, slots: 8}]}}"),
@@ -115,8 +136,43 @@ SAMPLES = {
     "group-shared-twice": plan(
         "policies:", "policies:\n  - {resource_groups: [compute], policy: hybrid}", "resource_groups: [compute]"
     ),
+    "window-overlap": plan(
+        "policies:",
+        f"policies:\n  {NIGHT}\n  {NIGHT.replace('Mon-Sun 18:00-08:00', 'Mon-Sun 08:00-20:00')}",
+        "two windows, 18:00-08:00 and 08:00-20:00",
+    ),
+    "window-gap": plan("policy: hybrid", "policy: hybrid\n    window: Mon-Sun 08:00-24:00", "Mon-Sun 08:00-24:00"),
+    "date-twice": plan("fairhold: 1", f"fairhold: 1\n{SPECIAL}", "2026-12-24..2026-12-26"),
     "unknown-policy": plan("policy: hybrid", "policy: hybird"),
+    "other-policy": plan("{owned: 60}", "{share_ratio: 2}"),
     "unknown-consumer": plan(OWNED, "/Tradng: {owned: 60}"),
+    "consumer-in-no-entry": beside("/A: {}", "/B: {}", "`/C` in neither of two entries"),
+    "consumer-under-two": beside("/A: {}, /C: {}", "/B: {}, /C: {}", "/C: {}"),
+    "policies-not-mixed": beside("/A: {}", "/B: {}, /C: {}", "policy: share_ratio", one="share_ratio"),
+    "settings-differ": beside(
+        "/A: {}", "/B: {}, /C: {}", "distribute_evenly: true", one="hybrid, settings: {distribute_evenly: true}"
+    ),
+    "lends-to-itself": owning("/A: {lend_to: [{consumer: /A}]}", "{consumer: /A}"),
+    "listed-twice": owning(
+        "/A: {lend_to: [{consumer: /B}, {consumer: /B, limit: 5}]}, /B: {borrow_from: [{consumer: /A}]}",
+        "{consumer: /B, limit: 5}",
+    ),
+    "lends-across-policies": beside("/A: {lend_to: [{consumer: /B}]}", "/B: {}, /C: {}", "{consumer: /B}"),
+    "circular-lending": owning(
+        "/A: {lend_to: [{consumer: /B}], borrow_from: [{consumer: /B}]}, "
+        "/B: {lend_to: [{consumer: /A}], borrow_from: [{consumer: /A}]}",
+        "two consumers that lend to each other",
+    ),
+    "ratio-on-branch": owning("/D: {share_ratio: 2}", "/D: {share_ratio: 2}"),
+    "ratio-in-mixture": beside("/A: {share_ratio: 2}", "/B: {}, /C: {}", "share_ratio: 2"),
+    "one-sided-lending": owning("/A: {lend_to: [{consumer: /B}]}", "{consumer: /B}"),
+    "root-balance": Sample(
+        "plan",
+        PLAN[PLAN.index("resource_groups") :],
+        "resource_groups: {compute: {slots: 90, configured_slots: 90}}\n"
+        + beside("/A: {owned: 20}", "/B: {owned: 30}, /C: {}").new,
+        "configured_slots: 90",
+    ),
     "reserved-above-owned": plan("{owned: 60}", "{owned: 60, reserved: 70}"),
     "owned-above-limit": plan("{owned: 60}", "{owned: 60, limit: 50}"),
     "children-own-more": plan(OWNED, f"{OWNED}\n      /Trading/Risk: {{owned: 70}}", "/Trading/Risk: {owned: 70}"),

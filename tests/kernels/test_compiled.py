@@ -12,7 +12,8 @@ from fairhold.cycle.open import open_books
 from fairhold.kernels import _jit
 from fairhold.kernels.columns import Needs, PlanColumns, TreeColumns, zeros
 from fairhold.kernels.distribute import grant, set_aside
-from fairhold.kernels.reclaim import Balance, Holdings, balance, divide
+from fairhold.kernels.ratios import needs_by_ratio, share_by_ratio
+from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.rollup import needs, roll_up
 from fairhold.kernels.share import share
 from fairhold.ledger import snapshot
@@ -21,7 +22,7 @@ from fairhold.model.plan import Plan as WholePlan
 from fairhold.model.state import State
 from fairhold.model.tree import ConsumerTree
 from fairhold.units import LARGEST
-from tests.kernels.trees import chain, is_leaf, summed, tree_of
+from tests.kernels.trees import chain, is_leaf, place_in_path, sizes, summed, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,18 +73,31 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     share.run(compiled, tree, plan, need, evenly, slots, configured, *room, quota)
     idle, kept = max(0, slots - held[0]), zeros(rows)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
-    common = set_aside.run(compiled, tree, idle, need.reserve, held, kept, inside, own)
+    bounded, budget = array("q", [dice.randint(0, 1) for _ in range(rows)]), dice.randint(0, idle)
+    common = set_aside.run(compiled, tree, idle, need.reserve, held, kept, inside, own, bounded, budget)
     rest = [zeros(rows) for _ in range(3)]
-    left = grant.run(compiled, tree, common, quota, plan.limit, demand, held, inside, own, granted, *rest)
+    left = grant.run(
+        compiled, tree, common, quota, plan.limit, demand, held, inside, own, granted, *rest, bounded, budget
+    )
     noticed = array("q", [dice.randint(0, held[row]) if is_leaf(tree, row) else 0 for row in range(rows)])
     whole = array("q", map(sum, zip(held, inside, strict=True)))
     have = Holdings(
-        quota, plan.limit, need.reserve, held, whole, quota[:], zeros(rows), noticed, zeros(rows)
+        quota, quota, plan.limit, need.reserve, held, whole, quota[:], zeros(rows), noticed, zeros(rows)
     )  # fmt: skip
-    books = Balance(*(zeros(rows) for _ in Balance._fields))
-    balance.run(compiled, tree, have, books, zeros(rows))
-    divide.run(compiled, tree, have, max(0, held[0] - slots), -1, books, zeros(rows))
-    return [demand, *need, quota, granted, held, inside, own, *books, array("q", [common, left])]
+    books, flat, line = (Balance(*(zeros(rows) for _ in Balance._fields)) for _ in range(3))
+    lost = max(0, held[0] - slots)
+    balance.run(compiled, tree, have, False, books, zeros(rows))  # noqa: FBT003
+    divide.run(compiled, tree, have, lost, -1, books, zeros(rows))
+    balance.run(compiled, tree, have, True, flat, zeros(rows))  # noqa: FBT003
+    places = (place_in_path(tree), sizes(tree))
+    divide_flat.run(compiled, tree, *places, have, lost, -1, flat, zeros(rows), zeros(rows), line)
+    ratio = array("q", [each % 4 for each in plan.owned])
+    shared, wants, by_ratio = zeros(rows), zeros(rows), zeros(rows)
+    needs_by_ratio.run(compiled, tree, ratio, plan.limit, demand, wants)
+    by_ratio[0] = slots
+    share_by_ratio.run(compiled, tree, ratio, shared, wants, zeros(rows), by_ratio)
+    reclaimed = (*books, *flat, wants, by_ratio)
+    return [demand, *need, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
 
 
 @pytest.mark.parametrize("evenly", [False, True], ids=["default", "even"])

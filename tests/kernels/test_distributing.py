@@ -46,7 +46,9 @@ def nodes(tree: TreeColumns, drawn: Columns) -> list[oracle.Node]:
 def test_setting_aside_is_that_of_the_oracle(tree: TreeColumns, idle: int, data: DataObject) -> None:
     drawn = draw_columns(data, tree)
     inside, own = zeros(len(tree.parent)), zeros(len(tree.parent))
-    left = set_aside(tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own)
+    left = set_aside(
+        tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own, zeros(len(tree.parent)), 0
+    )
     expected = nodes(tree, drawn)
     assert left == oracle.set_aside(expected[0], idle)
     assert list(own) == [node.own for node in expected]
@@ -59,10 +61,14 @@ def test_grants_are_those_of_the_oracle(tree: TreeColumns, idle: int, data: Data
     drawn = draw_columns(data, tree)
     rows = len(tree.parent)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
-    common = set_aside(tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own)
-    room = [zeros(rows) for _ in range(3)]
+    common = set_aside(
+        tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own, zeros(len(tree.parent)), 0
+    )
+    room = (zeros(rows), zeros(rows), zeros(rows))
     held = drawn["held"][:]
-    left = grant(tree, common, drawn["quota"], drawn["limit"], drawn["demand"], held, inside, own, granted, *room)
+    left = grant(
+        tree, common, drawn["quota"], drawn["limit"], drawn["demand"], held, inside, own, granted, *room, zeros(rows), 0
+    )
     expected = nodes(tree, drawn)
     assert left == oracle.grant(expected[0], oracle.set_aside(expected[0], idle))
     assert list(granted) == [node.granted for node in expected]
@@ -76,10 +82,14 @@ def test_grants_neither_make_nor_lose_units(tree: TreeColumns, idle: int, data: 
     drawn = draw_columns(data, tree)
     rows = len(tree.parent)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
-    common = set_aside(tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own)
+    common = set_aside(
+        tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own, zeros(len(tree.parent)), 0
+    )
     before, held = drawn["held"][:], drawn["held"][:]
-    room = [zeros(rows) for _ in range(3)]
-    left = grant(tree, common, drawn["quota"], drawn["limit"], drawn["demand"], held, inside, own, granted, *room)
+    room = (zeros(rows), zeros(rows), zeros(rows))
+    left = grant(
+        tree, common, drawn["quota"], drawn["limit"], drawn["demand"], held, inside, own, granted, *room, zeros(rows), 0
+    )
     assert sum(granted) + sum(own) + left == idle
     for row in range(rows):
         if is_leaf(tree, row) and granted[row]:

@@ -12,7 +12,6 @@ from fairhold.cycle.run import run
 from fairhold.kernels import _jit
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
-from fairhold.rules.exact import ExactShares
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -52,8 +51,8 @@ def exact_shares(slots: int, *, compiled: bool, monkeypatch: pytest.MonkeyPatch)
     state = {"fairhold_state": 1, "now": "2026-01-05T09:00:00Z", "demand": demand}
     result = run(open_books(plan, parse_state(json.dumps(state), plan, "state"))["g"], 0)
     assert result.snapshot.compiled == compiled
-    exact = ExactShares(result.snapshot, result.draft.needs)
-    return [exact.amount(row) for row in range(len(result.snapshot.rows))]
+    exact = result.draft.exact
+    return [exact(row) for row in range(len(result.snapshot.rows))]
 
 
 @pytest.mark.parametrize("slots", [2_100_000_003, 1_000_000_007, 700_000_001, 40_009])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.kernels.columns import TreeColumns, zeros
-from fairhold.kernels.reclaim import Balance, Holdings, balance, divide
+from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
 from fairhold.ledger.rows import lay_out
@@ -17,12 +18,10 @@ from fairhold.ledger.snapshot import Snapshot, take_snapshot
 from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, ResourceGroup
 from fairhold.model.tree import ConsumerTree
 from fairhold.rules.lacking import settle_lack
-from tests.kernels.trees import columns, is_leaf, numbers, summed, trees
+from tests.kernels.trees import columns, is_leaf, numbers, place_in_path, sizes, summed, trees
 from tests.oracles import reclaiming as oracle
 
 if TYPE_CHECKING:
-    from array import array
-
     from hypothesis.strategies import DataObject
 
 
@@ -70,11 +69,16 @@ def nodes(tree: TreeColumns, have: Holdings) -> list[oracle.Node]:
     return found
 
 
-def compute(tree: TreeColumns, have: Holdings, lost: int, asked: int = -1) -> Balance:
+def compute(tree: TreeColumns, have: Holdings, lost: int, asked: int = -1, *, flat: bool = False) -> Balance:
     rows = len(tree.parent)
     out = Balance(*(zeros(rows) for _ in Balance._fields))
-    balance(tree, have, out, zeros(rows))
-    divide(tree, have, lost, asked, out, zeros(rows))
+    balance(tree, have, flat, out, zeros(rows))
+    if flat:
+        line = Balance(*(zeros(rows) for _ in Balance._fields))
+        places = (place_in_path(tree), sizes(tree))
+        divide_flat(tree, *places, have, lost, asked, out, zeros(rows), zeros(rows), line)
+    else:
+        divide(tree, have, lost, asked, out, zeros(rows))
     return out
 
 
@@ -108,11 +112,26 @@ def test_what_still_lacks_is_taken_as_the_oracle_takes_it(tree: TreeColumns, los
         now = Fraction(owned[row] * slots, configured) if configured else 0
         node.firm = min(need[row], owned[row], int(now))
     out = compute(tree, have, snapshot.lost)
-    settle_lack(snapshot, need, have, out)
+    settle_lack(snapshot, array("q", (node.firm for node in expected)), have, out)
     oracle.claims(expected[0])
     oracle.divide(expected[0], snapshot.lost)
     oracle.settle_lack(expected[0], snapshot.lost)
     assert [out.gives[leaf.row] for leaf in expected[0].leaves()] == [leaf.gives for leaf in expected[0].leaves()]
+
+
+@given(trees(), st.sampled_from([0, 0, 1, 5, 30]), st.sampled_from([-1, -1, 0, 3, 20]), st.data())
+def test_claims_and_division_over_one_list_of_leaves_are_those_of_the_oracle(
+    tree: TreeColumns, lost: int, asked: int, data: DataObject
+) -> None:
+    have = draw_holdings(data, tree)
+    expected = nodes(tree, have)
+    out = compute(tree, have, lost, asked, flat=True)
+    oracle.claims(expected[0], flat=True)
+    oracle.divide_over_leaves(expected[0], lost, asked)
+    for row, node in enumerate(expected):
+        if row == 0 or not node.children:  # the oracle raises what leaves must give on the way
+            found = (out.missing[row], out.can[row], out.lack[row], out.gives[row])
+            assert found == (node.missing, node.can, node.lack, node.gives), row
 
 
 @given(trees(), st.sampled_from([0, 0, 1, 5, 30]), st.data())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from fairhold.kernels.columns import TreeColumns
+from fairhold.kernels.columns import TreeColumns, zeros
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -76,3 +76,19 @@ def summed(tree: TreeColumns, leaves: array[int]) -> array[int]:
     for row in range(len(out) - 1, 0, -1):
         out[tree.parent[row]] += out[row]
     return out
+
+
+def place_in_path(tree: TreeColumns) -> array[int]:
+    """Place of every row in path order."""
+    place = zeros(len(tree.path))
+    for position, row in enumerate(tree.path):
+        place[row] = position
+    return place
+
+
+def sizes(tree: TreeColumns) -> array[int]:
+    """Rows in the subtree of every row."""
+    size = array("q", [1]) * len(tree.path)
+    for row in range(len(size) - 1, 0, -1):
+        size[tree.parent[row]] += size[row]
+    return size

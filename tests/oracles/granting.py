@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
-from fairhold.rules.granting import Trial, _two_passes
+from fairhold.rules.granting import _all_passes
+from fairhold.rules.leftover import Trial
 from fairhold.rules.serving import Placement, serve_leaf
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def grant_one_by_one(snapshot: Snapshot, draft: Draft) -> list[Grant]:
     """Both passes, again for every single leaf that is stuck; `draft` as it is after the reserves are set aside."""
     wanted = snapshot.demand[:]
     while snapshot.idle:
-        granted = _two_passes(snapshot, draft, wanted, Trial(draft.held[:], draft.inside[:], draft.own[:]))
+        granted = _all_passes(snapshot, draft, wanted, Trial(draft.held[:], draft.inside[:], draft.own[:]))
         placement = Placement(snapshot.books)
         grants: list[Grant] = []
         for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):

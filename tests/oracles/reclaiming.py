@@ -12,6 +12,7 @@ class Node:
 
     row: int
     quota: int = 0
+    entitled: int = 0
     limit: int = 0
     reserve: int = 0
     held: int = 0
@@ -42,20 +43,26 @@ class Node:
         return [*self.above.chain(), self] if self.above else []
 
 
-def claim(node: Node, *, strict: bool = False) -> None:
-    """Steps 1 and 2; strict: nothing inside is protected or kept, from now on."""
+def claim(node: Node, *, strict: bool = False, flat: bool = False) -> None:
+    """Steps 1 and 2; strict: nothing inside is protected or kept, from now on; flat: leaf-level sharing."""
     for child in node.children:
-        claim(child, strict=strict)
+        claim(child, strict=strict, flat=flat)
     if strict:
-        node.protected, node.keep = False, node.quota
+        node.protected, node.keep = False, node.entitled if node.children else node.quota
     if not node.children:
-        node.missing = max(0, node.quota - node.whole)
+        node.missing = max(0, node.entitled - node.whole)
         node.must = max(0, node.held - node.limit, node.bound)
         node.can = node.must if node.protected else max(node.must, node.held - node.keep)
         return
     m, u, least = (sum(getattr(child, name) for child in node.children) for name in ("missing", "can", "must"))
+    if flat:
+        over = node.whole + m - node.limit
+        node.missing, node.can, node.must, node.lack = m, u, max(least, min(u, over)), 0
+        if u < over and not strict:
+            claim(node, strict=True, flat=True)
+        return
     inner = min(m, u)
-    out = min(m - inner, max(0, node.quota - node.whole))
+    out = min(m - inner, max(0, node.entitled - node.whole))
     node.lack = m - inner - out
     node.missing = inner + max(out, node.reserve - node.whole + max(0, least - inner), 0)
     node.can = max(least, min(u, inner + max(0, node.whole - node.keep)))
@@ -64,10 +71,10 @@ def claim(node: Node, *, strict: bool = False) -> None:
         claim(node, strict=True)
 
 
-def claims(root: Node) -> None:
+def claims(root: Node, *, flat: bool = False) -> None:
     """Steps 1 to 3 but for what the root gives."""
     for child in root.children:
-        claim(child)
+        claim(child, flat=flat)
     root.missing, root.can, root.must = (
         sum(getattr(child, name) for child in root.children) for name in ("missing", "can", "must")
     )
@@ -86,6 +93,25 @@ def divide(root: Node, lost: int, asked: int = -1) -> None:
     root.lack = max(0, root.missing + lost - root.can)
     for node in root.all():
         _divide(node)
+
+
+def divide_over_leaves(root: Node, lost: int, asked: int = -1) -> None:
+    """Steps 3 and 4 with all leaves in one list: what branches must give is given by their leaves first."""
+    wanted = root.missing + lost if asked < 0 else asked
+    root.gives = max(root.must, min(wanted, root.can))
+    root.lack = max(0, root.missing + lost - root.can)
+    for branch in sorted(root.all(), key=lambda node: node.row, reverse=True):
+        if branch.children and branch.above and sum(leaf.must for leaf in branch.leaves()) < branch.must:
+            for leaf, units in zip(branch.leaves(), _parts(branch.leaves(), branch.must), strict=True):
+                leaf.must = units
+    for leaf, units in zip(root.leaves(), _parts(root.leaves(), root.gives), strict=True):
+        leaf.gives = units
+
+
+def _parts(leaves: list[Node], amount: int) -> list[int]:
+    line = Node(-1, children=leaves, gives=amount)
+    _divide(line)
+    return [leaf.gives for leaf in leaves]
 
 
 def _divide(node: Node) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.pacing import MAX_INTERVAL
 from fairhold.orchestrator.events import Event, JobSubmitted, Outcome, TaskEnded, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import Instruction, Start, Stop, WakeAt
@@ -61,7 +62,13 @@ class InventedEngine:
                 if event.attempt in self.ended:
                     continue
                 self.ended.add(event.attempt)
+            if isinstance(event, Woken) and self.now == self.wake:
+                self.wake = None
             self._carry_out(event)
+
+    def _is_done(self) -> bool:
+        """Whether nothing is left to happen but switches of windows, which never end."""
+        return not any(job.waiting or job.running for job in self.orchestrator.jobs.values())
 
     def _carry_out(self, event: Event) -> None:
         instructions = self.orchestrator.handle(event, self.now)
@@ -78,6 +85,8 @@ class InventedEngine:
                     wake = instruction.instant
                 case _:
                     pass
+        if wake is not None and wake > self.now + MAX_INTERVAL and self._is_done():
+            wake = None
         if wake is not None and wake != self.wake:
             self._push(wake, WAKE, Woken())
         self.wake = wake

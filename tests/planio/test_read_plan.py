@@ -129,25 +129,25 @@ def test_a_bad_tree_is_refused(consumers: str, code: str, place: str | None) -> 
         ("[compute]", "[]", "missing-key", 9),
         ("resource_groups: [compute]", "settings: {}", "missing-key", 9),
         ("policy: hybrid", "policy: hybird", "unknown-policy", 10),
-        ("policy: hybrid", "policy: ownership", "not-supported-yet", 10),
-        ("policy: hybrid", "policy: share_ratio", "not-supported-yet", 10),
+        ("policy: hybrid", "policy: share_ratio", "other-policy", 12),
         ("policy: hybrid", "policy: multidimensional", "not-supported-yet", 10),
         ("policy: hybrid", "policy: fair_share", "not-supported-yet", 10),
         ("policy: hybrid", "policy: [hybrid]", "not-a-string", 10),
-        ("policy: hybrid", "policy: hybrid\n    window: Mon 08:00-09:00", "not-supported-yet", 11),
+        ("policy: hybrid", "policy: hybrid\n    window: Mon 08:00-09:00", "window-gap", 11),
         ("policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}", "not-supported-yet", 11),
         ("policy: hybrid", "policy: hybrid\n    settings: {packing: balanced}", "not-supported-yet", 11),
         ("policy: hybrid", "policy: hybrid\n    settings: {packing: tight}", "unknown-word", 11),
         ("policy: hybrid", "policy: hybrid\n    settings: {victims: yungest}", "unknown-word", 11),
         ("policy: hybrid", "policy: hybrid\n    settings: {distribute_evenly: 1}", "wrong-type", 11),
-        ("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}", "not-supported-yet", 11),
+        ("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}", "other-policy", 11),
         ("policy: hybrid", "policy: hybrid\n    settings: {evenly: true}", "unknown-key", 11),
         ("/Research:", "/Reserch:", "unknown-consumer", 14),
         ("/Research:", "Research:", "unknown-consumer", 14),
         ("/Research:", "/:", "name", 14),
         ("/Research: {owned: 40}", "/Research: {resrved: 40}", "unknown-key", 14),
-        ("/Research: {owned: 40}", "/Research: {lend_to: []}", "not-supported-yet", 14),
-        ("/Research: {owned: 40}", "/Research: {share_ratio: 1}", "not-supported-yet", 14),
+        ("/Research: {owned: 40}", "/Research: {lend_to: []}", "other-policy", 14),
+        ("/Research: {owned: 40}", "/Research: {share_ratio: 1}", "other-policy", 14),
+        ("policy: hybrid", "policy: share_ratio\n    settings: {enforce: branch}", "unknown-word", 11),
         ("/Research: {owned: 40}", "/Research: {deserved: {gpu: 1}}", "not-supported-yet", 14),
         ("/Research: {owned: 40}", "/Research: {owned: -40}", "negative", 14),
         ("/Research: {owned: 40}", "/Research: {owned: 40.5}", "not-whole", 14),
@@ -218,10 +218,9 @@ def test_a_slip_is_mended_by_name(old: str, new: str, meant: str) -> None:
         ("slots: 100", "slots: -1", "write a number from 0 to 1000000000000"),
         ("{slots: 100}", "{capacity: {gpu: 8}}", "write `slots: N` instead"),
         ("{slots: 100}", "{labels: [gpu], slots: 1}", "list the hosts under `hosts:` instead"),
-        ("policy: hybrid", "policy: ownership", "use `hybrid`, the policy that is there"),
+        ("policy: hybrid", "policy: fair_share", "use one of `hybrid`, `ownership`, `share_ratio`"),
         ("policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}", "use `stacked`"),
-        ("policy: hybrid", "policy: hybrid\n    window: Mon 08:00-09:00", "leave it away"),
-        ("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}", "leave it away"),
+        ("policy: hybrid", "policy: hybrid\n    window: Mon 8:00-9:00", "write `08:00-18:00`, two digits each"),
         (
             "policy: hybrid",
             "policy: hybrid\n    settings: {victims: random}",
@@ -232,6 +231,12 @@ def test_a_slip_is_mended_by_name(old: str, new: str, meant: str) -> None:
 )
 def test_a_mend_can_be_carried_out(old: str, new: str, mend: str) -> None:
     assert faults_of(edited(old, new))[0].mend == mend
+
+
+def test_a_key_of_another_policy_is_refused_with_the_keys_of_this_one() -> None:
+    (setting,) = faults_of(edited("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}"))
+    assert setting.what == "`enforce` belongs to the policy `share_ratio`, and this entry's is `hybrid`"
+    assert setting.mend.startswith("leave it away, or use `distribute_evenly`, `disable_reclaim_own`")
 
 
 def test_a_word_that_is_not_allowed_is_said_with_its_key() -> None:
@@ -284,12 +289,12 @@ def test_warnings_do_not_stop_a_plan() -> None:
 
 
 def test_the_plans_of_all_cases_are_read() -> None:
-    for case in [*cases("hybrid"), *cases("cycles")]:
+    for case in [*cases("hybrid"), *cases("share_ratio"), *cases("cycles")]:
         plan, _ = parse_plan(json.dumps(case["plan"]), case["id"])
         stated: dict[str, Any] = case["plan"]["policies"][0]["consumers"]
         read = plan.policies[0].consumers
-        assert {plan.tree.paths[row]: read[row].owned for row in read} == {
-            path: settings.get("owned", 0) for path, settings in stated.items()
+        assert {plan.tree.paths[row]: (read[row].owned, read[row].share_ratio) for row in read} == {
+            path: (settings.get("owned", 0), settings.get("share_ratio")) for path, settings in stated.items()
         }
 
 

@@ -83,7 +83,7 @@ def test_a_state_is_written_back_the_same() -> None:
 
 
 def test_the_states_of_all_cases_are_read_and_written_back() -> None:
-    for case in [*cases("hybrid"), *cases("cycles")]:
+    for case in [*cases("hybrid"), *cases("share_ratio"), *cases("cycles")]:
         plan, _ = parse_plan(json.dumps(case["plan"]), case["id"])
         state = parse_state(json.dumps(case["state"]), plan, case["id"])
         assert parse_state(json.dumps(state_document(plan, state)), plan, case["id"]) == state
@@ -108,7 +108,10 @@ def test_the_states_of_all_cases_are_read_and_written_back() -> None:
         ("resource_groups: {comput: {slots: 1}}", "unknown-resource-group"),
         ("resource_groups: {compute: {capacity: {}, slots: 1}}", "not-supported-yet"),
         ("resource_groups: {compute: {}}", "missing-key"),
-        ("borrowed: []", "not-supported-yet"),
+        ("borrowed: [{borrower: /Trading/FX, lender: /Research, units: 1}]", "other-policy"),
+        ("borrowed: [{borrower: /Research, lender: /Research, units: 1}]", "lends-to-itself"),
+        ("borrowed: [{borrower: /Trading, lender: /Research, units: 1}]", "not-a-leaf"),
+        ("borrowed: [{borrower: /Trading/FX, units: 1}]", "missing-key"),
         ("ownership: []", "not-supported-yet"),
         ("usage: {}", "not-supported-yet"),
         ("demnd: {}", "unknown-key"),

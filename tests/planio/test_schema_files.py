@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from fairhold.errors import InputError
-from fairhold.planio import consumers, counts, entries, groups, hosts, jobs, notices, plan, policies, requests, state
+from fairhold.planio import (
+    consumers,
+    counts,
+    entries,
+    groups,
+    hosts,
+    jobs,
+    lending,
+    loans,
+    notices,
+    plan,
+    policies,
+    requests,
+    state,
+)
 from fairhold.planio.document import parse_document
 from fairhold.planio.jobs import parse_jobs
 from fairhold.planio.plan import parse_plan
@@ -53,7 +68,7 @@ def test_only_known_kinds_have_a_schema() -> None:
 
 
 def test_all_cases_are_valid() -> None:
-    for case in [*cases("hybrid"), *cases("cycles")]:
+    for case in [*cases("hybrid"), *cases("share_ratio"), *cases("cycles"), *cases("ownership")]:
         for kind in ("plan", "state"):
             assert list(CHECKS[kind].iter_errors(case[kind])) == [], case["id"]
 
@@ -85,14 +100,14 @@ def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
         ("plan", "slots: 100", "slots: -1"),
         ("plan", "slots: 100", "slots: 1.5"),
         ("plan", "slots: 100", "slots: 1, hosts: []"),
-        ("plan", "policy: hybrid", "policy: ownership"),
+        ("plan", "policy: hybrid", "policy: fair_share"),
         ("plan", "policy: hybrid", "policy: hybrid\n    window: x"),
         ("plan", "Research: {}", "Research: {owned: 3}"),
         ("plan", "Research: {}", "Research: {reclaim_grace: 30}"),
         ("plan", "Research: {}", "/Research: {}"),
         ("plan", "/Research:", "Research:"),
         ("plan", "limit: 80", "limit: some"),
-        ("state", "fairhold_state: 1", "fairhold_state: 1\nborrowed: []"),
+        ("state", "fairhold_state: 1", "fairhold_state: 1\nborrowed: [{borrower: /A, units: 0}]"),
         ("state", "now: 2026-01-05T09:00:00Z", "now: 2026-01-05"),
         ("state", "unit: {slots: 1}", "unit: {slots: 2}"),
         ("state", "preemptible: true", "preemptible: false"),
@@ -118,12 +133,14 @@ def test_what_is_broken_is_neither_valid_nor_read(kind: str, old: str, new: str)
         ("plan", "host", hosts.HOST_KEYS),
         ("plan", "consumer", consumers.KEYS),
         ("plan", "entry", policies.ENTRY_KEYS),
-        ("plan", "settings", entries.KEYS),
+        ("plan", "settings", tuple(dict.fromkeys(chain.from_iterable(entries.KEYS_OF.values())))),
         ("state", "", state.KEYS),
         ("state", "request", requests.REQUEST_KEYS),
         ("state", "allocation", requests.ALLOCATION_KEYS),
         ("state", "notice", notices.NOTICE_KEYS),
         ("state", "held", notices.HELD_KEYS),
+        ("state", "loan", loans.LOAN_KEYS),
+        ("plan", "peer", lending.PEER_KEYS),
         ("jobs", "", jobs.KEYS),
         ("jobs", "job", jobs.JOB_KEYS),
     ],
@@ -138,6 +155,8 @@ def test_schemas_and_readers_know_the_same_keys(kind: str, name: str, keys: tupl
 def test_schemas_and_readers_know_the_same_keys_of_groups_and_switches() -> None:
     parts = json.loads(schema("plan"))["$defs"]
     assert {key for part in parts["group"]["oneOf"] for key in part["properties"]} == set(groups.GROUP_KEYS)
-    assert set(parts["entry"]["properties"]["settings"]["anyOf"][0]["properties"]) == set(policies.SETTINGS)
+    assert set(parts["entry"]["properties"]["settings"]["anyOf"][0]["properties"]) == set(
+        chain.from_iterable(policies.SETTINGS_OF.values())
+    )
     slots = json.loads(schema("state"))["properties"]["resource_groups"]["anyOf"][0]["additionalProperties"]
     assert set(slots["properties"]) == set(counts.SLOT_KEYS)

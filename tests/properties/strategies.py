@@ -231,3 +231,22 @@ def cases(
         return Case(plan, draw(requests(plan, notices=notices, gangs=gangs, kept=kept)))
     plan = draw(plans(hosts=None, aged=False))
     return Case(plan, draw(counts(plan, notices=notices)))
+
+
+@st.composite
+def sharing(draw: DrawFn, *, requested: bool | None = None, enforce: str = "", entitlement: str = "") -> Case:
+    """A plan of `share_ratio` with a state: ratios 0 included, limits at leaves and branches."""
+    asks = draw(now_and_then(3)) if requested is None else requested
+    plan = draw(plans(hosts=None, aged=asks))
+    entry = plan["policies"][0]
+    for key in ("distribute_evenly", "disable_reclaim_own"):
+        del entry["settings"][key]
+    entry["settings"]["enforce"] = enforce or draw(st.sampled_from(["leaf", "parent"]))
+    entry["settings"]["entitlement"] = entitlement or draw(st.sampled_from(["planned", "workload", "fixed"]))
+    entry["policy"] = "share_ratio"
+    for stated in entry["consumers"].values():
+        del stated["owned"]
+        stated.pop("reserved", None)
+        if draw(st.booleans()):
+            stated["share_ratio"] = draw(st.sampled_from([1, 0, 2, 3, 5, 7919]))
+    return Case(plan, draw(requests(plan) if asks else counts(plan)))

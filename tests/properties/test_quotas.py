@@ -13,7 +13,6 @@ from fairhold.cycle.run import quotas
 from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.state import State
 from fairhold.model.tree import ConsumerTree
-from fairhold.rules.exact import ExactShares
 from fairhold.units import LARGEST
 from tests.oracles.quotas import entitlements
 from tests.properties.machinery import books_of
@@ -50,14 +49,14 @@ def assert_equals_oracle(case: Case) -> None:
     rows = result.snapshot.rows
     demand = {node: units for (node, _), units in case.state.demand.items()}
     expected = entitlements(case.plan, GROUP, result.snapshot.slots, demand)
-    exact = ExactShares(result.snapshot, result.draft.needs)
+    exact = result.draft.exact
     for row in range(1, len(rows)):
         found = (
             result.draft.needs.reserve[row],
             result.draft.needs.sure[row],
             result.draft.needs.need[row],
             result.draft.quota[row],
-            exact.amount(row),
+            exact(row),
         )
         assert found == expected[rows.node[row]], rows.path(row)
 
@@ -93,11 +92,11 @@ def test_a_quota_is_less_than_its_depth_from_the_exact_share(case: Case, evenly:
     document = with_mode(case.plan_document, evenly=evenly)
     result = compute(Case(document, case.state_document))
     rows = result.snapshot.rows
-    exact = ExactShares(result.snapshot, result.draft.needs)
+    exact = result.draft.exact
     depth = [0] * len(rows)
     for row in range(1, len(rows)):
         depth[row] = depth[rows.tree.parent[row]] + 1
-        assert abs(exact.amount(row) - result.draft.quota[row]) < depth[row]
+        assert abs(exact(row) - result.draft.quota[row]) < depth[row]
 
 
 @given(quota_cases(evenly=False), st.booleans(), st.data())

@@ -59,9 +59,11 @@ def test_peaks_are_those_of_a_count_of_all_leaves_after_every_event(dice: random
         tally.note(event, orders, now)
         found = lending(orchestrator.books["compute"])
         for row, units in found.borrowed.items():
-            borrowed["compute", row] = max(borrowed["compute", row], units)
+            path = orchestrator.books["compute"].rows.path(row)
+            borrowed["compute", path] = max(borrowed["compute", path], units)
         for row, units in found.lent.items():
-            lent["compute", row] = max(lent["compute", row], units)
+            path = orchestrator.books["compute"].rows.path(row)
+            lent["compute", path] = max(lent["compute", path], units)
         together.append((sum(found.borrowed.values()), sum(found.lent.values())))
     assert tally.peak_borrowed == max(units for units, _ in together)
     assert tally.peak_lent == max(units for _, units in together)

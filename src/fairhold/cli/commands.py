@@ -153,12 +153,38 @@ def diff(
     newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=_INPUT, help="The plan to compare with.")],
     state: StateFile,
     *,
+    next_: Annotated[
+        str, typer.Option("--next", metavar="DURATION", help="How far to look ahead where a plan has windows.")
+    ] = "7d",
     json: Json = False,
 ) -> None:
     """Show what a new plan would do: who gains, who loses, what would be reclaimed, by when."""
     from fairhold.cli.files import print_diff  # noqa: PLC0415
 
-    print_diff(plan, newplan, state, as_json=json)
+    print_diff(plan, newplan, state, next_, as_json=json)
+
+
+@app.command()
+def windows(
+    plan: PlanFile,
+    state: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[STATE]", click_type=_INPUT, help="State file; with it, what each switch would reclaim."
+        ),
+    ] = None,
+    *,
+    next_: Annotated[str, typer.Option("--next", metavar="DURATION", help="How far to look ahead.")] = "7d",
+    begin: Annotated[
+        str,
+        typer.Option("--from", metavar="INSTANT", help="Where to begin; default: the state's `now`, without one now."),
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Print the calendar of a plan: every switch of windows, and what it changes for whom."""
+    from fairhold.cli.windows import print_windows  # noqa: PLC0415
+
+    print_windows(plan, state, next_, begin, as_json=json)
 
 
 @app.command()

@@ -27,15 +27,17 @@ Document = dict[str, Any]
 _MOVE_COLUMNS = ("consumer", "resource_group", "request", "host", "units", "for", "deadline", "reason")
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
+    """Print lines of a result."""
     sys.stdout.write(text + "\n")
 
 
 def _print_json(document: object) -> None:
-    _print(json.dumps(document, indent=1))
+    print_text(json.dumps(document, indent=1))
 
 
-def _plan(path: Path) -> Plan:
+def open_plan(path: Path) -> Plan:
+    """Read the plan of a file and tell its warnings."""
     plan, warnings = read_plan(path)
     _warn(warnings)
     return plan
@@ -71,6 +73,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
                         "children_owned": row.children_owned,
                         "balance": row.balance,
                     }
+                    | ({} if plan.calendar is None else {"entry": row.entry})
                     for row in rows
                 ],
             }
@@ -78,15 +81,17 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         return
     _warn(warnings)
     entries = "1 policy entry" if len(plan.policies) == 1 else f"{len(plan.policies)} policy entries"
-    _print(f"{printable(str(path))}: good; {len(plan.tree) - 1} consumers, {entries}")
+    print_text(f"{printable(str(path))}: good; {len(plan.tree) - 1} consumers, {entries}")
     if rows:
-        _print("")
+        print_text("")
+        when = [(f"policies[{row.entry}]",) if plan.calendar is not None else () for row in rows]
         cells = [
-            (row.resource_group, row.owned, row.children_owned, row.balance, plan.tree.paths[row.consumer])
-            for row in rows
+            (row.resource_group, *entry, row.owned, row.children_owned, row.balance, plan.tree.paths[row.consumer])
+            for row, entry in zip(rows, when, strict=True)
         ]
+        head = ("group", *(("entry",) if when[0] else ()), "owned", "children own", "balance", "consumer")
         # Paths are long and differ in length: at the end of the line they push nothing out of sight.
-        _print(table(("group", "owned", "children own", "balance", "consumer"), cells, room=0))
+        print_text(table(head, cells, room=0))
 
 
 def _fault(fault: Fault) -> Document:
@@ -103,12 +108,14 @@ def _fault(fault: Fault) -> Document:
 def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) -> str:
     """A table for each resource group; `stranded`: group → units that are held on hosts that are down."""
     texts = []
-    columns = ("demand", "need", "owned", "reserve", "limit", "allocated", "quota", "free")
+    owning = ("demand", "need", "owned", "reserve", "limit", "allocated", "quota", "free")
+    sharing = ("demand", "need", "share_ratio", "planned", "limit", "allocated", "quota", "free")
     for group, result in document["resource_groups"].items():
         idle = f", {result['idle']} idle after this cycle" if "idle" in result else ""
         lost = (stranded or {}).get(group, 0)
         if lost:
             idle += f" ({lost} {'unit' if lost == 1 else 'units'} still held on hosts that are down)"
+        columns = sharing if "share_ratio" in result["consumers"]["/"] else owning
         rows = [(path, *(values[column] for column in columns)) for path, values in result["consumers"].items()]
         texts.append(f"{group}: {result['slots']} slots{idle}\n" + table(("consumer", *columns), rows))
     return "\n\n".join(texts)
@@ -129,12 +136,12 @@ def print_quota(plan_path: Path, state_path: Path, *, as_json: bool) -> None:
     """`quota`: what everybody is entitled to, of the state as it is."""
     from fairhold.cycle.document import quota_document  # noqa: PLC0415
 
-    plan = _plan(plan_path)
+    plan = open_plan(plan_path)
     document = quota_document(plan, read_state(state_path, plan))
     if as_json:
         _print_json(document)
     else:
-        _print(_quota_table(document))
+        print_text(_quota_table(document))
 
 
 def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_json: bool, check: bool = False) -> None:
@@ -147,7 +154,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
     if after is not None:
         refuse_same(after, plan_path, "--after names the plan")
-    plan = _plan(plan_path)
+    plan = open_plan(plan_path)
     cycle = run_cycle(plan, read_state(state_path, plan), check=check)
     if cycle.untrue:
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))
@@ -160,7 +167,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
     if as_json:
         _print_json(cycle.document | {"state": state})
         return
-    _print(_quota_table(cycle.document, _stranded(cycle.after)))
+    print_text(_quota_table(cycle.document, _stranded(cycle.after)))
     for name, title in (
         ("stops", "Stopped, their grace has run out"),
         ("grants", "Granted"),
@@ -168,15 +175,15 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         ("withdrawn", "Notices withdrawn"),
     ):
         rows = cycle.document[name]
-        _print(f"\n{title}: {'' if rows else 'nothing'}".rstrip(" "))
+        print_text(f"\n{title}: {'' if rows else 'nothing'}".rstrip(" "))
         if rows:
-            _print(_moves_table(rows))
+            print_text(moves_table(rows))
 
 
-def _moves_table(rows: list[Document]) -> str:
+def moves_table(rows: list[Document]) -> str:
     """Rows of units that move, in the same columns for all kinds of moves."""
     keys = {key: None for row in rows for key in row}
-    head = [key for key in dict.fromkeys((*_MOVE_COLUMNS, *keys)) if key in keys]
+    head = [key for key in dict.fromkeys(("at", *_MOVE_COLUMNS, *keys)) if key in keys]
     return table(head, [[row.get(key) for key in head] for row in rows])
 
 
@@ -187,7 +194,7 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
     from fairhold.cycle.run import run  # noqa: PLC0415
 
-    plan = _plan(plan_path)
+    plan = open_plan(plan_path)
     state = read_state(state_path, plan)
     books = open_books(plan, state)
     settle(books, state)
@@ -200,7 +207,7 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     if as_json:
         _print_json([as_document(explanation) for explanation in explanations])
     else:
-        _print("\n\n".join(in_words(explanation) for explanation in explanations))
+        print_text("\n\n".join(in_words(explanation) for explanation in explanations))
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
@@ -216,7 +223,7 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
     from fairhold.cycle.verify import verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
-    plan = _plan(plan_path)
+    plan = open_plan(plan_path)
     state = read_state(state_path, plan)
     result = parse_document(read_text(result_path), str(result_path)).value
     if (
@@ -233,11 +240,11 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
             {"rule": row.rule, "where": row.where, "said": row.said, "expected": row.expected, "text": row.text}
             for row in findings
         ]
-        _print(json.dumps({"findings": rows}, indent=1, default=str))
+        print_text(json.dumps({"findings": rows}, indent=1, default=str))
     elif not findings:
-        _print(f"{printable(str(result_path))}: obeys the rules; every number was computed again another way")
+        print_text(f"{printable(str(result_path))}: obeys the rules; every number was computed again another way")
     else:
-        _print("\n".join(printable(f"{row.where}: {row.text}{_numbers(row)} [{row.rule}]") for row in findings))
+        print_text("\n".join(printable(f"{row.where}: {row.text}{_numbers(row)} [{row.rule}]") for row in findings))
     if findings:
         raise SystemExit(1)
 
@@ -248,12 +255,17 @@ def _numbers(finding: Finding) -> str:
     return f" (said {finding.said}, expected {finding.expected})"
 
 
-def print_diff(plan_path: Path, new_path: Path, state_path: Path, *, as_json: bool) -> None:
-    """`diff`: what the new plan changes for the state."""
+def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *, as_json: bool) -> None:
+    """`diff`: what the new plan changes for the state.
+
+    ahead : duration for which the coming windows are looked at
+    """
+    from fairhold.cli.windows import duration_of, windows_text  # noqa: PLC0415
+    from fairhold.cycle.ahead import diff_windows  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
 
-    old, new = _plan(plan_path), _plan(new_path)
+    old, new = open_plan(plan_path), open_plan(new_path)
     before = run_cycle(old, read_state(state_path, old))
     try:
         state = read_state(state_path, new)
@@ -262,10 +274,15 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, *, as_json: bo
         raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
     after = run_cycle(new, state)
     document = diff(before, after)
+    coming = diff_windows((old, before.after), (new, after.after), state.now + duration_of(ahead))
+    if coming is not None:
+        document["windows"] = coming
     if as_json:
         _print_json(document)
         return
-    _print(diff_text(document))
+    print_text(diff_text(document))
+    for each in coming or ():
+        print_text(f"\n{windows_text(each)}\n{diff_text(each)}")
 
 
 def diff_text(document: Document) -> str:
@@ -290,7 +307,7 @@ def diff_text(document: Document) -> str:
     for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
         rows = document["reclaims"][name]
         if rows:
-            texts.append(f"{title}:\n{_moves_table(rows)}")
+            texts.append(f"{title}:\n{moves_table(rows)}")
         else:
             texts.append(f"{title}: nothing")
     return "\n\n".join(texts)
@@ -302,4 +319,4 @@ def print_schema(kind: str) -> None:
 
     if kind not in ("plan", "state", "jobs"):
         raise UsageError(f"there is no schema of `{kind}`; ask for plan, state or jobs")
-    _print(schema(kind).rstrip())
+    print_text(schema(kind).rstrip())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cli.table import table
@@ -17,6 +18,9 @@ _LEVEL = {
     "owners": "; λ = {} for each slot owned",
     "rest": "; owners have their fill, then λ = {} for each",
     "enough": ", enough for all",
+    "ratio": "; λ = {} for each unit of ratio",
+    "leaves": ", by one filling over all leaves; λ = {} for the weight of the whole cluster",
+    "fixed": ", as planned; λ = {}",
 }
 
 _CAUSE = {
@@ -44,7 +48,11 @@ def in_words(explanation: Explanation) -> str:
 
 
 def _level(level: Level) -> str:
+    if level.phase == "owned":
+        return f"Under {level.parent} each has its own, {level.amount} together:\n{_owners(level)}"
     head = f"{level.parent} divides {level.amount}{_LEVEL[level.phase].format(fraction(level.water))}:"
+    if any(row.planned is not None for row in level.siblings):
+        return f"{head}\n{_sharers(level)}"
     rows = [
         (
             row.path,
@@ -62,6 +70,54 @@ def _level(level: Level) -> str:
     ]
     columns = ("consumer", "rank", "owned", "sure of", "need", "limit", "exact", "quota", "holds", "bound by")
     return f"{head}\n{table(columns, rows)}"
+
+
+def _sharers(level: Level) -> str:
+    rows = [
+        (
+            row.path,
+            row.rank,
+            row.ratio,
+            fraction(row.planned or Fraction(0)),
+            row.need,
+            None if row.limit >= UNLIMITED else row.limit,
+            fraction(row.exact),
+            row.quota,
+            row.held,
+            row.bound.value,
+        )
+        for row in level.siblings
+    ]
+    columns = ("consumer", "rank", "ratio", "planned", "need", "limit", "exact", "quota", "holds", "bound by")
+    return table(columns, rows)
+
+
+def _owners(level: Level) -> str:
+    rows = [
+        (
+            row.path,
+            row.rank,
+            row.owned,
+            row.need,
+            None if row.limit >= UNLIMITED else row.limit,
+            row.parts.own,
+            row.parts.balance,
+            _peers(row.parts.borrowed),
+            _peers(row.parts.lent),
+            row.parts.shared,
+            row.quota,
+            row.held,
+            row.bound.value,
+        )
+        for row in level.siblings
+        if row.parts is not None
+    ]
+    names = ("consumer", "rank", "owned", "need", "limit", "own", "balance", "borrowed", "lent", "shared", "quota")
+    return table((*names, "holds", "bound by"), rows)
+
+
+def _peers(slots: dict[str, int]) -> str:
+    return ", ".join(f"{units} {path}" for path, units in slots.items()) or "0"
 
 
 def _reclaim(explanation: Explanation) -> str:
@@ -100,8 +156,8 @@ def _count(units: int, what: str) -> str:
 def _what_if(path: str, counterfactual: Counterfactual | None) -> str:
     if counterfactual is None:
         return (
-            f"Nothing alone gives {path} one slot more: not more demand, and not a higher limit, a better rank or more "
-            f"owned slots for it or a consumer above it, and not more slots in the group."
+            f"Nothing alone gives {path} one slot more: not more demand, and not a higher limit, a better rank, more "
+            f"owned slots or a higher share ratio for it or a consumer above it, and not more slots in the group."
         )
     told = " and ".join(_change(change) for change in counterfactual.changes)
     return f"One slot more: with {told}, {path} would have a quota of {counterfactual.quota}."
@@ -110,6 +166,8 @@ def _what_if(path: str, counterfactual: Counterfactual | None) -> str:
 def _change(change: Change) -> str:
     if change.host:
         return f"host {change.host}'s slots at {change.new} instead of {change.old}"
+    if change.lender:
+        return f"what {change.consumer} may borrow of {change.lender} at {change.new} instead of {change.old}"
     where = "the group's" if change.consumer == "/" else f"{change.consumer}'s"
     name = {"slots": "number of slots", "configured_slots": "configured_slots"}.get(change.what, change.what)
     return f"{where} {name} at {change.new} instead of {change.old}"

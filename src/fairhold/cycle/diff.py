@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 _COMPARED = ("owned", "reserve", "limit", "quota")
+_SHARED = ("share_ratio", "planned")
+"""Values that only consumers have who share by ratio."""
 _ABSENT = {"owned": 0, "reserve": 0, "limit": None, "quota": 0, "allocated": 0}
 
 
@@ -26,8 +28,9 @@ def diff(old: Cycle, new: Cycle) -> Document:
         changed: Document = {}
         for path in dict.fromkeys((*one, *other)):
             was, will = one.get(path, _ABSENT), other.get(path, _ABSENT)
-            if any(was[value] != will[value] for value in _COMPARED):
-                changed[path] = {value: [was[value], will[value]] for value in _COMPARED}
+            compared = (*_COMPARED, *(value for value in _SHARED if value in was or value in will))
+            if any(was.get(value) != will.get(value) for value in compared):
+                changed[path] = {value: [was.get(value), will.get(value)] for value in compared}
                 changed[path]["allocated"] = will["allocated"]
         groups[group] = {"consumers": changed}
     return {

@@ -108,6 +108,11 @@ def group_document(result: CycleResult) -> Document:
             "quota": quota[row],
             "free": free[row],
         }
+        if draft.planned is not None:
+            consumers[rows.path(row)] |= {
+                "share_ratio": rows.ratio[row] if row else None,
+                "planned": str(draft.planned.exact(row)),
+            }
     return {"slots": snapshot.slots, "consumers": consumers}
 
 

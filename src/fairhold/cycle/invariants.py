@@ -1,4 +1,4 @@
-"""What is true of every cycle of `hybrid`, whatever the plan and the state (SPEC §10).
+"""What is true of every cycle of a slot policy, whatever the plan and the state (SPEC §10).
 
 Each truth is a function that yields what breaks it. They count again from the tables of the books and from the
 decision, and trust no column that the rules have computed on the way, but for quotas and needs, which they judge.
@@ -9,11 +9,13 @@ applied to the books.
 from __future__ import annotations
 
 from copy import deepcopy
+from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.run import quotas, run
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.decision import apply
+from fairhold.rules.granting import is_fixed
 
 if TYPE_CHECKING:
     from array import array
@@ -139,13 +141,15 @@ def hosts_hold_what_they_have(result: CycleResult) -> Iterator[Violation]:
 
 
 def children_sum_to_their_parent(result: CycleResult) -> Iterator[Violation]:
-    """Children sum to their parent's quota, or to their needs where that is less."""
+    """Children sum to their parent's quota, or to their needs where that is less; not where they own exactly."""
     tree, quota, need = result.snapshot.rows.tree, result.draft.quota, result.draft.needs.need
+    is_owner = result.snapshot.rows.is_owner
     for row in range(len(quota)):
-        below = range(tree.first[row], tree.end[row])
+        below = [child for child in range(tree.first[row], tree.end[row]) if not is_owner[child]]
         if not below:
             continue
-        amount = result.snapshot.scale[0] if row == 0 else quota[row]
+        whole = result.snapshot.slots if is_shared(result) else result.snapshot.scale[0]
+        amount = quota[row] if row or is_fixed(result.snapshot) else whole
         total, wanted = sum(quota[child] for child in below), sum(need[child] for child in below)
         if total != min(amount, wanted):
             text = f"children have {total} of {amount}, need {wanted}"
@@ -153,10 +157,14 @@ def children_sum_to_their_parent(result: CycleResult) -> Iterator[Violation]:
 
 
 def quota_is_between_reserve_and_need(result: CycleResult) -> Iterator[Violation]:
-    """Reserve now ≤ quota ≤ need ≤ limit; and no more is reserved than owned now."""
+    """Reserve now ≤ quota ≤ need ≤ limit; and no more is reserved than owned now.
+
+    Who owns exactly has no scaled reserve: with too few slots its quota is below it.
+    """
     rows, needs, quota = result.snapshot.rows, result.draft.needs, result.draft.quota
     for row in range(1, len(rows)):
-        chain = (needs.reserve[row], quota[row], needs.need[row], rows.plan.limit[row])
+        least = 0 if rows.is_owner[row] else needs.reserve[row]
+        chain = (least, quota[row], needs.need[row], rows.plan.limit[row])
         if list(chain) != sorted(chain):
             text = "reserve {}, quota {}, need {}, limit {}".format(*chain)
             yield Violation("quota_is_between_reserve_and_need", rows.path(row), text)
@@ -167,6 +175,8 @@ def owned_is_sure(result: CycleResult) -> Iterator[Violation]:
     rows, quota, need = result.snapshot.rows, result.draft.quota, result.draft.needs.need
     slots, configured = result.snapshot.scale
     for leaf in rows.leaves:
+        if rows.is_owner[leaf]:
+            continue
         owned = rows.plan.owned[leaf]
         sure = min(need[leaf], owned, owned * slots // configured if configured else 0)
         if quota[leaf] < sure:
@@ -180,7 +190,11 @@ def equal_siblings_differ_by_one(result: CycleResult) -> Iterator[Violation]:
     for parent in range(len(rows)):
         alike: dict[tuple[int, ...], list[int]] = {}
         for row in range(tree.first[parent], tree.end[parent]):
-            key = (plan.owned[row], plan.reserved[row], plan.limit[row], needs.reserve[row], needs.need[row])
+            # Of all leaves as one list only leaves are alike; and a fixed branch reports what its children have.
+            if rows.is_owner[row] or ((rows.is_flat or is_fixed(result.snapshot)) and not rows.is_leaf(row)):
+                continue
+            settings = (plan.owned[row], plan.reserved[row], plan.limit[row], rows.ratio[row])
+            key = (*settings, needs.reserve[row], needs.need[row])
             alike.setdefault(key, []).append(row)
         for same in alike.values():
             found = [quota[row] for row in same]
@@ -195,10 +209,14 @@ def a_reserved_unit_goes_to_nobody_else(result: CycleResult) -> Iterator[Violati
     for row in range(len(aside) - 1, 0, -1):
         aside[row] = max(0, reserve[row] - snapshot.held[row], sum(aside[tree.first[row] : tree.end[row]]))
     aside[0] = min(snapshot.idle, sum(aside[tree.first[0] : tree.end[0]]))
+    budget = snapshot.budget
     for row in range(len(aside)):
         left = aside[row]
         for child in range(tree.first[row], tree.end[row]):
             aside[child] = min(aside[child], left)
+            if row == 0 and snapshot.rows.bounded[child]:
+                aside[child] = min(aside[child], budget)
+                budget -= aside[child]
             left -= aside[child]
     granted = _summed(tree, _granted(result))
     for row in range(1, len(aside)):
@@ -212,7 +230,9 @@ def grants_lead_above_no_quota_or_limit(result: CycleResult) -> Iterator[Violati
     rows, held, quota = result.snapshot.rows, result.snapshot.held, result.draft.quota
     granted = _summed(rows.tree, _granted(result))
     for row in range(1, len(rows)):
-        most = min(quota[row], result.snapshot.demand[row]) if rows.is_leaf(row) else rows.plan.limit[row]
+        # What fixed shares leave idle is given beyond them (R-SHARE-7).
+        top = result.draft.needs.need[row] if is_fixed(result.snapshot) else quota[row]
+        most = min(top, result.snapshot.demand[row]) if rows.is_leaf(row) else rows.plan.limit[row]
         if granted[row] and held[row] + granted[row] > most:
             text = f"{held[row]} + {granted[row]} granted, at most {most}"
             yield Violation("grants_lead_above_no_quota_or_limit", rows.path(row), text)
@@ -223,7 +243,8 @@ def nobody_at_or_under_quota_loses_a_unit(result: CycleResult) -> Iterator[Viola
     snapshot, rows = result.snapshot, result.snapshot.rows
     granted, (noticed, broken) = _granted(result), _under_notice(result)
     for leaf in rows.leaves:
-        above = max(0, snapshot.held[leaf] + granted[leaf] - result.draft.quota[leaf], snapshot.pinned[leaf])
+        excess = snapshot.held[leaf] + granted[leaf] - result.draft.quota[leaf]
+        above = max(0, excess, snapshot.pinned[leaf], result.draft.switched[leaf])
         if noticed[leaf] > above and noticed[leaf] - above >= broken.get(leaf, 1):
             text = f"{noticed[leaf]} under notice, {above} above its quota"
             yield Violation("nobody_at_or_under_quota_loses_a_unit", rows.path(leaf), text)
@@ -232,8 +253,70 @@ def nobody_at_or_under_quota_loses_a_unit(result: CycleResult) -> Iterator[Viola
 def a_second_cycle_changes_nothing(result: CycleResult) -> Iterator[Violation]:
     """With nothing released and no deadline reached, a cycle on the books after the first decides nothing."""
     second = run(books_after(result), result.snapshot.now).decision
-    if any(second):
+    if any(second) or second.loans is not None:
         yield Violation("a_second_cycle_changes_nothing", "", f"it decides {second}")
+
+
+def is_shared(result: CycleResult) -> bool:
+    """Whether everything is shared by ratio, so that nobody owns anything."""
+    return result.draft.planned is not None
+
+
+def a_planned_share_is_within_reach(result: CycleResult) -> Iterator[Violation]:
+    """A leaf's quota is at least min(need, whole slots of its planned share), within the limits above it (S3.3)."""
+    planned, rows = result.draft.planned, result.snapshot.rows
+    if planned is None:
+        return
+    for leaf in rows.leaves:
+        sure = min(result.draft.needs.need[leaf], floor(planned.exact(leaf)))
+        if result.draft.quota[leaf] < sure:
+            text = f"quota {result.draft.quota[leaf]}, planned {sure}"
+            yield Violation("a_planned_share_is_within_reach", rows.path(leaf), text)
+
+
+def equal_leaves_share_alike(result: CycleResult) -> Iterator[Violation]:
+    """Where all leaves share as one list, rounding moves each by less than a unit: equal ones differ by one at most."""
+    rows, draft = result.snapshot.rows, result.draft
+    if draft.filled is None:
+        return
+    for leaf in rows.leaves:
+        if abs(draft.quota[leaf] - draft.filled.exact(leaf)) >= 1:
+            text = f"quota {draft.quota[leaf]}, exact share {draft.filled.exact(leaf)}"
+            yield Violation("equal_leaves_share_alike", rows.path(leaf), text)
+
+
+def who_owns_exactly_has_no_more_than_there_is(result: CycleResult) -> Iterator[Violation]:
+    """Quotas of `ownership` fit into its slots; each is its own, balances, loans and a share; all loans are lent."""
+    draft, rows = result.draft, result.snapshot.rows
+    if draft.owning is None:
+        return
+    name = "who_owns_exactly_has_no_more_than_there_is"
+    slots = min(result.snapshot.slots, rows.apart) if rows.is_mixed else result.snapshot.slots
+    leaves = [leaf for leaf in rows.leaves if rows.is_owner[leaf]]
+    if (total := sum(draft.quota[leaf] for leaf in leaves)) > slots:
+        yield Violation(name, "", f"quotas of {total} in {slots} slots")
+    lent, used = zeros(len(rows)), zeros(len(rows))
+    for borrower, lender, most, units in zip(*rows.lists, draft.owning.lent, strict=True):
+        lent[lender] += units
+        used[borrower] += units
+        if not 0 <= units <= most:
+            yield Violation(name, rows.path(borrower), f"borrows {units} of {rows.path(lender)}, at most {most}")
+    for leaf in leaves:
+        offer = max(0, rows.plan.owned[leaf] - draft.needs.need[leaf])
+        if lent[leaf] > offer:
+            yield Violation(name, rows.path(leaf), f"lends {lent[leaf]} of {offer}")
+        parts = draft.owning.own[leaf] + draft.owning.balance[leaf] + used[leaf]
+        if parts > draft.quota[leaf] or (parts < draft.quota[leaf] and not rows.ratio[leaf]):
+            yield Violation(name, rows.path(leaf), f"quota {draft.quota[leaf]}, its parts are {parts}")
+
+
+def hybrid_leaves_ownership_its_slots(result: CycleResult) -> Iterator[Violation]:
+    """Beside `ownership`, hybrid leaves are granted no more than its slots leave (R-MIX-3)."""
+    rows, granted = result.snapshot.rows, _granted(result)
+    units = sum(granted[leaf] for leaf in rows.leaves if rows.bounded[leaf])
+    if units > result.snapshot.budget:
+        text = f"{units} granted, {result.snapshot.budget} to spare"
+        yield Violation("hybrid_leaves_ownership_its_slots", "", text)
 
 
 def more_demand_never_lowers_a_quota(result: CycleResult, leaf: int, units: int) -> Iterator[Violation]:
@@ -252,10 +335,14 @@ TRUTHS: tuple[Truth, ...] = (
     children_sum_to_their_parent,
     quota_is_between_reserve_and_need,
     owned_is_sure,
+    a_planned_share_is_within_reach,
+    equal_leaves_share_alike,
     equal_siblings_differ_by_one,
     a_reserved_unit_goes_to_nobody_else,
     grants_lead_above_no_quota_or_limit,
     nobody_at_or_under_quota_loses_a_unit,
+    who_owns_exactly_has_no_more_than_there_is,
+    hybrid_leaves_ownership_its_slots,
 )
 """Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""
 

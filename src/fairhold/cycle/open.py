@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
-from fairhold.ledger.rows import entry_for, lay_out
+from fairhold.ledger.rows import in_force, lay_out
 from fairhold.ledger.tables import NOBODY
-from fairhold.model.state import REASONS, Allocation, HeldUnits, Notice, Request, State
+from fairhold.model.state import REASONS, Allocation, HeldUnits, Loan, Notice, Request, State
 from fairhold.rules.victims import victim_order
 
 if TYPE_CHECKING:
@@ -27,10 +27,17 @@ class Stop(NamedTuple):
     host: str
 
 
-def open_books(plan: Plan, state: State) -> dict[str, Books]:
-    """The books of every resource group that a policy shares, in plan order."""
-    books = {group: Books(lay_out(plan, group)) for group in plan.resource_groups if entry_for(plan, group)}
+def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | None = None) -> dict[str, Books]:
+    """The books of every resource group that a policy shares, in plan order.
+
+    force : resource group → policy entries in force, where it is not the calendar that says so (R-WINDOW-1)
+    """
+    forces = {group: in_force(plan, group, state.now) for group in plan.resource_groups} | dict(force or {})
+    books = {group: Books(lay_out(plan, group, forces[group])) for group in plan.resource_groups if forces[group]}
     for group, book in books.items():
+        if state.previous_cycle is not None:
+            before = in_force(plan, group, state.previous_cycle)
+            book.before = before if before != book.rows.force else ()
         resource_group = plan.resource_groups[group]
         if resource_group.hosts:
             for machine in resource_group.hosts:
@@ -62,6 +69,9 @@ def open_books(plan: Plan, state: State) -> dict[str, Books]:
         transitions.keep(book, book.requests.row_of[held.request], book.hosts.row_of[held.host], held.units)
     for notice in state.notices:
         _book_notice(books[notice.resource_group], notice)
+    for loan in state.borrowed:
+        book = books[loan.resource_group]
+        book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
     return books
 
 
@@ -153,6 +163,7 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
         allocations=tuple(row for book in books.values() for row in _allocations(book)),
         notices=tuple(notice for group, book in books.items() for notice in _notices(book, group)),
         held=tuple(row for book in books.values() for row in _held_units(book)),
+        borrowed=tuple(loan for group, book in books.items() for loan in _loans(book, group)),
         previous_cycle=state.now,
     )
 
@@ -205,6 +216,13 @@ def _notices(book: Books, group: str) -> Iterator[Notice]:
         units[key] = units.get(key, 0) + notices.units[row]
     for (consumer, where, taker, deadline, reason, request_id, host), count in units.items():
         yield Notice(consumer, where, count, taker, deadline, reason, request_id, host)
+
+
+def _loans(book: Books, group: str) -> Iterator[Loan]:
+    """Loans in path order of the borrowers, each borrower's in the order in which it asks its lenders."""
+    node = book.rows.node
+    for (borrower, lender), units in book.borrowed.items():
+        yield Loan(node[borrower], node[lender], group, units)
 
 
 def _held_units(book: Books) -> Iterator[HeldUnits]:

@@ -25,6 +25,10 @@ class Pacing:
         """Something changed that the next cycle has to see."""
         self._ask(now if self.last is None else max(now, self.last + self.min_gap))
 
+    def at_once(self, now: int) -> None:
+        """Everything may be different: the next cycle waits for no gap."""
+        self.due = now
+
     def handed_over(self, now: int) -> None:
         """A unit went to its leaf's next task; the quotas can wait a while."""
         self._ask(now if self.last is None else max(now, self.last + self.max_interval))

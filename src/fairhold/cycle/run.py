@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.ledger.draft import new_draft
 from fairhold.ledger.snapshot import take_snapshot
-from fairhold.policy.registry import POLICIES
+from fairhold.policy.registry import policy_of
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
@@ -32,7 +32,7 @@ class CycleResult:
 def run(books: Books, now: int) -> CycleResult:
     """Run a whole cycle on one resource group; pure: the books stay as they are until the decision is applied."""
     result = quotas(books, now)
-    for rule in POLICIES[books.rows.entry.policy].moves:
+    for rule in policy_of(books.rows).moves:
         rule(result.snapshot, result.draft)
     return result
 
@@ -41,6 +41,6 @@ def quotas(books: Books, now: int) -> CycleResult:
     """Only the quotas of one resource group: what everybody is entitled to, without moving anything."""
     snapshot = take_snapshot(books, now)
     draft = new_draft(snapshot)
-    for rule in POLICIES[books.rows.entry.policy].quotas:
+    for rule in policy_of(books.rows).quotas:
         rule(snapshot, draft)
     return CycleResult(snapshot, draft)

@@ -21,6 +21,8 @@ def set_aside(
     kept: array[int],
     inside: array[int],
     own: array[int],
+    bounded: array[int],
+    budget: int,
 ) -> int:
     """Set idle slots aside for reserves, the children's before the parent's own; returns what is left for all.
 
@@ -28,6 +30,7 @@ def set_aside(
     kept   : (rows,) freed slots kept for requests of the leaf
     inside : out, (rows,) set aside in the subtree
     own    : out, (rows,) of these, for the row itself and not for one child
+    bounded, budget : (rows,) 1 for consumers that together get at most so many (R-MIX-3)
     """
     for row in range(len(tree.parent) - 1, -1, -1):
         wish = max(0, reserve[row] - held[row]) if row > 0 else 0
@@ -44,9 +47,15 @@ def set_aside(
         left = inside[row]
         for child in range(tree.first[row], tree.end[row]):
             inside[child] = min(inside[child], left)
+            if row == 0 and bounded[child] == 1:
+                inside[child] = min(inside[child], budget)
+                budget -= inside[child]
             left -= inside[child]
+        if row == 0:
+            inside[0] -= left  # more than the bounded ones may get
+            left = 0
         own[row] = left
-    return idle - inside[0] + own[0]
+    return idle - inside[0]
 
 
 @part
@@ -80,6 +89,8 @@ def grant(
     usable: array[int],
     near: array[int],
     share: array[int],
+    bounded: array[int],
+    budget: int,
 ) -> int:
     """Grant idle slots in two passes; returns what stays idle and is not set aside.
 
@@ -88,17 +99,20 @@ def grant(
     own     : (rows,) set aside for the row itself, lowered by the grants
     granted : out, (rows,) units granted to every leaf
     inside, usable, near, share : (rows,) `inside` is brought up to date, the others are room
+    bounded, budget : (rows,) 1 for consumers that together get at most so many that are not set aside (R-MIX-3)
     """
     rows = len(tree.parent)
     for row in range(rows):
         granted[row] = 0
     if common > 0 or inside[0] > 0:
-        _first_pass(tree, common, quota, demand, held, own, granted, usable, near, share)
+        _first_pass(tree, common, quota, demand, held, own, granted, usable, near, share, bounded, budget)
         for position in range(rows):
             leaf = tree.path[position]
             if granted[leaf] > 0:
-                common = take(tree, leaf, granted[leaf], common, held, own)
-        common = _second_pass(tree, common, quota, limit, demand, held, own, granted)
+                left = take(tree, leaf, granted[leaf], common, held, own)
+                budget -= bounded[leaf] * (common - left)
+                common = left
+        common = _second_pass(tree, common, quota, limit, demand, held, own, granted, bounded, budget)
     for row in range(rows - 1, -1, -1):
         inside[row] = own[row]
         for child in range(tree.first[row], tree.end[row]):
@@ -118,6 +132,8 @@ def _first_pass(
     usable: array[int],
     near: array[int],
     share: array[int],
+    bounded: array[int],
+    budget: int,
 ) -> None:
     """Top-down in the rows' order up to the quotas; a branch is handed no more than its leaves may take (R-GRANT-1).
 
@@ -149,8 +165,12 @@ def _first_pass(
             free -= near[child]
         free = max(0, free)
         for child in range(start, end):
-            share[child] = min(usable[child], near[child] + free, left)
-            free -= max(0, share[child] - near[child])
+            reach = min(free, budget) if row == 0 and bounded[child] == 1 else free
+            share[child] = min(usable[child], near[child] + reach, left)
+            far = max(0, share[child] - near[child])
+            free -= far
+            if row == 0 and bounded[child] == 1:
+                budget -= far
             left -= share[child]
 
 
@@ -164,6 +184,8 @@ def _second_pass(
     held: array[int],
     own: array[int],
     granted: array[int],
+    bounded: array[int],
+    budget: int,
 ) -> int:
     """What is still idle goes to leaves that miss some, in path order: nothing is stopped beside it (R-GRANT-2)."""
     for position in range(len(tree.path)):
@@ -173,7 +195,7 @@ def _second_pass(
         units = min(quota[leaf], demand[leaf]) - held[leaf]
         if units <= 0:
             continue
-        within = common
+        within = min(common, budget) if bounded[leaf] == 1 else common
         row = leaf
         while row > 0:
             within += own[row]
@@ -182,5 +204,7 @@ def _second_pass(
         units = min(units, within)
         if units > 0:
             granted[leaf] += units
-            common = take(tree, leaf, units, common, held, own)
+            left = take(tree, leaf, units, common, held, own)
+            budget -= bounded[leaf] * (common - left)
+            common = left
     return common

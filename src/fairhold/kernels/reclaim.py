@@ -18,6 +18,7 @@ class Holdings(NamedTuple):
     `keep` and `protected` are brought up to date where a limit above leaves nothing kept.
 
     quota, limit, reserve : (rows,)
+    entitled  : (rows,) of a leaf, up to where it takes back; of a branch, what it may hold before others take from it
     held      : (rows,) units held, those under notice included
     whole     : (rows,) held and set aside in the subtree
     keep      : (rows,) what is not taken for others: the quota, or more (R-KEEP-1)
@@ -28,6 +29,7 @@ class Holdings(NamedTuple):
     """
 
     quota: array[int]
+    entitled: array[int]
     limit: array[int]
     reserve: array[int]
     held: array[int]
@@ -54,7 +56,7 @@ class Balance(NamedTuple):
 @part
 def _leaf(row: int, have: Holdings, out: Balance) -> None:
     """What a leaf misses, can give and must give (R-RECLAIM-1)."""
-    out.missing[row] = max(0, have.quota[row] - have.whole[row])
+    out.missing[row] = max(0, have.entitled[row] - have.whole[row])
     out.must[row] = max(0, have.held[row] - have.limit[row], have.bound[row])
     out.can[row] = max(out.must[row], have.held[row] - have.keep[row])
     if have.protected[row] == 1:
@@ -62,8 +64,8 @@ def _leaf(row: int, have: Holdings, out: Balance) -> None:
 
 
 @part
-def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance) -> int:
-    """What a branch misses, can give and must give beyond itself (R-RECLAIM-2).
+def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance, flat: bool) -> int:  # noqa: FBT001
+    """What a branch misses, can give and must give beyond itself (R-RECLAIM-2, R-SHARE-10; flat: R-SHARE-9).
 
     Returns by how much its limit is broken beyond what the subtree can give; 0 or less: not at all.
     """
@@ -75,8 +77,15 @@ def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance) -> int:
         can += out.can[child]
         must += out.must[child]
     whole = have.whole[row]
+    if flat:
+        out.lack[row] = 0
+        out.missing[row] = missing
+        out.can[row] = can
+        over = whole + missing - have.limit[row]
+        out.must[row] = max(must, min(can, over))
+        return over - can
     inner = min(missing, can)
-    outer = min(missing - inner, max(0, have.quota[row] - whole))
+    outer = min(missing - inner, max(0, have.entitled[row] - whole))
     out.lack[row] = missing - inner - outer
     out.missing[row] = inner + max(outer, have.reserve[row] - whole + max(0, must - inner), 0)
     out.can[row] = max(must, min(can, inner + max(0, whole - have.keep[row])))
@@ -86,17 +95,24 @@ def _branch(tree: TreeColumns, row: int, have: Holdings, out: Balance) -> int:
 
 
 @kernel
-def balance(tree: TreeColumns, have: Holdings, out: Balance, room: array[int]) -> None:
+def balance(
+    tree: TreeColumns,
+    have: Holdings,
+    flat: bool,  # noqa: FBT001  # columns and numbers only: kernels are called by position
+    out: Balance,
+    room: array[int],
+) -> None:
     """What every row misses, can give and must give, bottom-up, in place.
 
+    flat : all leaves are one list, whatever their branches; a branch counts only for its limit
     room : (rows,)
     """
     for row in range(len(tree.parent) - 1, 0, -1):
         out.lack[row] = 0
         if tree.first[row] == tree.end[row]:
             _leaf(row, have, out)
-        elif _branch(tree, row, have, out) > 0:
-            _again(tree, row, have, out, room)
+        elif _branch(tree, row, have, out, flat) > 0:
+            _again(tree, row, have, flat, out, room)
     out.missing[0] = 0
     out.can[0] = 0
     out.must[0] = 0
@@ -107,7 +123,14 @@ def balance(tree: TreeColumns, have: Holdings, out: Balance, room: array[int]) -
 
 
 @part
-def _again(tree: TreeColumns, top: int, have: Holdings, out: Balance, room: array[int]) -> None:
+def _again(
+    tree: TreeColumns,
+    top: int,
+    have: Holdings,
+    flat: bool,  # noqa: FBT001
+    out: Balance,
+    room: array[int],
+) -> None:
     """Compute a subtree again with nothing protected or kept inside: its limit cannot be met otherwise.
 
     Breadth first, every level of a subtree is one range of rows; `room` and `out.gives` note where each starts and
@@ -123,22 +146,21 @@ def _again(tree: TreeColumns, top: int, have: Holdings, out: Balance, room: arra
     while level >= 0:
         for row in range(room[level], out.gives[level]):
             have.protected[row] = 0
-            have.keep[row] = have.quota[row]
             if tree.first[row] == tree.end[row]:
+                have.keep[row] = have.quota[row]
                 _leaf(row, have, out)
             else:
-                _branch(tree, row, have, out)
+                have.keep[row] = have.entitled[row]
+                _branch(tree, row, have, out, flat)
         level -= 1
 
 
 @part
-def _divide(tree: TreeColumns, row: int, amount: int, noticed: array[int], out: Balance) -> None:
-    """Divide what a node gives over its children (R-RECLAIM-4).
+def _divide(start: int, end: int, amount: int, noticed: array[int], out: Balance) -> None:
+    """Divide what a node gives over its children, or over its leaves (R-RECLAIM-4).
 
     noticed : (rows,) units under notice that count, summed up the tree
     """
-    start = tree.first[row]
-    end = tree.end[row]
     given = 0
     for child in range(start, end):
         out.gives[child] = min(out.can[child], max(out.must[child], noticed[child]))
@@ -214,4 +236,63 @@ def divide(tree: TreeColumns, have: Holdings, lost: int, asked: int, out: Balanc
     out.lack[0] = max(0, wanted - out.can[0])
     for row in range(len(tree.parent)):
         if tree.first[row] < tree.end[row]:
-            _divide(tree, row, out.gives[row], noticed, out)
+            _divide(tree.first[row], tree.end[row], out.gives[row], noticed, out)
+
+
+@kernel
+def divide_flat(
+    tree: TreeColumns,
+    position: array[int],
+    size: array[int],
+    have: Holdings,
+    lost: int,
+    asked: int,
+    out: Balance,
+    noticed: array[int],
+    leaf: array[int],
+    line: Balance,
+) -> None:
+    """What every leaf gives where all leaves are one list, in place (R-SHARE-9).
+
+    Branches, deepest first, divide what they must give over their leaves, which then must give it; the root divides
+    the rest over all leaves. In path order the leaves of a branch stand side by side.
+
+    lost, asked : as for `divide`
+    noticed, leaf, line : (rows,) room: the leaves in path order, and their numbers
+    """
+    rows = len(tree.parent)
+    count = 0
+    for place in range(rows):
+        row = tree.path[place]
+        # What stands before a row in path order is known by now: `lack` keeps how many leaves that are.
+        line.lack[row] = count
+        if row > 0 and tree.first[row] == tree.end[row]:
+            leaf[count] = row
+            line.can[count] = out.can[row]
+            line.must[count] = out.must[row]
+            noticed[count] = min(have.noticed[row], out.can[row])
+            count += 1
+    for row in range(rows - 1, 0, -1):
+        if tree.first[row] == tree.end[row]:
+            continue
+        after = position[row] + size[row]
+        start = line.lack[row]
+        end = line.lack[tree.path[after]] if after < rows else count
+        must = 0
+        for place in range(start, end):
+            must += line.must[place]
+        if must < out.must[row]:
+            _divide(start, end, out.must[row], noticed, line)
+            for place in range(start, end):
+                line.must[place] = line.gives[place]
+    wanted = out.missing[0] + lost
+    out.gives[0] = max(out.must[0], min(wanted, out.can[0]) if asked < 0 else min(asked, out.can[0]))
+    out.lack[0] = max(0, wanted - out.can[0])
+    _divide(0, count, out.gives[0], noticed, line)
+    for row in range(1, rows):
+        out.gives[row] = 0
+    for place in range(count):
+        out.gives[leaf[place]] = line.gives[place]
+    for row in range(rows - 1, 0, -1):
+        if tree.parent[row] > 0:
+            out.gives[tree.parent[row]] += out.gives[row]

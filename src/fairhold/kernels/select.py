@@ -30,7 +30,7 @@ def leaves_where_more(tree: TreeColumns, one: array[int], other: array[int], out
 @kernel
 def is_at_rest(
     tree: TreeColumns,
-    quota: array[int],
+    entitled: array[int],
     reserve: array[int],
     limit: array[int],
     whole: array[int],
@@ -41,7 +41,7 @@ def is_at_rest(
     whole : (rows,) units held and set aside in the subtree
     """
     for row in range(1, len(tree.parent)):
-        entitled = quota[row] if tree.first[row] == tree.end[row] else reserve[row]
-        if entitled > whole[row] or whole[row] > limit[row] or noticed[row] > 0:
+        wanted = entitled[row] if tree.first[row] == tree.end[row] else reserve[row]
+        if wanted > whole[row] or whole[row] > limit[row] or noticed[row] > 0:
             return False
     return True

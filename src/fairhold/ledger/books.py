@@ -18,13 +18,30 @@ class Books:
     every transition, so that a cycle starts by copying columns and not by counting.
 
     rows    : the plan's side
+    before  : the entries in force at the cycle before, where they are others than now; empty = they are the same
+    borrowed : (borrower, lender) → units that a leaf uses of another's, as the cycle before has left it (R-LEND-4)
     demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
     """
 
-    __slots__ = ("allocations", "demand", "held", "hosts", "keeps", "kept", "noticed", "notices", "requests", "rows")
+    __slots__ = (
+        "allocations",
+        "before",
+        "borrowed",
+        "demand",
+        "held",
+        "hosts",
+        "keeps",
+        "kept",
+        "noticed",
+        "notices",
+        "requests",
+        "rows",
+    )
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
+        self.before: tuple[int, ...] = ()
+        self.borrowed: dict[tuple[int, int], int] = {}
         self.demand = zeros(len(rows))
         self.held = zeros(len(rows))
         self.noticed = zeros(len(rows))

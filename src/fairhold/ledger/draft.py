@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.columns import Needs, zeros
 from fairhold.kernels.reclaim import Balance
@@ -11,8 +11,24 @@ from fairhold.ledger.decision import Decision
 
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Callable
+    from fractions import Fraction
 
+    from fairhold.kernels.amounts import Amounts
     from fairhold.ledger.snapshot import Snapshot
+
+
+class Owning(NamedTuple):
+    """What the quotas of `ownership` are made of, beside the shares of what nobody owns.
+
+    own     : (rows,) of a leaf, what it uses of its own (R-OWN-1)
+    balance : (rows,) of a leaf, what it uses of balances above it (R-OWN-2)
+    lent    : (pairs of the lists,) what it uses of others' (R-LEND-2)
+    """
+
+    own: array[int]
+    balance: array[int]
+    lent: array[int]
 
 
 @dataclass
@@ -21,10 +37,20 @@ class Draft:
 
     needs     : reserve now, sure slots, need (R-SCALE, R-NEED)
     quota     : (rows,) whole slots (R-QUOTA, R-ROUND)
+    entitled  : (rows,) of a leaf, up to where it takes back what it misses; of a branch, what it may hold before others
+        take from it; the quota, where a policy says nothing else
+    firm      : (rows,) of a leaf, what it may hold for sure, whatever rounding says (R-RECLAIM-5)
+    owning    : parts of the quotas of `ownership`, None elsewhere
+    exact     : row → exact share (R-EXACT-1); asked for only where rounding matters
+    planned   : planned shares of `share_ratio` (R-SHARE-3), None elsewhere
+    planned_slots : (rows,) these rounded, where they are fixed (R-SHARE-7)
+    filled    : exact amounts of one filling over all leaves (R-SHARE-4), None elsewhere
     held      : (rows,) units held, after the grants
     inside    : (rows,) idle units set aside in the subtree, after the grants
     own       : (rows,) of these, for the row itself
     idle      : idle units after the grants
+    switched  : (rows,) units of a leaf that go because a switch has put it under another policy (R-SWITCH-1)
+    bound     : (rows,) units of a leaf that go whatever is missing
     protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
     keep      : (rows,) what is not taken for others (R-KEEP-1)
     balance   : who misses, can give, must give, lacks and gives what (R-RECLAIM)
@@ -32,10 +58,19 @@ class Draft:
 
     needs: Needs
     quota: array[int]
+    entitled: array[int]
+    firm: array[int]
+    owning: Owning | None
+    exact: Callable[[int], Fraction]
+    planned: Amounts | None
+    planned_slots: array[int]
+    filled: Amounts | None
     held: array[int]
     inside: array[int]
     own: array[int]
     idle: int
+    switched: array[int]
+    bound: array[int]
     protected: array[int]
     keep: array[int]
     balance: Balance
@@ -45,15 +80,29 @@ class Draft:
 def new_draft(snapshot: Snapshot) -> Draft:
     """An empty draft."""
     rows = len(snapshot.rows)
+    quota = zeros(rows)
     return Draft(
         needs=Needs(*(zeros(rows) for _ in Needs._fields)),
-        quota=zeros(rows),
+        quota=quota,
+        entitled=quota,
+        firm=zeros(rows),
+        owning=None,
+        exact=_nothing,
+        planned=None,
+        planned_slots=zeros(rows),
+        filled=None,
         held=snapshot.held[:],
         inside=zeros(rows),
         own=zeros(rows),
         idle=snapshot.idle,
+        switched=zeros(rows),
+        bound=snapshot.pinned[:],
         protected=zeros(rows),
         keep=zeros(rows),
         balance=Balance(*(zeros(rows) for _ in Balance._fields)),
         decision=Decision(),
     )
+
+
+def _nothing(row: int) -> Fraction:
+    raise AssertionError(f"no rule has said what row {row} shares exactly")

@@ -3,43 +3,67 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import PlanColumns, TreeColumns, zeros
+from fairhold.ledger.lists import make_lists
 from fairhold.model.plan import ConsumerSettings
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from fairhold.model.plan import Plan, PolicyEntry, ResourceGroup
+    from fairhold.kernels.amounts import Amounts
+    from fairhold.ledger.lists import Lists
+    from fairhold.model.plan import Plan, PolicyEntry, PolicySettings, ResourceGroup
 
 _DEFAULTS = ConsumerSettings()
+_UNSTATED_RATIO = {"share_ratio": 1}
+"""Share ratio of consumers that state none, by policy; elsewhere 0: who states none takes no part."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """One resource group of a plan in columns; made once a plan, used by every cycle.
+    """One resource group of a plan in columns; made once a plan and window, used by every cycle.
 
+    source : the plan
+    force  : positions under `policies:` of the entries in force
     group  : the resource group
-    entry  : the policy entry in force
+    entries : the policy entries in force, in plan order; several where policies are mixed in the group
+    chosen : (rows,) the row's entry, a position in `entries`: that of its first-level ancestor; 0 at the root
     tree, plan : columns, see there; settings that the policy entry does not state have their defaults
+    ratio  : (rows,) share ratio, 0 = takes no part in a share pool; 0 at the root
     node   : (rows,) the consumer's row in the plan's tree
     grace  : (rows,) reclaim grace in force in microseconds: the nearest node's, a policy entry's before the tree's
     configured : slots that the policy's consumers were planned for (S1.37)
+    known  : entries in force → the columns then, of all windows that were seen; shared between them
     """
 
+    source: Plan
+    force: tuple[int, ...]
     group: ResourceGroup
-    entry: PolicyEntry
+    entries: tuple[PolicyEntry, ...]
+    chosen: array[int]
     tree: TreeColumns
     plan: PlanColumns
+    ratio: array[int]
     node: array[int]
     grace: array[int]
     configured: int
     paths: tuple[str, ...]
+    known: dict[tuple[int, ...], Rows] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.node)
+
+    @property
+    def entry(self) -> PolicyEntry:
+        """The first entry in force, the only one in most groups; where policies are mixed, that of `hybrid`."""
+        return next((entry for entry in self.entries if entry.policy != "ownership"), self.entries[0])
+
+    def settings(self, row: int) -> PolicySettings:
+        """Switches of the entry that holds for a row."""
+        return self.entries[self.chosen[row]].settings
 
     @cached_property
     def row(self) -> array[int]:
@@ -48,6 +72,85 @@ class Rows:
         for row, node in enumerate(self.node):
             back[node] = row
         return back
+
+    @cached_property
+    def policies(self) -> frozenset[str]:
+        """Names of the policies in force."""
+        return frozenset(entry.policy for entry in self.entries)
+
+    def is_scaled(self, row: int) -> bool:
+        """Whether what a row owns is scaled with the group (R-SCALE-1)."""
+        return self.entries[self.chosen[row]].policy == "hybrid"
+
+    def owned_now(self, row: int, slots: int) -> int:
+        """What a consumer owns of the slots that there are now, whole slots; exact owners are not scaled (R-MIX-2)."""
+        owned, configured = self.plan.owned[row], self.configured - self.apart
+        if self.is_owner[row]:
+            return owned
+        return owned * max(0, slots - self.apart) // configured if configured else 0
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some consumers own exactly and others what is scaled (R-MIX-1)."""
+        return len(self.policies) > 1
+
+    @cached_property
+    def is_owner(self) -> array[int]:
+        """(rows,) 1 where slots are owned exactly, by `ownership`; 0 at the root."""
+        exact = [int(entry.policy == "ownership") for entry in self.entries]
+        return array("q", [0, *(exact[at] for at in self.chosen[1:])])
+
+    @cached_property
+    def apart(self) -> int:
+        """Slots that `ownership` owns beside `hybrid`; 0 where nothing is mixed (R-MIX-2)."""
+        first = range(self.tree.first[0], self.tree.end[0])
+        return sum(self.plan.owned[row] for row in first if self.is_owner[row]) if self.is_mixed else 0
+
+    @cached_property
+    def scaled(self) -> PlanColumns:
+        """What is owned and shared by `hybrid`: its consumers' columns, the others owning nothing here."""
+        if not self.is_mixed:
+            return self.plan
+        owned = array("q", [0 if exact else units for exact, units in zip(self.is_owner, self.plan.owned, strict=True)])
+        return self.plan._replace(owned=owned)
+
+    @cached_property
+    def bounded(self) -> array[int]:
+        """(rows,) 1 for consumers of `hybrid` beside `ownership`, whose slots are not theirs (R-MIX-3)."""
+        return array("q", (int(self.is_mixed and not exact) for exact in self.is_owner))
+
+    @cached_property
+    def lists(self) -> Lists:
+        """The lend and borrow lists in force."""
+        stated = {
+            row: settings
+            for row, node in enumerate(self.node)
+            if self.is_owner[row] and (settings := self.entries[self.chosen[row]].consumers.get(node)) is not None
+        }
+        return make_lists((leaf for leaf in self.leaves if self.is_owner[leaf]), stated, self.row)
+
+    @cached_property
+    def balances(self) -> tuple[array[int], array[int]]:
+        """Branches of `ownership` that own more than their children, deepest first, then in path order; by how much."""
+        tree, owned = self.tree, self.plan.owned
+        found = [
+            (-self.depths[row], self.position[row], row, balance)
+            for row in range(1, len(self))
+            if self.is_owner[row] and not self.is_leaf(row)
+            if (balance := owned[row] - sum(owned[tree.first[row] : tree.end[row]])) > 0
+        ]
+        found.sort()
+        return array("q", [each[2] for each in found]), array("q", [each[3] for each in found])
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all leaves share as one list, whatever their branches (R-SHARE-4, R-SHARE-9)."""
+        return self.entry.policy == "share_ratio" and self.entry.settings.enforce == "leaf"
+
+    @cached_property
+    def planned(self) -> dict[int, Amounts]:
+        """Slots of the group → planned shares, where they have been worked out: they do not depend on demand."""
+        return {}
 
     @cached_property
     def position(self) -> array[int]:
@@ -66,12 +169,17 @@ class Rows:
         return size
 
     @cached_property
-    def depth(self) -> int:
-        """Levels below the root."""
+    def depths(self) -> array[int]:
+        """(rows,) levels above every row; 0 at the root."""
         depth = zeros(len(self.node))
         for row in range(1, len(self.node)):
             depth[row] = depth[self.tree.parent[row]] + 1
-        return max(depth)
+        return depth
+
+    @property
+    def depth(self) -> int:
+        """Levels below the root."""
+        return self.depths[-1]  # breadth first, the last row is one of the deepest
 
     @cached_property
     def has_worse(self) -> array[int]:
@@ -101,18 +209,40 @@ class Rows:
         return self.paths[self.node[row]]
 
 
-def entry_for(plan: Plan, group: str) -> PolicyEntry | None:
-    """The policy entry that shares a resource group, None where none does."""
-    return next((entry for entry in plan.policies if group in entry.resource_groups), None)
+def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, ...]:
+    """Positions of the policy entries that share a resource group, in plan order; none where no policy does.
+
+    instant : at which they are in force; None = the earliest ones of the plan, for what windows do not matter to
+    """
+    calendar = plan.calendar
+    if calendar is not None and group in calendar.windows.tracks:
+        return calendar.in_force(group, 0 if instant is None else instant)
+    return tuple(at for at, entry in enumerate(plan.policies) if group in entry.resource_groups)
 
 
-def lay_out(plan: Plan, group: str) -> Rows:
-    """The columns of one resource group; raises KeyError where no policy shares it."""
-    entry = entry_for(plan, group)
-    if entry is None:
+def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:
+    """The columns of the same group with other entries in force; made once."""
+    rows.known.setdefault(rows.force, rows)
+    if force not in rows.known:
+        rows.known[force] = replace(lay_out(rows.source, rows.group.name, force), known=rows.known)
+    return rows.known[force]
+
+
+def lay_out(plan: Plan, group: str, force: tuple[int, ...] = ()) -> Rows:
+    """The columns of one resource group; raises KeyError where no policy shares it.
+
+    force : positions under `policies:` of the entries in force; none = as `in_force` without an instant
+    """
+    force = force or in_force(plan, group)
+    if not force:
         raise KeyError(group)
+    places = tuple(sorted(set(force)))
+    entries = tuple(plan.policies[at] for at in places)
     tree = plan.tree
-    settings = [entry.consumers.get(node, _DEFAULTS) for node in range(len(tree))]
+    of_node = zeros(len(tree))
+    if len(entries) > 1:
+        of_node = array("q", map(places.index, entries_of_consumers(plan, group, force)))
+    settings = [entries[of_node[node]].consumers.get(node, _DEFAULTS) for node in range(len(tree))]
 
     def rank_of(node: int) -> int:
         stated = settings[node].rank if settings[node].rank is not None else tree.rank[node]
@@ -145,7 +275,38 @@ def lay_out(plan: Plan, group: str) -> Rows:
     configured = resource_group.configured_slots
     if configured is None:
         configured = sum(planned.owned[row] for row in range(columns.first[0], columns.end[0]))
-    return Rows(resource_group, entry, columns, planned, node, grace, configured, tree.paths)
+    ratio = array("q", [_ratio(entries[of_node[at]].policy, settings[at]) for at in node])
+    ratio[0] = 0
+    chosen = array("q", [of_node[at] for at in node])
+    return Rows(
+        plan, force, resource_group, entries, chosen, columns, planned, ratio, node, grace, configured, tree.paths
+    )
+
+
+def entries_of_consumers(plan: Plan, group: str, force: tuple[int, ...]) -> list[int]:
+    """(consumers,) the position under `policies:` of the entry that each is under, its first-level ancestor's.
+
+    force : positions of the entries in force
+    """
+    of_node = [force[0]] * len(plan.tree)
+    if len(force) == 1:
+        return of_node
+    top = plan.tree.first_level
+    if plan.calendar is not None and group in plan.calendar.windows.tracks:
+        for track, at in zip(plan.calendar.windows.tracks[group], force, strict=True):
+            for node in track.consumers:
+                of_node[node] = at
+    else:
+        for at in force:
+            for node in plan.policies[at].consumers:
+                of_node[top[node]] = at
+    for node in range(1, len(of_node)):
+        of_node[node] = of_node[top[node]]
+    return of_node
+
+
+def _ratio(policy: str, stated: ConsumerSettings) -> int:
+    return _UNSTATED_RATIO.get(policy, 0) if stated.share_ratio is None else stated.share_ratio
 
 
 def _depth_first(tree: TreeColumns) -> list[int]:

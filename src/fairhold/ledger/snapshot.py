@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairhold.kernels import _jit
@@ -27,7 +28,7 @@ class Snapshot:
 
     now      : instant
     slots    : slots of the group now
-    apart    : slots of these that consumers under another policy own (0 without mixing, S1.83-86)
+    apart    : slots of these that `ownership` owns beside `hybrid` (0 where nothing is mixed, R-MIX-2)
     demand, held, noticed, kept : (rows,) units; demand and held are rolled up to the parents
     pinned   : (rows,) units of a leaf whose notice is never withdrawn
     compiled : whether kernels run compiled on it
@@ -55,9 +56,24 @@ class Snapshot:
         return max(0, self.slots - self.held[0])
 
     @property
+    def budget(self) -> int:
+        """Idle slots that `hybrid` may have beside `ownership` (R-MIX-3); 0 where nothing is mixed."""
+        rows = self.rows
+        if not rows.is_mixed:
+            return 0
+        first = range(rows.tree.first[0], rows.tree.end[0])
+        return max(0, self.scale[0] - sum(self.held[row] for row in first if rows.bounded[row]))
+
+    @property
     def lost(self) -> int:
         """Units held beyond the slots that there are (hosts lost while busy)."""
         return max(0, self.held[0] - self.slots)
+
+    @cached_property
+    def opens(self) -> int:
+        """Instant before which no notice runs out: later than now where entries are in force ahead of their window."""
+        calendar = self.rows.source.calendar
+        return self.now if calendar is None else calendar.opening(self.rows.group.name, self.now)
 
     @property
     def scale(self) -> tuple[int, int]:
@@ -82,14 +98,23 @@ def take_snapshot(books: Books, now: int) -> Snapshot:
     if compiled:
         compiled = _jit.fits(len(rows), _largest_product(rows, slots, demand[0], held[0]))
     return Snapshot(
-        books, now, slots, 0, demand, held, array("q", books.noticed), array("q", books.kept), _pinned(books), compiled
+        books,
+        now,
+        slots,
+        rows.apart,
+        demand,
+        held,
+        array("q", books.noticed),
+        array("q", books.kept),
+        _pinned(books),
+        compiled,
     )
 
 
 def _largest_product(rows: Rows, slots: int, demand: int, held: int) -> int:
     """Bound on every product that the kernels form: slots or units times weights times the even mode's unit."""
     units = max(slots, demand, held, rows.configured, 1)
-    weights = max(rows.configured, len(rows), 1)
+    weights = max(rows.configured, len(rows), sum(rows.ratio), 1)
     unit = max(rows.configured, 1) if rows.entry.settings.distribute_evenly else 1
     return max(units * weights * unit, units * units)
 

@@ -9,8 +9,12 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from fairhold.model.state import REASONS
+
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
+
+WINDOW = REASONS.index("window")
 
 
 def add_host(books: Books, name: str, slots: int) -> int:
@@ -192,6 +196,17 @@ def withdraw(books: Books, notice: int, units: int) -> None:
         if not notices.by_allocation[allocation]:
             del notices.by_allocation[allocation]
         notices.drop(notice)
+
+
+def pin(books: Books, notice: int, units: int) -> None:
+    """Units of a notice count for a switch of windows from now on; the others keep a notice of their own."""
+    notices = books.notices
+    if units < notices.units[notice]:
+        left = notices.units[notice] - units
+        rest = (notices.taker[notice], notices.deadline[notice], notices.reason[notice])
+        withdraw(books, notice, left)
+        give_notice(books, notices.allocation[notice], left, *rest)
+    notices.reason[notice] = WINDOW
 
 
 def release(books: Books, allocation: int, units: int) -> None:

@@ -10,10 +10,16 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.model.calendar import Calendar
     from fairhold.model.tree import ConsumerTree
+    from fairhold.model.window import Span
 
 VICTIM_ORDERS = ("youngest", "oldest", "lowest_priority")
 WITHIN = ("users", "fifo")
+AUTO = -1
+"""A lead as long as the longest grace."""
+ENFORCED = ("leaf", "parent")
+ENTITLEMENTS = ("planned", "workload", "fixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +46,29 @@ class ResourceGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Peer:
+    """A consumer on a lend or borrow list.
+
+    consumer : row of a leaf
+    limit    : slots at most, UNLIMITED = none
+    """
+
+    consumer: int
+    limit: int = UNLIMITED
+
+
+@dataclass(frozen=True, slots=True)
 class ConsumerSettings:
-    """What a policy entry states for one consumer (SPEC §3).
+    """What a policy entry states for one consumer; which of it a policy reads stands in `planio/entries.py`.
 
     owned    : slots guaranteed, may be reclaimed at any time (S1.6-8)
     reserved : part of `owned` that is never lent (S1.9-13)
     limit    : cap of owned and borrowed together, UNLIMITED = none (S1.16-17)
     rank     : overrides the tree's, None = the tree's
     grace    : reclaim grace in microseconds, overrides the tree's, None = the tree's
+    share_ratio : weight in a share pool, None = what the policy takes for it (SPEC §5)
+    lend_to     : who may use what is owned and not needed (`ownership`, SPEC §4)
+    borrow_from : whose slots may be used, in the order in which they are asked (`ownership`, SPEC §4)
     """
 
     owned: int = 0
@@ -55,6 +76,9 @@ class ConsumerSettings:
     limit: int = UNLIMITED
     rank: int | None = None
     grace: int | None = None
+    share_ratio: int | None = None
+    lend_to: tuple[Peer, ...] = ()
+    borrow_from: tuple[Peer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +90,9 @@ class PolicySettings:
     packing             : which host a unit is put on
     victims             : who inside a leaf gives first, one of VICTIM_ORDERS
     within              : whose turn it is inside a leaf among requests of one priority, one of WITHIN
+    enforce             : at which level share ratios hold, one of ENFORCED (`share_ratio`, S3.2, S3.10)
+    entitlement         : what a leaf can take back, one of ENTITLEMENTS (`share_ratio`, S3.7)
+    lead                : microseconds before its window opens from which units are reclaimed for it, or AUTO (SPEC §9)
     """
 
     distribute_evenly: bool = False
@@ -73,6 +100,9 @@ class PolicySettings:
     packing: str = "stacked"
     victims: str = "youngest"
     within: str = "users"
+    enforce: str = "leaf"
+    entitlement: str = "planned"
+    lead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +110,16 @@ class PolicyEntry:
     """One entry under `policies:`: a policy for some resource groups.
 
     consumers : row of the consumer → its settings; who is not listed has the defaults
+    window    : when it is in force, as the plan says it; empty = whenever no other entry is (SPEC §9)
+    spans     : the same in numbers
     """
 
     resource_groups: tuple[str, ...]
     policy: str
     settings: PolicySettings = field(default_factory=PolicySettings)
     consumers: Mapping[int, ConsumerSettings] = field(default_factory=dict)
+    window: str = ""
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +132,7 @@ class Plan:
     tree         : the consumers
     resource_groups : by name, in plan order
     policies     : in plan order
+    calendar     : which entries are in force when; None = no entry has a window, all are in force always
     """
 
     cluster: str
@@ -106,3 +141,4 @@ class Plan:
     tree: ConsumerTree
     resource_groups: Mapping[str, ResourceGroup]
     policies: tuple[PolicyEntry, ...]
+    calendar: Calendar | None = None

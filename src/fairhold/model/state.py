@@ -68,6 +68,19 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Loan:
+    """Units that a leaf has borrowed of what another one owns (`ownership`).
+
+    borrower, lender : rows of leaves
+    """
+
+    borrower: int
+    lender: int
+    resource_group: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
 class HeldUnits:
     """Freed units on a host that are kept for one request."""
 
@@ -86,6 +99,7 @@ class State:
     hosts_down     : names of hosts that are down
     demand         : (row, resource group) → units wanted now, running ones included
     allocated      : (row, resource group) → units held
+    borrowed       : who uses whose slots, as the cycle before has left it
     previous_cycle : instant of the cycle before, None = unknown
     """
 
@@ -98,4 +112,5 @@ class State:
     allocations: tuple[Allocation, ...] = ()
     notices: tuple[Notice, ...] = ()
     held: tuple[HeldUnits, ...] = ()
+    borrowed: tuple[Loan, ...] = ()
     previous_cycle: int | None = None

@@ -94,8 +94,8 @@ class Accounting:
         if slots == pool.slots:
             return
         pool.slots, pool.unowned = slots, slots
-        for leaf, owned in zip(pool.leaves, pool.owned, strict=True):
-            leaf.owned = owned * slots // pool.configured if pool.configured else 0
+        for leaf, row in zip(pool.leaves, pool.rows.leaves, strict=True):
+            leaf.owned = pool.rows.owned_now(row, slots)
             pool.unowned -= leaf.owned
             pool.dirty[leaf.place] = None
             self._shift(leaf)

@@ -80,7 +80,7 @@ class Pool:
     def __init__(self, books: Books, now: int) -> None:
         rows = books.rows
         self.group, self.shrinks = rows.group.name, False
-        self.slots, self.configured, self.owned = 0, rows.configured, [rows.plan.owned[row] for row in rows.leaves]
+        self.slots, self.rows = 0, rows
         self.leaves = [
             LeafAccount(rows.path(row), self, place, rows.plan.reserved[row]) for place, row in enumerate(rows.leaves)
         ]

@@ -189,6 +189,26 @@ class Paused(NamedTuple):
     reclaims: bool
 
 
+class WindowOpened(NamedTuple):
+    """Other policy entries are in force in a resource group; entries: their positions in the plan."""
+
+    resource_group: str
+    entries: tuple[int, ...]
+
+
+class Pinned(NamedTuple):
+    """The notice of an attempt counts for a switch of windows: it can no longer be withdrawn."""
+
+    attempt: int
+
+
+class LoansCounted(NamedTuple):
+    """Others use others' slots than before; loans: path of the borrower, of the lender, units."""
+
+    resource_group: str
+    loans: tuple[tuple[str, str, int], ...]
+
+
 class CycleRan(NamedTuple):
     """A cycle ran; cause: name of the first event since the one before."""
 
@@ -220,6 +240,9 @@ Change = (
     | MachineShut
     | MachineRefused
     | Paused
+    | WindowOpened
+    | Pinned
+    | LoansCounted
     | CycleRan
 )
 KINDS: dict[str, type[Change]] = {kind.__name__: kind for kind in get_args(Change)}

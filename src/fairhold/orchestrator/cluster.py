@@ -11,7 +11,9 @@ from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord
+from fairhold.orchestrator.loans import count_cycle, count_loans, pin
 from fairhold.orchestrator.tasks import Attempt, JobRecord
+from fairhold.orchestrator.windows import open_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -365,9 +367,6 @@ class Cluster:
     def _pause(self, change: say.Paused, _now: int) -> None:
         self.paused[change.resource_group] = (change.grants, change.reclaims)
 
-    def _count_cycle(self, change: say.CycleRan, _now: int) -> None:
-        self.cycles = change.number
-
 
 _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.JobAdded: Cluster._add,
@@ -392,5 +391,8 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.MachineShut: Cluster._shut,
     say.MachineRefused: Cluster._refuse,
     say.Paused: Cluster._pause,
-    say.CycleRan: Cluster._count_cycle,
+    say.WindowOpened: open_window,
+    say.Pinned: pin,
+    say.LoansCounted: count_loans,
+    say.CycleRan: count_cycle,
 }

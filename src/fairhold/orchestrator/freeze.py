@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.changes import JobAdded
 from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.loans import told
 from fairhold.orchestrator.tasks import Attempt, JobRecord
 
 if TYPE_CHECKING:
@@ -41,6 +42,16 @@ def freeze(cluster: Cluster) -> Document:
         ],
         "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
         "dependents": {needed: list(names) for needed, names in cluster.dependents.items() if names},
+        "windows": {
+            group: [list(books.rows.force), list(books.before)]
+            for group, books in cluster.books.items()
+            if books.rows.source.calendar is not None
+        },
+        "borrowed": {
+            group: [list(loan) for loan in told(books, sorted(books.borrowed.items()))]
+            for group, books in cluster.books.items()
+            if books.borrowed
+        },
     }
 
 
@@ -146,8 +157,17 @@ class _Thawing:
             cluster.book_notice(cluster.attempts[name])
         for group, host in cluster.hosts:
             cluster.fit(group, host)
+        self._loans()
         cluster.dependents = {needed: dict.fromkeys(names) for needed, names in document["dependents"].items()}
         return cluster
+
+    def _loans(self) -> None:
+        """Who uses whose slots, of those that are still there."""
+        for group, loans in self.document.get("borrowed", {}).items():
+            for borrower, lender, units in loans:
+                one, other = self._row(group, borrower), self._row(group, lender)
+                if one is not None and other is not None:
+                    self.books[group].borrowed[one, other] = units
 
     def _path(self, path: str) -> str:
         """Where a consumer is now."""

@@ -34,6 +34,8 @@ from fairhold.orchestrator.events import (
     Woken,
 )
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
+from fairhold.orchestrator.loans import told
+from fairhold.orchestrator.windows import Openings
 from fairhold.rules.handing import hand_over
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class Orchestrator:
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
         self._quota: dict[str, array[int]] = {}
         self._cause: dict[str, str] = {}
+        self._openings = Openings(self.books)
         self._out: list[Instruction] = []
 
     def handle(self, event: Event, now: int) -> tuple[Instruction, ...]:
@@ -101,9 +104,10 @@ class Orchestrator:
                 self.changed(self.jobs[name].resource_group)
             else:
                 self.stop(self.attempts[number], "reclaim")
+        is_switch = isinstance(event, Woken) and self._open_windows()
         for group, pacing in self._pacing.items():
             self._stop_expired(group)
-            if isinstance(event, Woken) and pacing.is_due(now):
+            if isinstance(event, Woken) and pacing.is_due(now) and not is_switch:
                 self._cycle(group)
                 pacing.ran(now)
                 self._stop_expired(group)
@@ -182,6 +186,16 @@ class Orchestrator:
 
     # Cycles
 
+    def _open_windows(self) -> bool:
+        """Let the switches happen that are due. Their cycles run when the driver is awake again, which is at once."""
+        opened = self._openings.take(self.now)
+        for group, force in opened:
+            self.do(say.WindowOpened(group, force))
+            self._quota.pop(group, None)
+            self._pacing[group].at_once(self.now)
+            self._cause[group] = say.WindowOpened.__name__
+        return bool(opened)
+
     def _cycle(self, group: str) -> None:
         books = self.books[group]
         result = run(books, self.now)
@@ -192,9 +206,12 @@ class Orchestrator:
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
         if not self.cluster.paused.get(group, (False, False))[1]:
             self._withdraw(group, result.decision)
+            self._pin(group, result.decision)
             self._notify(group, result.decision)
         if not self._grants_are_paused(group):
             self._grant(group, result.decision)
+            if result.decision.loans is not None:
+                self.do(say.LoansCounted(group, tuple(told(books, result.decision.loans.items()))))
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
@@ -210,6 +227,11 @@ class Orchestrator:
                 self.order(Notify(attempt.name, attempt.leaving, "host", ""))
             elif not attempt.stopping:
                 self.order(Withdraw(attempt.name))
+
+    def _pin(self, group: str, decision: Decision) -> None:
+        allocation = self.books[group].notices.allocation
+        for name in dict.fromkeys(self.cluster.attempt_of[group][allocation[pin.notice]].name for pin in decision.pins):
+            self.do(say.Pinned(name))
 
     def _notify(self, group: str, decision: Decision) -> None:
         books = self.books[group]
@@ -243,10 +265,10 @@ class Orchestrator:
             self.stop(self.cluster.attempt_of[group][books.notices.allocation[notice]], "reclaim")
 
     def _next_instant(self) -> int | None:
-        """When something is due next: a cycle, the end of a grace, a new try."""
+        """When something is due next: a cycle, the end of a grace, a new try, a switch of windows."""
         cycles = [pacing.due for pacing in self._pacing.values()]
         graces = [transitions.next_deadline(books) for books in self.books.values()]
-        instants = (*cycles, *graces, self.cluster.due.next())
+        instants = (*cycles, *graces, self.cluster.due.next(), self._openings.next(self.now))
         return min((instant for instant in instants if instant is not None), default=None)
 
     # Hosts without agents, and controls

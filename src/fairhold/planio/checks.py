@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
+from fairhold.planio.balances import OWNING
 from fairhold.planio.report import shown
-from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairhold.errors import Place
-    from fairhold.model.plan import PolicyEntry, ResourceGroup
+    from fairhold.model.plan import PolicyEntry
     from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
 
@@ -25,14 +23,16 @@ def check_entry(
     place: Place,
     entry: PolicyEntry,
     tree: ConsumerTree,
-    groups: Mapping[str, ResourceGroup],
 ) -> None:
-    """Report what SPEC §3.6 forbids in one policy entry; `place` is that of its `consumers:`."""
+    """Report what SPEC §3.6 forbids in one policy entry; `place` is that of its `consumers:`.
+
+    Where nothing is owned, any numbers go together.
+    """
+    if entry.policy not in OWNING:
+        return
     check = _EntryCheck(report, place, entry, tree)
     check.each_consumer()
-    owned = check.each_parent()
-    for name in entry.resource_groups:
-        _check_group(report, groups[name], owned)
+    check.each_parent()
 
 
 class _EntryCheck:
@@ -54,8 +54,8 @@ class _EntryCheck:
                 what = f"{self.path(row)} owns {stated.owned}, more than its limit {stated.limit}"
                 self.fault("owned-above-limit", what, "lower `owned` or raise `limit`", row, "limit")
 
-    def each_parent(self) -> int:
-        """Check what children own and reserve against their parent; returns what the first level owns together."""
+    def each_parent(self) -> None:
+        """Check what children own and reserve against their parent."""
         parent = self.tree.parent
         owned: dict[int, int] = {ROOT: 0}
         reserved: dict[int, int] = {ROOT: 0}
@@ -72,7 +72,6 @@ class _EntryCheck:
             above = parent[row]
             owned[above] = owned.get(above, 0) + stated.owned
             reserved[above] = reserved.get(above, 0) + max(stated.reserved, kept)
-        return owned[ROOT]
 
     def with_ancestors(self) -> set[int]:
         """Return the rows listed and all rows above them but the root."""
@@ -89,18 +88,3 @@ class _EntryCheck:
 
     def fault(self, code: str, what: str, mend: str, row: int, key: str) -> None:
         self.report.fault(code, what, mend, (*self.place, self.tree.paths[row], key))
-
-
-def _check_group(report: Report, group: ResourceGroup, owned: int) -> None:
-    """Check what the first level owns against the slots of one group."""
-    place = ("resource_groups", group.name)
-    if owned > LARGEST:
-        what = f"the consumers of the first level own {owned} together, more than {LARGEST}"
-        report.fault("out-of-range", what, "lower what they own", place)
-    elif group.configured_slots is not None and group.configured_slots < owned:
-        what = f"the consumers of the first level own {owned}, more than the {group.configured_slots} configured slots"
-        mend = f"raise `configured_slots` to {owned}, or leave it away"
-        report.fault("owned-above-configured", what, mend, (*place, "configured_slots"))
-    elif group.slots < owned:
-        what = f"{owned} slots are owned and `{shown(group.name)}` has {group.slots}: what is owned is scaled down"
-        report.warn("overcommitted", what, "lower what is owned, or add hosts", place)

@@ -1,23 +1,32 @@
-"""`consumers:` of a policy entry: what each consumer owns, reserves and may use at most (SPEC §3)."""
+"""`consumers:` of a policy entry: what each consumer owns, shares and may use at most (SPEC §3, §5)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.model.plan import ConsumerSettings
+from fairhold.model.plan import ConsumerSettings, Peer
 from fairhold.model.tree import ROOT
+from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
+from fairhold.planio.report import listed, shown
 from fairhold.units import LARGEST, UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.errors import Place
     from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-KEYS = ("owned", "reserved", "limit", "rank", "reclaim_grace")
+_COMMON = ("limit", "rank", "reclaim_grace")
+KEYS_OF = {
+    "hybrid": ("owned", "reserved", *_COMMON),
+    "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
+    "share_ratio": ("share_ratio", *_COMMON),
+}
+"""Policy → the settings of a consumer that it reads."""
 _OTHER_KEYS = {
-    "ownership": ("lend_to", "borrow_from", "share_ratio"),
     "multidimensional": ("own", "share_priority", "share_limit", "private_pool_grace", "lend_grace", "preference"),
     "fair_share": ("priority", "deserved", "over_quota_weight"),
 }
@@ -25,11 +34,17 @@ NOT_HERE = {
     key: f"`{key}` belongs to the policy `{name}`, which is" for name in _OTHER_KEYS for key in _OTHER_KEYS[name]
 }
 NOT_HERE["min_runtime"] = "`min_runtime` is"
-_Stated = tuple[int, int, int, int | None, int | None]
+_Stated = tuple[int, int, int, int | None, int | None, int | None, tuple[Peer, ...], tuple[Peer, ...]]
 
 
-def read_settings(report: Report, value: Value, place: Place, tree: ConsumerTree) -> dict[int, ConsumerSettings]:
-    """Row → settings of all consumers that the entry lists; equal settings share one object."""
+def read_settings(
+    report: Report, value: Value, place: Place, tree: ConsumerTree, policy: str
+) -> dict[int, ConsumerSettings]:
+    """Row → settings of all consumers that the entry lists; equal settings share one object.
+
+    policy : name of the policy; a key that only others read is refused
+    """
+    known_keys = frozenset(KEYS_OF[policy])
     nodes = report.mapping(value, place, what="the consumers of a policy entry")
     rows = tree.rows if nodes else {}
     settings: dict[int, ConsumerSettings] = {}
@@ -40,19 +55,24 @@ def read_settings(report: Report, value: Value, place: Place, tree: ConsumerTree
             report.fault("name", "the root `/` is the cluster and has no settings", "leave it away", (*place, path))
         elif row < 0:
             unknown_path(report, tree, path, (*place, path))
-        stated = _read_stated(report, node, (*place, path))
+        stated = _read_stated(report, node, (*place, path), policy, known_keys, tree, row)
         if row > ROOT:
             kept = known.get(stated)
             settings[row] = kept if kept is not None else known.setdefault(stated, ConsumerSettings(*stated))
     return settings
 
 
-def _read_stated(report: Report, value: Value, place: Place) -> _Stated:
-    """Read the settings of one consumer: owned, reserved, limit, rank and grace."""
+def _read_stated(  # noqa: PLR0917 - once for every consumer
+    report: Report, value: Value, place: Place, policy: str, known: frozenset[str], tree: ConsumerTree, row: int
+) -> _Stated:
+    """Read the settings of one consumer: owned, reserved, limit, rank, grace, share ratio, lend and borrow list."""
     owned, reserved, limit = 0, 0, UNLIMITED
-    rank = grace = None
+    rank = grace = ratio = None
+    peers: dict[str, tuple[Peer, ...]] = {}
     for key, stated in report.mapping(value, place, what="the settings of a consumer").items():
-        if key == "owned":
+        if key not in known:
+            refuse_key(report, key, policy, (*place, key), keys_of=KEYS_OF, not_here=NOT_HERE)
+        elif key == "owned":
             # Most numbers of a large plan are right and stand here: spare them the call.
             is_right = type(stated) is int and 0 <= stated <= LARGEST
             owned = stated if is_right else report.whole(stated, (*place, key))  # type: ignore[assignment]
@@ -64,6 +84,29 @@ def _read_stated(report: Report, value: Value, place: Place) -> _Stated:
             rank = report.whole(stated, (*place, key))
         elif key == "reclaim_grace":
             grace = report.duration(stated, (*place, key))
+        elif key == "share_ratio":
+            ratio = report.whole(stated, (*place, key))
         else:
-            report.unknown_key(key, KEYS, (*place, key), NOT_HERE)
-    return owned, reserved, limit, rank, grace
+            peers[key] = read_peers(report, stated, (*place, key), tree, row)
+    return owned, reserved, limit, rank, grace, ratio, peers.get("lend_to", ()), peers.get("borrow_from", ())
+
+
+def refuse_key(
+    report: Report,
+    key: str,
+    policy: str,
+    place: Place,
+    *,
+    keys_of: Mapping[str, tuple[str, ...]],
+    not_here: Mapping[str, str],
+) -> None:
+    """Refuse a key that a policy does not read: another one may.
+
+    keys_of : policy → the keys that it reads
+    """
+    others = [name for name, keys in keys_of.items() if key in keys]
+    if others:
+        what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy}`"
+        report.fault("other-policy", what, f"leave it away, or use {listed(keys_of[policy])}", place)
+    else:
+        report.unknown_key(key, keys_of[policy], place, not_here)

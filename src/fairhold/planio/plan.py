@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from typing import TYPE_CHECKING
 
 from fairhold.model.plan import Plan
 from fairhold.planio.balances import Balance, balances
+from fairhold.planio.calendars import check_coverage, make_calendar
 from fairhold.planio.checks import check_entry
 from fairhold.planio.consumers import read_consumers
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.groups import read_groups
+from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.policies import read_policies
-from fairhold.planio.report import Report, shown
+from fairhold.planio.report import Report
+from fairhold.planio.sides import NOWHERE, check_sides
+from fairhold.planio.windows import read_special_days
+from fairhold.planio.zones import read_zone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.errors import Fault
-    from fairhold.planio.values import Value
 
 __all__ = ["Balance", "balances", "parse_plan", "read_plan"]
 
-KEYS = ("fairhold", "cluster", "time_zone", "default_rank", "resource_groups", "consumers", "policies")
-_ZONE = "write a name like `Europe/Zurich`"
+KEYS = ("fairhold", "cluster", "time_zone", "default_rank", "resource_groups", "consumers", "policies", "special_days")
 NOT_HERE = {"resources": "`resources`: vector resources are"}
 
 
@@ -48,29 +50,20 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     report.version(top, "fairhold")
     report.keys(top, KEYS, (), NOT_HERE)
     cluster = report.text(top.get("cluster", ""), ("cluster",), what="the name of the cluster")
-    zone = _read_zone(report, top.get("time_zone", "UTC"))
+    zone = read_zone(report, top.get("time_zone", "UTC"))
+    special = read_special_days(report, top.get("special_days"))
     default_rank = report.whole(top.get("default_rank", 0), ("default_rank",))
     groups = read_groups(report, top.get("resource_groups"))
     tree = read_consumers(report, top.get("consumers"))
-    entries = read_policies(report, top.get("policies", []), groups, tree)
-    plan = Plan(cluster, zone, default_rank, tree, groups, entries)
+    entries = read_policies(report, top.get("policies", []), groups, tree, special)
+    calendar = None if report.faults else make_calendar(report, zone, special, entries, tree)
+    plan = Plan(cluster, zone, default_rank, tree, groups, entries, calendar)
     if not report.faults:
+        check_sides(report, entries, tree)
+    if calendar is not None:
+        check_coverage(report, calendar, tree)
+    if all(fault.code == NOWHERE for fault in report.faults):  # the others are under their entries all the same
         for at, entry in enumerate(entries):
-            check_entry(report, ("policies", at, "consumers"), entry, tree, groups)
+            check_entry(report, ("policies", at, "consumers"), entry, tree)
+        check_mixtures(report, plan)
     return plan, report.settle()
-
-
-def _read_zone(report: Report, value: Value) -> str:
-    """Read the name of a time zone that this machine knows; any name where it knows none."""
-    place = ("time_zone",)
-    name = report.text(value, place, what="the name of a time zone", mend=_ZONE)
-    if name == "UTC" or not isinstance(value, str):
-        return name
-    try:
-        zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        known = zoneinfo.available_timezones()
-        if known and name not in known:
-            mend = report.suggest(name, sorted(known), _ZONE)
-            report.fault("time-zone", f"there is no time zone `{shown(name)}`", mend, place)
-    return name

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.model.plan import VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
-from fairhold.planio.entries import read_settings
+from fairhold.model.plan import ENFORCED, ENTITLEMENTS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
+from fairhold.planio.entries import read_settings, refuse_key
 from fairhold.planio.report import listed, shown
+from fairhold.planio.windows import read_lead, read_window
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from fairhold.errors import Place
     from fairhold.model.plan import ResourceGroup
     from fairhold.model.tree import ConsumerTree
+    from fairhold.model.window import SpecialDays
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-ENTRY_KEYS = ("resource_groups", "policy", "settings", "consumers")
-NOT_IN_ENTRY = {"window": "`window` is"}
-POLICIES = ("hybrid",)
-OTHER_POLICIES = ("ownership", "share_ratio", "multidimensional", "fair_share")
-SETTINGS = ("distribute_evenly", "disable_reclaim_own", "packing", "victims", "within")
+ENTRY_KEYS = ("resource_groups", "policy", "window", "settings", "consumers")
+POLICIES = ("hybrid", "ownership", "share_ratio")
+OTHER_POLICIES = ("multidimensional", "fair_share")
+_COMMON = ("packing", "victims", "within", "lead")
+SETTINGS_OF = {
+    "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
+    "ownership": _COMMON,
+    "share_ratio": ("enforce", "entitlement", *_COMMON),
+}
+"""Policy → the settings that it reads."""
 PACKINGS = ("stacked",)
 OTHER_PACKINGS = ("balanced", "exclusive")
 _OTHER_SETTINGS = (
-    *("enforce", "entitlement", "public_pool_grace", "rebalance_interval", "division", "k", "observe_only"),
+    *("public_pool_grace", "rebalance_interval", "division", "k", "observe_only"),
     *("reclaimer_utilization_multiplier", "min_runtime", "dead_zone", "max_reclaims_per_cycle", "overcommit"),
 )
 NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
@@ -36,25 +43,30 @@ def read_policies(
     value: Value,
     groups: Mapping[str, ResourceGroup],
     tree: ConsumerTree,
+    special: Sequence[SpecialDays] = (),
 ) -> tuple[PolicyEntry, ...]:
     """Read the policy entries in plan order; those of policies that are not there yet are refused and left away."""
     entries: list[PolicyEntry] = []
-    shared: dict[str, int] = {}
+    shared: set[str] = set()
     items = report.sequence(value, ("policies",), what="policy entries")
     if not items:
         report.fault("missing-key", "the plan has no policy entry", "add one under `policies:`", ("policies",))
     for at, item in enumerate(items):
         place = ("policies", at)
         node = report.mapping(item, place, what="a policy entry")
-        report.keys(node, ENTRY_KEYS, place, NOT_IN_ENTRY)
+        report.keys(node, ENTRY_KEYS, place, {})
         report.missing(node, ("resource_groups", "policy"), place, "a policy entry")
         names = _read_names(report, node, place, groups)
-        _check_shared(report, names, at, shared)
+        has_window = "window" in node
+        spans = read_window(report, node["window"], (*place, "window"), special) if has_window else ()
+        shared |= set(names)
         policy = _read_policy(report, node.get("policy", "hybrid"), (*place, "policy"))
         if policy:
-            settings = _read_switches(report, node.get("settings"), (*place, "settings"))
-            consumers = read_settings(report, node.get("consumers"), (*place, "consumers"), tree)
-            entries.append(PolicyEntry(names, policy, settings, consumers))
+            settings = _read_switches(report, node.get("settings"), (*place, "settings"), policy)
+            consumers = read_settings(report, node.get("consumers"), (*place, "consumers"), tree, policy)
+            # A window that is at fault is a window all the same.
+            window = str(node["window"]) if spans or has_window else ""
+            entries.append(PolicyEntry(names, policy, settings, consumers, window, spans))
     for name in groups:
         if name not in shared:
             what = f"no policy entry shares the resource group `{shown(name)}`: its slots stay idle"
@@ -89,40 +101,35 @@ def _read_names(
     return tuple(names)
 
 
-def _check_shared(report: Report, names: tuple[str, ...], at: int, shared: dict[str, int]) -> None:
-    """Refuse a group under two entries; `shared` maps each group to its entry and grows."""
-    for name in names:
-        if name in shared:
-            first = f"`policies[{shared[name]}]`"
-            what = f"the resource group `{shown(name)}` stands under two policy entries, the first is {first}"
-            mend = "keep it in one of them (two policies in one group are not supported by this version)"
-            report.fault("group-shared-twice", what, mend, ("policies", at, "resource_groups"))
-        shared.setdefault(name, at)
-
-
 def _read_policy(report: Report, value: Value, place: Place) -> str:
     """Read the name of a policy; empty where it is refused."""
     name = report.text(value, place, what="the name of a policy")
     if name in POLICIES or not name:
         return name
     if name in OTHER_POLICIES:
-        report.unsupported(f"the policy `{name}` is", place, f"use {listed(POLICIES)}, the policy that is there")
+        report.unsupported(f"the policy `{name}` is", place, f"use one of {listed(POLICIES)}")
     else:
-        mend = report.suggest(name, (*POLICIES, *OTHER_POLICIES), "use `hybrid`")
+        mend = report.suggest(name, (*POLICIES, *OTHER_POLICIES), f"use one of {listed(POLICIES)}")
         report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
     return ""
 
 
-def _read_switches(report: Report, value: Value, place: Place) -> PolicySettings:
-    """Read the `settings:` of an entry."""
-    node = report.mapping(value, place, what="the settings of a policy")
-    report.keys(node, SETTINGS, place, NOT_IN_SETTINGS)
+def _read_switches(report: Report, value: Value, place: Place, policy: str) -> PolicySettings:
+    """Read the `settings:` of an entry; those that its policy does not read are refused."""
+    stated = report.mapping(value, place, what="the settings of a policy")
+    node = {key: word for key, word in stated.items() if key in SETTINGS_OF[policy]}
+    for key in stated:
+        if key not in node:
+            refuse_key(report, key, policy, (*place, key), keys_of=SETTINGS_OF, not_here=NOT_IN_SETTINGS)
     packing = _read_choice(report, node, "packing", PACKINGS, place)
     victims = _read_choice(report, node, "victims", VICTIM_ORDERS, place)
     evenly = report.flag(node.get("distribute_evenly", False), (*place, "distribute_evenly"))
     keep = report.flag(node.get("disable_reclaim_own", False), (*place, "disable_reclaim_own"))
     within = _read_choice(report, node, "within", WITHIN, place)
-    return PolicySettings(evenly, keep, packing, victims, within)
+    enforce = _read_choice(report, node, "enforce", ENFORCED, place)
+    entitlement = _read_choice(report, node, "entitlement", ENTITLEMENTS, place)
+    lead = read_lead(report, node.get("lead", 0), (*place, "lead"))
+    return PolicySettings(evenly, keep, packing, victims, within, enforce, entitlement, lead)
 
 
 def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[str, ...], place: Place) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.state import State
 from fairhold.planio.counts import read_counts, read_slots
 from fairhold.planio.document import parse_document, read_text
+from fairhold.planio.loans import read_loans
 from fairhold.planio.notices import read_held, read_notices
 from fairhold.planio.report import Report, shown
 from fairhold.planio.requests import read_allocations, read_requests
@@ -23,10 +24,9 @@ __all__ = ["parse_state", "read_state", "state_document"]
 
 KEYS = (
     *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
-    *("reclaims", "held", "hosts_down", "previous_cycle"),
+    *("reclaims", "held", "borrowed", "hosts_down", "previous_cycle"),
 )
 NOT_HERE = {
-    "borrowed": "`borrowed` belongs to the policy `ownership`, which is",
     "ownership": "`ownership` belongs to the policy `multidimensional`, which is",
     "usage": "`usage` belongs to the policy `fair_share`, which is",
 }
@@ -78,6 +78,7 @@ def _read(view: StateView, top: dict[str, Value]) -> State:
         allocations=allocations,
         notices=read_notices(view, top.get("reclaims"), allocated, allocations),
         held=read_held(view, top.get("held")),
+        borrowed=read_loans(view, top.get("borrowed")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
     )
 

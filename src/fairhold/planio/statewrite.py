@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.model.plan import Plan
-    from fairhold.model.state import Allocation, HeldUnits, Notice, Request, State
+    from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, State
 
 Row = dict[str, Any]
 """One mapping of the document: strings, whole numbers and None."""
@@ -22,7 +22,7 @@ def state_document(plan: Plan, state: State) -> Row:
     What is empty is left out, and so is every field that has its default. `json.dumps` of the document is a state file.
     """
     paths = plan.tree.paths
-    several = sum(len(entry.resource_groups) for entry in plan.policies) > 1
+    several = len({group for entry in plan.policies for group in entry.resource_groups}) > 1
     document: Row = {"fairhold_state": 1, "now": format_instant(state.now)}
     sections: Row = {
         "resource_groups": {name: {"slots": state.slots[name]} for name in plan.resource_groups if name in state.slots},
@@ -32,6 +32,7 @@ def state_document(plan: Plan, state: State) -> Row:
         "allocations": [_allocation(held) for held in state.allocations],
         "reclaims": [_notice(paths, notice) for notice in state.notices],
         "held": [_held(held) for held in state.held],
+        "borrowed": [_loan(paths, loan) for loan in state.borrowed],
         "hosts_down": sorted(state.hosts_down),
     }
     document.update((key, section) for key, section in sections.items() if section)
@@ -82,6 +83,11 @@ def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
     if notice.reason != "quota":
         row["reason"] = notice.reason
     return row
+
+
+def _loan(paths: tuple[str, ...], loan: Loan) -> Row:
+    ends: Row = {"borrower": paths[loan.borrower], "lender": paths[loan.lender]}
+    return ends | {"resource_group": loan.resource_group, "units": loan.units}
 
 
 def _held(held: HeldUnits) -> Row:

@@ -2,11 +2,13 @@
 
 from fairhold.policy.policy import Policy
 from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
+from fairhold.rules.lending import drop_loans
 from fairhold.rules.reclaiming import reclaim
 from fairhold.rules.sharing import assess_needs, divide_by_ownership
+from fairhold.rules.switching import give_up_at_a_switch
 
 HYBRID = Policy(
     "hybrid",
     quotas=(assess_needs, divide_by_ownership),
-    moves=(set_reserves_aside, grant_idle_slots, reclaim),
+    moves=(set_reserves_aside, grant_idle_slots, give_up_at_a_switch, reclaim, drop_loans),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairhold.rules.reclaiming import weigh
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,8 +22,10 @@ class Policy:
 
     quotas : rules that only compute what everybody is entitled to
     moves  : rules that hand out idle units and take units back
+    weigh  : the rule of these that says who can give what, by itself
     """
 
     name: str
     quotas: tuple[Rule, ...]
     moves: tuple[Rule, ...]
+    weigh: Rule = weigh

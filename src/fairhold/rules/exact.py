@@ -15,9 +15,9 @@ from fairhold.kernels.fill import filled
 from fairhold.kernels.share import fill_group
 
 if TYPE_CHECKING:
-    from collections.abc import MutableSequence, Sequence
+    from collections.abc import Callable, MutableSequence, Sequence
 
-    from fairhold.kernels.columns import Needs
+    from fairhold.kernels.columns import Needs, TreeColumns
     from fairhold.ledger.snapshot import Snapshot
 
 
@@ -46,17 +46,21 @@ class Filling(NamedTuple):
 
 
 class ExactShares:
-    """Exact shares of the consumers of one snapshot, each sibling group filled once when it is first asked for."""
+    """Exact shares of consumers that share level by level, each sibling group filled once when it is first asked for.
 
-    def __init__(self, snapshot: Snapshot, needs: Needs) -> None:
-        self.snapshot = snapshot
-        self.needs = needs
-        self._amount: dict[int, Fraction] = {0: Fraction(snapshot.scale[0])}
+    top  : slots that are divided
+    fill : how a parent's amount is filled over its children
+    """
+
+    def __init__(self, tree: TreeColumns, top: Fraction, fill: Callable[[int, Fraction], Filling]) -> None:
+        self.tree = tree
+        self.fill = fill
+        self._amount: dict[int, Fraction] = {0: top}
         self._filling: dict[int, Filling] = {}
 
     def amount(self, row: int) -> Fraction:
         """Exact share of a consumer in slots."""
-        tree = self.snapshot.rows.tree
+        tree = self.tree
         above = []
         while row not in self._amount:
             above.append(row)
@@ -64,7 +68,7 @@ class ExactShares:
         for child in reversed(above):
             parent = tree.parent[child]
             if parent not in self._filling:
-                self._filling[parent] = fill_children(self.snapshot, self.needs, parent, self._amount[parent])
+                self._filling[parent] = self.fill(parent, self._amount[parent])
             self._amount[child] = self._filling[parent].share(child - tree.first[parent])
         return self._amount[above[0]] if above else self._amount[row]
 
@@ -73,7 +77,7 @@ def fill_children(snapshot: Snapshot, needs: Needs, parent: int, amount: Fractio
     """Fill a parent's exact amount over its children."""
     rows, compiled = snapshot.rows, snapshot.compiled
     start, end = rows.tree.first[parent], rows.tree.end[parent]
-    owned, sure, need = (column[start:end] for column in (rows.plan.owned, needs.sure, needs.need))
+    owned, sure, need = (column[start:end] for column in (rows.scaled.owned, needs.sure, needs.need))
     evenly = rows.entry.settings.distribute_evenly
     scale_num, scale_den = snapshot.scale[0], max(snapshot.scale[1], 1)
     scale = scale_den if evenly else 1

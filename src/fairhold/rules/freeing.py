@@ -19,7 +19,8 @@ def free_slots(snapshot: Snapshot, draft: Draft) -> array[int]:
     """Free slots of every consumer.
 
     While somebody wants more than it holds, within its limits: what reserves still lack (S1.66-68). Else the idle
-    slots, top-down in proportion to what is owned, equally where nobody owns anything (S1.69).
+    slots, top-down in proportion to what is owned, equally where nobody owns anything (S1.69); by share
+    ratio under `share_ratio`.
     """
     if _somebody_wants_more(snapshot, draft):
         return _reserves_lacking(snapshot, draft)
@@ -30,6 +31,8 @@ def _somebody_wants_more(snapshot: Snapshot, draft: Draft) -> bool:
     rows, limit = snapshot.rows, snapshot.rows.plan.limit
     for leaf in rows.leaves:
         row = leaf
+        if rows.is_owner[leaf]:  # said of `hybrid` alone
+            continue
         if min(snapshot.demand[leaf], limit[leaf]) > draft.held[leaf]:
             while row > 0 and draft.held[row] < limit[row]:
                 row = rows.tree.parent[row]
@@ -48,7 +51,8 @@ def _reserves_lacking(snapshot: Snapshot, draft: Draft) -> array[int]:
 
 
 def _idle_by_ownership(snapshot: Snapshot, draft: Draft) -> array[int]:
-    tree, owned = snapshot.rows.tree, snapshot.rows.plan.owned
+    rows = snapshot.rows
+    tree, owned = rows.tree, rows.ratio if rows.entry.policy == "share_ratio" else rows.plan.owned
     free = zeros(len(snapshot.rows))
     free[0] = max(0, snapshot.slots - draft.held[0])
     for row in range(len(free)):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from array import array
+from operator import add
+from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.distribute import grant, set_aside
+from fairhold.rules.leftover import Trial, share_leftover
 from fairhold.rules.serving import Placement, serve_leaf
 
 if TYPE_CHECKING:
-    from array import array
-
     from fairhold.ledger.decision import Grant
     from fairhold.ledger.draft import Draft
     from fairhold.ledger.snapshot import Snapshot
@@ -27,30 +28,43 @@ def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
         snapshot.kept,
         draft.inside,
         draft.own,
+        snapshot.rows.bounded,
+        snapshot.budget,
     )
 
 
 def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     """Hand out idle slots in two passes (R-GRANT-1, R-GRANT-2), then inside every leaf (R-GRANT-3, R-PLACE-1).
 
+    Under `share_ratio` both passes are made up to the planned shares first (R-SHARE-8), and what fixed shares leave
+    goes to who asked first (R-SHARE-7).
+
     A leaf can be handed more than its requests can use, as a gang needs more at once. Then it is handed so much as it
-    used, and both passes are made again for the others: all such leaves in one go that were handed all that they could
+    used, and the passes are made again for the others: all such leaves in one go that were handed all that they could
     ever be, otherwise the first one, as what it leaves may be enough for the next.
     """
     if snapshot.idle == 0:
         return
     wanted = snapshot.demand[:]
+    most = draft.needs.need if is_fixed(snapshot) else draft.quota
     while True:
         trial = Trial(draft.held[:], draft.inside[:], draft.own[:])
-        granted = _two_passes(snapshot, draft, wanted, trial)
+        granted = _all_passes(snapshot, draft, wanted, trial)
         grants, stuck = _serve(snapshot, granted)
         if not stuck:
             break
-        for leaf in [leaf for leaf in stuck if granted[leaf] == _most(snapshot, draft, wanted, leaf)] or [*stuck][:1]:
+        had_all = [leaf for leaf in stuck if granted[leaf] == _most(snapshot, draft, wanted, most, leaf)]
+        for leaf in had_all or [*stuck][:1]:
             wanted[leaf] = draft.held[leaf] + stuck[leaf]
     draft.held, draft.inside, draft.own = trial
     draft.idle = max(0, snapshot.slots - draft.held[0])
     draft.decision = draft.decision._replace(grants=tuple(grants))
+
+
+def is_fixed(snapshot: Snapshot) -> bool:
+    """Whether planned shares are all that the quotas give (R-SHARE-7)."""
+    entry = snapshot.rows.entry
+    return entry.policy == "share_ratio" and entry.settings.entitlement == "fixed"
 
 
 def _serve(snapshot: Snapshot, granted: array[int]) -> tuple[list[Grant], dict[int, int]]:
@@ -67,32 +81,50 @@ def _serve(snapshot: Snapshot, granted: array[int]) -> tuple[list[Grant], dict[i
     return grants, stuck
 
 
-def _most(snapshot: Snapshot, draft: Draft, wanted: array[int], leaf: int) -> int:
+def _most(snapshot: Snapshot, draft: Draft, wanted: array[int], most: array[int], leaf: int) -> int:
     """Units that a leaf could be handed at most, were it the only one."""
     reach, row = snapshot.idle - draft.inside[0], leaf
+    if snapshot.rows.bounded[leaf]:
+        reach = min(reach, _budget(snapshot, draft.inside))
     while row > 0:
         reach += draft.own[row]
         row = snapshot.rows.tree.parent[row]
-    return min(draft.quota[leaf] - draft.held[leaf], wanted[leaf] - draft.held[leaf], reach)
+    return min(most[leaf] - draft.held[leaf], wanted[leaf] - draft.held[leaf], reach)
 
 
-class Trial(NamedTuple):
-    """Columns that the passes change: units held, and what is set aside in the subtree and for the row itself."""
+def _budget(snapshot: Snapshot, inside: array[int]) -> int:
+    """Idle slots that `hybrid` may have beside `ownership`, beyond what is set aside for it (R-MIX-3)."""
+    rows = snapshot.rows
+    if not rows.is_mixed:
+        return 0
+    first = range(rows.tree.first[0], rows.tree.end[0])
+    return snapshot.budget - sum(inside[row] for row in first if rows.bounded[row])
 
-    held: array[int]
-    inside: array[int]
-    own: array[int]
 
-
-def _two_passes(snapshot: Snapshot, draft: Draft, wanted: array[int], trial: Trial) -> array[int]:
+def _all_passes(snapshot: Snapshot, draft: Draft, wanted: array[int], trial: Trial) -> array[int]:
     """Units granted to every leaf; `trial` is brought up to date."""
+    first = draft.quota if draft.planned is None else draft.entitled
+    granted, common = _two_passes(snapshot, first, wanted, trial, snapshot.idle - draft.inside[0])
+    if first is draft.quota:
+        return granted
+    if is_fixed(snapshot):
+        share_leftover(snapshot, draft, wanted, trial, granted=granted, common=common)
+        return granted
+    more, _ = _two_passes(snapshot, draft.quota, wanted, trial, common)
+    return array("q", map(add, granted, more))
+
+
+def _two_passes(
+    snapshot: Snapshot, bound: array[int], wanted: array[int], trial: Trial, common: int
+) -> tuple[array[int], int]:
+    """Units granted to every leaf in both passes, up to `bound`; and what stays idle and is not set aside."""
     rows = snapshot.rows
     granted, usable, near, handed = (zeros(len(rows)) for _ in range(4))
-    grant.run(
+    common = grant.run(
         snapshot.compiled,
         rows.tree,
-        snapshot.idle - draft.inside[0],
-        draft.quota,
+        common,
+        bound,
         rows.plan.limit,
         wanted,
         trial.held,
@@ -102,5 +134,7 @@ def _two_passes(snapshot: Snapshot, draft: Draft, wanted: array[int], trial: Tri
         usable,
         near,
         handed,
+        rows.bounded,
+        _budget(snapshot, trial.inside),
     )
-    return granted
+    return granted, common

@@ -19,14 +19,17 @@ Span = tuple[int, int]
 """Missing units of a leaf, first and last of them, counted from 1."""
 
 
-def settle_lack(snapshot: Snapshot, need: array[int], have: Holdings, out: Balance) -> None:
-    """Take from protected leaves what is lacking, node by node from the deepest; raises `out.gives` of leaves."""
+def settle_lack(snapshot: Snapshot, firm: array[int], have: Holdings, out: Balance) -> None:
+    """Take from protected leaves what is lacking, node by node from the deepest; raises `out.gives` of leaves.
+
+    firm : (rows,) what a leaf may hold for sure, whatever rounding says
+    """
     rows = snapshot.rows
     none = zeros(len(rows))
     givers = [leaf for leaf in snapshot.leaves_where_more(have.protected, none) if _spare(leaf, have, out) > 0]
     lost_lacking = max(0, snapshot.lost - out.can[0])
     if givers:
-        lack = _Lack(snapshot, need, have, out, givers)
+        lack = _Lack(snapshot, firm, have, out, givers)
         for row in range(len(rows) - 1, 0, -1):
             if out.lack[row] > 0:
                 lack.settle(row, out.lack[row])
@@ -61,10 +64,9 @@ def _take_lost(rows: Rows, have: Holdings, out: Balance, units: int) -> None:
 class _Lack:
     """The missing units of the leaves, less those for which one was taken already."""
 
-    def __init__(self, snapshot: Snapshot, need: array[int], have: Holdings, out: Balance, givers: list[int]) -> None:
+    def __init__(self, snapshot: Snapshot, firm: array[int], have: Holdings, out: Balance, givers: list[int]) -> None:
         self.rows = rows = snapshot.rows
-        self.scale = snapshot.scale
-        self.need = need
+        self.firm = firm
         self.have = have
         self.out = out
         short = list(snapshot.leaves_where_more(out.missing, zeros(len(rows))))
@@ -119,7 +121,7 @@ class _Lack:
 
         One with units under notice before others, then the worst path.
         """
-        may_take_any = leaf is None or self.have.whole[leaf] + number - 1 < self._firm(leaf)
+        may_take_any = leaf is None or self.have.whole[leaf] + number - 1 < self.firm[leaf]
         if not may_take_any and not (leaf is not None and self.rows.has_worse[leaf]):
             return None
         best = None
@@ -135,11 +137,6 @@ class _Lack:
                 if not self.has_notices:
                     break
         return best
-
-    def _firm(self, leaf: int) -> int:
-        """What a leaf may hold for sure, whatever rounding says: min(need, owned, whole slots owned now)."""
-        owned, (scale_num, scale_den) = self.rows.plan.owned[leaf], self.scale
-        return min(self.need[leaf], owned, owned * scale_num // scale_den) if scale_den else 0
 
     def _givers_inside(self, start: int, end: int) -> Iterator[int]:
         """Givers at positions start..end, worst path first."""

@@ -8,9 +8,8 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
-from fairhold.kernels.reclaim import Holdings, balance, divide
+from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.select import is_at_rest
-from fairhold.rules.exact import ExactShares
 from fairhold.rules.lacking import settle_lack
 from fairhold.rules.victims import take_units
 
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
 
 def reclaim(snapshot: Snapshot, draft: Draft) -> None:
     """Decide for every leaf how many units are to go, and tell their holders (R-RECLAIM-1 to R-RECLAIM-5)."""
-    have = _holdings(snapshot, draft)
-    if not snapshot.lost and is_at_rest.run(
-        snapshot.compiled, snapshot.rows.tree, have.quota, have.reserve, have.limit, have.whole, have.noticed
-    ):
+    have = holdings(snapshot, draft)
+    if is_quiet(snapshot, draft, have):
         return
     weigh(snapshot, draft, have)
     asked = draft.balance.gives[0]
@@ -38,33 +35,57 @@ def reclaim(snapshot: Snapshot, draft: Draft) -> None:
 
 def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:
     """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
-    have = _holdings(snapshot, draft) if have is None else have
+    have = holdings(snapshot, draft) if have is None else have
     have.keep[:] = keep_own(snapshot, draft)
     have.protected[:] = protect_rounded(snapshot, draft)
     draft.keep, draft.protected = have.keep, have.protected
     _divide(snapshot, draft, have, -1)
 
 
-def _holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
+def is_quiet(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
+    """Whether nothing can have to move: a look is enough."""
+    columns = (have.entitled, have.reserve, have.limit, have.whole, have.noticed)
+    is_calm = is_at_rest.run(snapshot.compiled, snapshot.rows.tree, *columns)
+    return is_calm and not snapshot.lost and not draft.switched[0]
+
+
+def holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
+    """Who holds what beside what he is entitled to."""
     whole = array("q", map(add, draft.held, draft.inside))
     return Holdings(
         quota=draft.quota,
+        entitled=draft.entitled,
         limit=snapshot.rows.plan.limit,
-        reserve=draft.needs.reserve,
+        reserve=_reserves(snapshot, draft),
         held=draft.held,
         whole=whole,
         keep=zeros(len(whole)),
         protected=zeros(len(whole)),
         noticed=snapshot.noticed,
-        bound=snapshot.pinned[:],
+        bound=draft.bound[:],
     )
+
+
+def _reserves(snapshot: Snapshot, draft: Draft) -> array[int]:
+    """Reserves for which is reclaimed: under `ownership` not for what a branch reserves itself (R-OWN-2)."""
+    rows, reserve = snapshot.rows, draft.needs.reserve
+    if "ownership" not in rows.policies:
+        return reserve
+    return array("q", (0 if rows.is_owner[row] and not rows.is_leaf(row) else reserve[row] for row in range(len(rows))))
 
 
 def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> None:
     tree, compiled, room = snapshot.rows.tree, snapshot.compiled, zeros(len(snapshot.rows))
-    balance.run(compiled, tree, have, draft.balance, room)
-    divide.run(compiled, tree, have, snapshot.lost, asked, draft.balance, room)
-    settle_lack(snapshot, draft.needs.need, have, draft.balance)
+    flat = snapshot.rows.is_flat
+    balance.run(compiled, tree, have, flat, draft.balance, room)
+    if flat:
+        rows, count = snapshot.rows, len(snapshot.rows)
+        line = Balance(*(zeros(count) for _ in Balance._fields))
+        places = (tree, rows.position, rows.size)
+        divide_flat.run(compiled, *places, have, snapshot.lost, asked, draft.balance, room, zeros(count), line)
+    else:
+        divide.run(compiled, tree, have, snapshot.lost, asked, draft.balance, room)
+    settle_lack(snapshot, draft.firm, have, draft.balance)
 
 
 def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
@@ -74,9 +95,14 @@ def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
     of 100 slots, so 2 are reclaimed (S1.63).
     """
     keep = draft.quota[:]
+    if draft.entitled is not draft.quota:
+        tree = snapshot.rows.tree
+        for row in range(len(keep)):
+            if tree.first[row] < tree.end[row]:
+                keep[row] = draft.entitled[row]
     scale_num, scale_den = snapshot.scale
     if snapshot.rows.entry.settings.disable_reclaim_own and scale_num < scale_den:
-        for row, owned in enumerate(snapshot.rows.plan.owned):
+        for row, owned in enumerate(snapshot.rows.scaled.owned):
             keep[row] = max(keep[row], owned)
     return keep
 
@@ -84,17 +110,17 @@ def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
 def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:
     """Leaves above their quota that hold no more, at every level, than their exact share rounded up (R-PROTECT-1).
 
-    Only rounding makes the difference, and a host that joins shall not stop work of equal rank. Every level moves a
-    quota by less than one unit from what its parent's would give, and passes on at most what moved the parent: so
-    exact share and quota differ by less than the depth, and who holds more than that is not protected.
+    Where all leaves share as one list (R-SHARE-9), only the leaf counts. Only rounding makes the difference, and a host
+    that joins shall not stop work of equal rank. Every level moves a quota by less than one unit from what its parent's
+    would give, and passes on at most what moved the parent: so exact share and quota differ by less than the depth, and
+    who holds more than that is not protected.
     """
     rows, held, quota, need = snapshot.rows, draft.held, draft.quota, draft.needs.need
-    exact = ExactShares(snapshot, draft.needs)
     within: dict[int, bool] = {0: True}
 
     def holds_no_more(row: int) -> bool:
         if row not in within:
-            within[row] = held[row] <= need[row] and held[row] <= ceil(exact.amount(row))
+            within[row] = held[row] <= need[row] and held[row] <= ceil(draft.exact(row))
         return within[row]
 
     protected = zeros(len(rows))
@@ -102,6 +128,6 @@ def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:
         if held[leaf] <= quota[leaf] + rows.depth:
             row = leaf
             while row > 0 and holds_no_more(row):
-                row = rows.tree.parent[row]
+                row = 0 if rows.is_flat else rows.tree.parent[row]
             protected[leaf] = int(row == 0)
     return protected

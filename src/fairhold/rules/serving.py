@@ -85,7 +85,7 @@ def serve_leaf(books: Books, leaf: int, units: int, places: Places) -> list[Gran
             if not served.units:
                 break
         return [grant for row, count in served.given.items() for grant in places.place(row, count)]
-    in_turn = books.rows.entry.settings.within == "users"
+    in_turn = books.rows.settings(leaf).within == "users"
     used = {user: requests.used_by.get((leaf, user), 0) if in_turn else 0 for _, user in queues}
     for priority in sorted({name[0] for name in queues}):
         mine = {user: queue for (rank, user), queue in queues.items() if rank == priority}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.columns import zeros
+from fairhold.kernels.columns import Needs, zeros
 from fairhold.kernels.rollup import needs
 from fairhold.kernels.share import share
+from fairhold.rules.exact import ExactShares, fill_children
 
 if TYPE_CHECKING:
     from fairhold.ledger.draft import Draft
@@ -19,19 +23,35 @@ def assess_needs(snapshot: Snapshot, draft: Draft) -> None:
     needs.run(snapshot.compiled, rows.tree, rows.plan, *snapshot.scale, snapshot.demand, draft.needs)
 
 
+def needs_of_sharers(snapshot: Snapshot, draft: Draft) -> Needs:
+    """The needs of those among whom slots are shared: beside `hybrid`, `ownership` takes no part (R-MIX-2)."""
+    rows = snapshot.rows
+    if not rows.is_mixed:
+        return draft.needs
+    return Needs(
+        *(
+            array("q", (0 if exact else units for exact, units in zip(rows.is_owner, column, strict=True)))
+            for column in draft.needs
+        )
+    )
+
+
 def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
     """The quota of every consumer (R-QUOTA-1, R-QUOTA-2, R-QUOTA-3, R-QUOTA-4, R-FILL-1, R-FILL-2, R-ROUND-1)."""
-    rows = snapshot.rows
+    rows, needs = snapshot.rows, needs_of_sharers(snapshot, draft)
     # Plain Python lays out in whole numbers of any size, which no column could hold.
     room = [zeros(len(rows)) if snapshot.compiled else [0] * len(rows) for _ in range(4)]
     draft.quota[0] = snapshot.scale[0]
     share.run(
         snapshot.compiled,
         rows.tree,
-        rows.plan,
-        draft.needs,
+        rows.scaled,
+        needs,
         rows.entry.settings.distribute_evenly,
         *snapshot.scale,
         *room,
         draft.quota,
     )
+    draft.entitled, draft.firm = draft.quota, draft.needs.sure
+    fill = partial(fill_children, snapshot, needs)
+    draft.exact = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill).amount

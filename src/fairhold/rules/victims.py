@@ -12,7 +12,7 @@ from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import Draft
@@ -33,13 +33,14 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     books, gives, noticed = snapshot.books, draft.balance.gives, snapshot.noticed
     withdrawals: list[Withdrawal] = []
     victims: dict[int, Chosen] = {}
+    stay = {pin.notice: pin.units for pin in draft.decision.pins}
     more, less = snapshot.leaves_where_more(gives, noticed), snapshot.leaves_where_more(noticed, gives)
     place = snapshot.rows.position
     for leaf in sorted((*more, *less), key=place.__getitem__):
         new = choose_victims(books, leaf, gives[leaf] - noticed[leaf]) if gives[leaf] > noticed[leaf] else []
         going = noticed[leaf] + sum(units for _, units in new)
         if going > gives[leaf]:
-            back = withdraw_inside(books, leaf, going - gives[leaf], new)
+            back = withdraw_inside(books, leaf, going - gives[leaf], new, stay)
             going -= sum(withdrawal.units for withdrawal in back)
             if going > gives[leaf]:
                 return leaf, going
@@ -58,10 +59,15 @@ def _pair(
     rows = snapshot.rows
     takers = deque(_takers(snapshot, draft, withdrawals))
     for leaf, chosen in victims.items():
-        deadline = snapshot.now + rows.grace[leaf]
+        deadline = max(snapshot.now + rows.grace[leaf], snapshot.opens)
         spare = LIMIT if _is_over_a_limit(snapshot, draft, leaf) else LOST if snapshot.lost else QUOTA
+        switched = max(0, draft.switched[leaf] - snapshot.noticed[leaf])
         for allocation, units in chosen:
-            left = units
+            first = min(units, switched)
+            if first:
+                yield NoticeGiven(allocation, first, NOBODY, deadline, WINDOW)
+                switched -= first
+            left = units - first
             while left and takers:
                 taker, wanted = takers.popleft()
                 count = min(left, wanted)
@@ -99,13 +105,16 @@ def _is_over_a_limit(snapshot: Snapshot, draft: Draft, row: int) -> bool:
     return over
 
 
-def withdraw_inside(books: Books, leaf: int, units: int, new: Chosen) -> list[Withdrawal]:
+def withdraw_inside(
+    books: Books, leaf: int, units: int, new: Chosen, stay: Mapping[int, int] | None = None
+) -> list[Withdrawal]:
     """Withdraw notices of a leaf, latest deadline first, of equal ones the last given.
 
     A gang that is stopped as a whole stays under notice, unless so much is withdrawn that it can run. Notices of a
     switch of windows stay.
 
-    new : what this cycle notices of the leaf
+    new  : what this cycle notices of the leaf
+    stay : notice → units that count for a switch of windows
     """
     notices, allocations, requests = books.notices, books.allocations, books.requests
     going: dict[int, int] = {}
@@ -126,7 +135,7 @@ def withdraw_inside(books: Books, leaf: int, units: int, new: Chosen) -> list[Wi
         runs_on = requests.held[request] - requests.noticed[request] - going.get(request, 0)
         if runs_on + units < requests.minimum[request] <= requests.held[request]:
             continue
-        taken = min(units, notices.units[notice])
+        taken = min(units, notices.units[notice] - (stay or {}).get(notice, 0))
         if taken:
             withdrawn.append(Withdrawal(notice, taken))
             going[request] = going.get(request, 0) - taken
@@ -176,8 +185,10 @@ def victim_order(books: Books, rows: list[int]) -> list[int]:
 
     Ties go to the last id and the last host, for `oldest` to the first ones, so that the order is total.
     """
+    if not rows:
+        return []
     requests, allocations = books.requests, books.allocations
-    victims = books.rows.entry.settings.victims
+    victims = books.rows.settings(requests.leaf[allocations.request[rows[0]]]).victims
 
     def age(row: int) -> tuple[int, int, int, str, int, int]:
         request = allocations.request[row]

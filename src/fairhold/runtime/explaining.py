@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain import Bound
-from fairhold.cycle.explain.derivation import RULE_OF
+from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ _WHY = {
     Bound.RATIO: "it shares with siblings in proportion to what they own",
     Bound.EQUAL: "it owns nothing and shares what owners leave in equal amounts",
     Bound.EVEN: "what owners leave is added in equal amounts",
+    Bound.SHARE: "it shares by ratio with others that want more",
+    Bound.PLANNED: "that is its planned share",
+    Bound.LIMIT_ABOVE: "a branch above it is at its limit, and it has its part of that",
+    Bound.NO_PART: "its share ratio, or one above it, is 0: it takes no part",
+    Bound.OWNED: "it uses what it owns, and borrows of nobody",
+    Bound.SLOTS: "fewer slots are there than are owned, and who ranks better comes first",
+    Bound.LENDERS: "its lenders have no more to lend, or the lists allow no more",
+    Bound.UNOWNED: "it has its share of what nobody owns",
+    Bound.LIMIT_OF_BRANCH: "a branch above it is at its limit",
     Bound.NOTHING_LEFT: "it owns nothing, and owners beside it use everything",
 }
 
@@ -111,6 +121,8 @@ def _level_document(level: Level) -> Document:
                 "bound": row.bound.value,
                 "rule": RULE_OF[row.bound],
             }
+            | ({} if row.planned is None else {"share_ratio": row.ratio, "planned": str(row.planned)})
+            | ({} if row.parts is None else asdict(row.parts))
             for row in level.siblings
         ],
     }
@@ -124,6 +136,7 @@ def _what_if_document(counterfactual: Counterfactual | None) -> Document | None:
         "changes": [
             {"what": change.what, "consumer": change.consumer, "old": change.old, "new": change.new}
             | ({"host": change.host} if change.host else {})
+            | ({"lender": change.lender} if change.lender else {})
             for change in counterfactual.changes
         ],
     }

@@ -31,7 +31,7 @@ class Lending(NamedTuple):
 
 def owned_now(rows: Rows, row: int, slots: int) -> int:
     """What a consumer owns of the slots that there are now, whole slots (R-SCALE-1)."""
-    return rows.plan.owned[row] * slots // rows.configured if rows.configured else 0
+    return rows.owned_now(row, slots)
 
 
 def lending(books: Books) -> Lending:
@@ -44,6 +44,7 @@ class Lenders:
 
     def __init__(self, books: Books) -> None:
         self._books = books
+        self._rows = books.rows
         self._borrowed: dict[int, int] = {}
         self._idle: dict[int, int] = {}
         self._slots = self._unowned = self._total = 0
@@ -51,6 +52,9 @@ class Lenders:
 
     def changed(self, leaf: int) -> None:
         """What a leaf holds is another number."""
+        if self._books.rows is not self._rows:  # a switch of windows
+            self._count()
+            return
         rows, held = self._books.rows, self._books.held[leaf]
         owned = owned_now(rows, leaf, self._slots)
         idle = owned - max(held, rows.plan.reserved[leaf])
@@ -64,7 +68,7 @@ class Lenders:
 
     def now(self) -> Lending:
         """Who borrows and who lends."""
-        if self._books.slots != self._slots:
+        if self._books.slots != self._slots or self._books.rows is not self._rows:
             self._count()
         amount = self._total - max(0, self._unowned)
         place = self._books.rows.position
@@ -74,6 +78,7 @@ class Lenders:
     def _count(self) -> None:
         """All leaves, anew."""
         rows, self._slots = self._books.rows, self._books.slots
+        self._rows = rows
         self._borrowed, self._idle, self._total = {}, {}, 0
         self._unowned = self._slots - sum(owned_now(rows, leaf, self._slots) for leaf in rows.leaves)
         for leaf in rows.leaves:

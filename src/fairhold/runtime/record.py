@@ -91,7 +91,7 @@ class Record:
     def cycle(self, result: CycleResult, cause: str) -> None:
         """Keep a cycle's decision, before it is applied, for the next `note`; `on_cycle` of the orchestrator."""
         decision = result.decision
-        if self._file is None or not any(decision):
+        if self._file is None or not any(decision[:3]):
             return
         self._cycles += 1
         line: Line = {

@@ -28,13 +28,14 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     """
     several = len(orchestrator.books) > 1
     jobs = orchestrator.jobs.values()
-    had_tasks = {(job.resource_group, job.leaf) for job in jobs}
+    paths = {group: books.rows.path for group, books in orchestrator.books.items()}
+    had_tasks = {(job.resource_group, paths[job.resource_group](job.leaf)) for job in jobs}
     shown = [leaf for key, leaf in tally.leaves.items() if key in had_tasks or leaf.peak_lent]
     rows: list[tuple[str, ...]] = [_HEAD]
     for leaf in shown:
         books = orchestrator.books[leaf.resource_group]
         name = f"{leaf.path} ({leaf.resource_group})" if several else leaf.path
-        rows.append((name, *_cells(leaf, owned_now(books.rows, leaf.row, books.slots))))
+        rows.append((name, *_cells(leaf, owned_now(books.rows, books.rows.by_path[leaf.path], books.slots))))
     yield ""
     if shown:
         yield from _aligned(rows)

@@ -126,7 +126,7 @@ class TableView:
         borrowed, lent = lending(books)
         columns = [[0] * len(rows) for _ in range(6)]
         for leaf in rows.leaves:
-            own = (borrowed.get(leaf, 0), lent.get(leaf, 0), self._tally.leaves[group, leaf].reclaimed)
+            own = (borrowed.get(leaf, 0), lent.get(leaf, 0), self._tally.leaves[group, rows.path(leaf)].reclaimed)
             waiting = max(0, books.demand[leaf] - books.held[leaf])
             for column, value in zip(columns, (books.held[leaf], *own, waiting, books.noticed[leaf]), strict=True):
                 column[leaf] = value

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.instructions import Instruction
 
-LeafKey = tuple[str, int]
-"""Resource group and row of a leaf in its books."""
+LeafKey = tuple[str, str]
+"""Resource group and path of a leaf; its row in the books may be another in another window."""
 
 
 class News(NamedTuple):
@@ -54,7 +54,6 @@ class LeafTally:
 
     path: str
     resource_group: str
-    row: int
     started: int = 0
     finished: int = 0
     failed: int = 0
@@ -83,7 +82,7 @@ class Tally:
     def __init__(self, orchestrator: Orchestrator) -> None:
         self._orchestrator = orchestrator
         self.leaves: dict[LeafKey, LeafTally] = {
-            (group, row): LeafTally(books.rows.path(row), group, row)
+            (group, books.rows.path(row)): LeafTally(books.rows.path(row), group)
             for group, books in orchestrator.books.items()
             for row in books.rows.leaves
         }
@@ -121,9 +120,10 @@ class Tally:
 
     def _start(self, start: Start, now: int) -> News:
         record = self._orchestrator.jobs[start.job]
-        leaf = self.leaves[record.resource_group, record.leaf]
+        path = self._orchestrator.books[record.resource_group].rows.path(record.leaf)
+        leaf = self.leaves[record.resource_group, path]
         self._running[start.attempt] = _Running(start, leaf)
-        self._touched.add((leaf.resource_group, leaf.row))
+        self._touched.add((leaf.resource_group, leaf.path))
         since = self._requeued.pop((start.job, start.index), self._submitted[start.job])
         leaf.started += 1
         leaf.waited += now - since
@@ -142,7 +142,7 @@ class Tally:
     def _end(self, event: TaskEnded, now: int, how: str) -> News:
         running = self._running.pop(event.attempt)
         start, leaf = running.start, running.leaf
-        self._touched.add((leaf.resource_group, leaf.row))
+        self._touched.add((leaf.resource_group, leaf.path))
         record = self._orchestrator.jobs[start.job]
         waits_again = record.reclaimed > self._reclaimed.get(start.job, 0)
         self._reclaimed[start.job] = record.reclaimed
@@ -163,15 +163,16 @@ class Tally:
     def _measure(self) -> None:
         """Keep the largest numbers of slots borrowed and lent at once, where somebody got or gave back a slot."""
         touched, self._touched = self._touched, set()
-        for group, row in touched:
-            self._lenders[group].changed(row)
+        rows_of = {group: books.rows for group, books in self._orchestrator.books.items()}
+        for group, path in touched:
+            self._lenders[group].changed(rows_of[group].by_path[path])
         for group in {group for group, _ in touched}:
             borrowed, lent = self._lenders[group].now()
             for row, slots in borrowed.items():
-                leaf = self.leaves[group, row]
+                leaf = self.leaves[group, rows_of[group].path(row)]
                 leaf.peak_borrowed = max(leaf.peak_borrowed, slots)
             for row, slots in lent.items():
-                leaf = self.leaves[group, row]
+                leaf = self.leaves[group, rows_of[group].path(row)]
                 leaf.peak_lent = max(leaf.peak_lent, slots)
             self._together[group] = (sum(borrowed.values()), sum(lent.values()))
         self.peak_borrowed = max(self.peak_borrowed, sum(slots for slots, _ in self._together.values()))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAGE = 500
 _MOST_SEQ = 2**62
 _OTHERS: dict[str, tuple[str, ...]] = {
-    "PlanApplied": ("version", "moved", "reverts"),
+    "PlanApplied": ("version", "moved", "reverts", "windows"),
     "Closing": ("machine", "plan"),
     "UsageSpan": ("begin", "end", "span"),
 }

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
 from fairhold.cycle.run import run
 from fairhold.ledger import transitions
-from fairhold.ledger.decision import book_notices, book_withdrawals
+from fairhold.ledger.decision import book_notices, book_rest, book_withdrawals
+from fairhold.ledger.relay import relay
+from fairhold.ledger.rows import in_other_window
+from fairhold.orchestrator.windows import Openings
 from fairhold.rules.handing import hand_over
 
 if TYPE_CHECKING:
@@ -75,6 +78,8 @@ class _Loop:
         self.life: dict[int, int] = {}  # allocation → serial of its start; an older end event is void
         self.stopping: set[int] = set()
         self.next_wake: int | None = None
+        self.openings = Openings({books.rows.group.name: books})
+        self.node = [books.rows.node[leaf] for leaf in demands.leaf]  # its row may be another in another window
 
     def push(self, instant: int, phase: int, row: int, life: int = 0) -> None:
         heappush(self.heap, (instant, phase, self.serial, row, life))
@@ -88,16 +93,20 @@ class _Loop:
         elif phase == END:
             return
         self.stop_expired(now)
-        if phase == WAKE and self.pacing.is_due(now):
+        if phase == WAKE and now == self.next_wake:
+            self.next_wake = None  # a switch wants to be woken again at the same instant
+        if phase == WAKE and self.open_window(now):
+            self.pacing.at_once(now)
+        elif phase == WAKE and self.pacing.is_due(now):
             self.cycle(now)
             self.stop_expired(now)
-        self.wake()
+        self.wake(now)
 
     def submit(self, job: int, now: int) -> None:
         demands = self.demands
         request = transitions.submit(
             self.books,
-            demands.leaf[job],
+            self.books.rows.row[self.node[job]],
             demands.tasks[job],
             name=demands.name[job],
             priority=demands.priority[job] if demands.priority else 0,
@@ -142,6 +151,7 @@ class _Loop:
         for grant in result.decision.grants:
             for _ in range(grant.units):
                 self.start(grant.request, grant.host, now)
+        book_rest(self.books, result.decision)
         self.decisions.append((now, result.decision))
         self.pacing.ran(now)
 
@@ -153,9 +163,19 @@ class _Loop:
                 self.life[allocation] = self.serial
                 self.push(now, END, allocation, self.serial)
 
-    def wake(self) -> None:
-        """Come back when a cycle is due or a grace ends."""
+    def open_window(self, now: int) -> bool:
+        """Let a switch happen that is due; its cycle runs at the same instant."""
+        opened = self.openings.take(now)
+        for _, force in opened:
+            relay(self.books, in_other_window(self.books.rows, force))
+            self.quota = None
+        return bool(opened)
+
+    def wake(self, now: int) -> None:
+        """Come back when a cycle is due, a grace ends or, while there is work, other entries come into force."""
         due = [self.pacing.due, transitions.next_deadline(self.books)]
+        if self.job_of:
+            due.append(self.openings.next(now))
         instant = min((each for each in due if each is not None), default=None)
         if instant is not None and instant != self.next_wake:
             self.push(instant, WAKE, 0)

@@ -1,7 +1,8 @@
 """Why a number is what it is: derivations made when asked for, as data; the words are the shells'."""
 
 from fairhold.cycle.explain.changes import Change
-from fairhold.cycle.explain.derivation import Bound, Explanation, Level, Move, Standing, explain
+from fairhold.cycle.explain.derivation import explain
+from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Parts, Standing
 from fairhold.cycle.explain.whatif import Counterfactual, one_more
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Explanation",
     "Level",
     "Move",
+    "Parts",
     "Standing",
     "explain",
     "one_more",

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 class Change:
     """One value of the plan or the state that is changed.
 
-    what     : `demand`, `limit`, `rank`, `owned`, `slots` or `configured_slots`
+    what     : `demand`, `limit`, `rank`, `owned`, `share_ratio`, `slots`, `configured_slots`, or `loan`: what the lists
+        of both allow one consumer to use of another's
     consumer : path; `/` for the resource group's own values
+    lender   : the other side of a `loan`; empty elsewhere
     host     : the host of which `slots` are changed; empty where it is another value, or the group has no host up
     """
 
@@ -34,6 +36,7 @@ class Change:
     old: int
     new: int
     host: str = ""
+    lender: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class _Trial:
 
     owned: dict[int, int] = field(default_factory=dict)
     limit: dict[int, int] = field(default_factory=dict)
+    ratio: dict[int, int] = field(default_factory=dict)
     demand: dict[int, int] = field(default_factory=dict)
     slots: int | None = None
     configured: int | None = None
@@ -131,6 +135,21 @@ class MoreOwned(Kind):
         return vary(self.books, trial), self.told(changes)
 
 
+class _HigherRatio(Kind):
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        tree, ratio = books.rows.tree, books.rows.ratio
+        above = tree.parent[row]
+        # Siblings alone decide what a ratio means, among owners all leaves; who has nearly all has nearly all there is.
+        beside = sum(ratio) if books.rows.is_owner[row] else sum(ratio[tree.first[above] : tree.end[above]])
+        self.largest = min(LARGEST - ratio[row], (books.slots + 1) * (beside + 1)) if beside else 1
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        old = self.books.rows.ratio[self.row]
+        change = Change("share_ratio", self.books.rows.path(self.row), old, old + size)
+        return vary(self.books, _Trial(ratio={self.row: old + size}, demand=self.demand)), self.told([change])
+
+
 class _MoreSlots(Kind):
     """More slots of the group; where it has hosts, of the last one that is up."""
 
@@ -157,12 +176,33 @@ class _BetterRank(Kind):
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         rows = self.books.rows
         old, node = rows.tree.rank[self.row], rows.node[self.row]
-        settings = replace(rows.entry.consumers.get(node, ConsumerSettings()), rank=old - size)
-        entry = replace(rows.entry, consumers={**rows.entry.consumers, node: settings})
-        policies = tuple(entry if other is rows.entry else other for other in self.plan.policies)
-        ranked = lay_out(replace(self.plan, policies=policies), rows.group.name)
+        own = rows.entries[rows.chosen[self.row]]
+        settings = replace(own.consumers.get(node, ConsumerSettings()), rank=old - size)
+        entry = replace(own, consumers={**own.consumers, node: settings})
+        policies = tuple(entry if other is own else other for other in self.plan.policies)
+        ranked = lay_out(replace(self.plan, policies=policies), rows.group.name, rows.force)
         change = Change("rank", rows.path(self.row), old, old - size)
         return move_to(self.books, ranked, self.demand), self.told([change])
+
+
+class _LargerLoan(Kind):
+    """More that a leaf may use of what a lender does not need, by the lists of both."""
+
+    def __init__(self, books: Books, row: int, demand: dict[int, int], pair: int) -> None:
+        super().__init__(books, row, demand)
+        self.pair = pair
+        self.up_to(LARGEST - books.rows.lists.most[pair])
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        rows = self.books.rows
+        lists = rows.lists
+        most = lists.most[:]
+        most[self.pair] += size
+        borrower, lender = rows.path(lists.borrower[self.pair]), rows.path(lists.lender[self.pair])
+        change = Change("loan", borrower, lists.most[self.pair], most[self.pair], lender=lender)
+        other = replace(rows, known={})
+        other.__dict__["lists"] = lists._replace(most=most)
+        return move_to(self.books, other, self.demand), self.told([change])
 
 
 def kinds(plan: Plan, books: Books, row: int, inside: Inside) -> list[Kind]:
@@ -184,9 +224,23 @@ def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bo
     for ranked in line:
         if tree.rank[ranked] > 0:
             yield _BetterRank(plan, books, ranked, demand)
-    for owner in line:
-        yield MoreOwned(books, owner, demand)
+    for row_above in line:
+        more = _HigherRatio if books.rows.entry.policy == "share_ratio" else MoreOwned
+        yield more(books, row_above, demand)
+    yield from _of_owner(books, row, inside, demand)
     yield _MoreSlots(books, 0, demand)
+
+
+def _of_owner(books: Books, row: int, inside: Inside, demand: dict[int, int]) -> Iterator[Kind]:
+    """What else may give a slot to who owns exactly: its lists, and its share of what nobody owns."""
+    rows = books.rows
+    if not rows.is_owner[row]:
+        return
+    for pair, borrower in enumerate(rows.lists.borrower):
+        if borrower == inside.leaf and rows.lists.most[pair] < UNLIMITED:
+            yield _LargerLoan(books, row, demand, pair)
+    if not rows.is_mixed:
+        yield _HigherRatio(books, inside.leaf, demand)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +262,12 @@ def look_inside(books: Books, row: int, need: array[int], reserve: array[int]) -
     """
     rows, limit, demand = books.rows, books.rows.plan.limit, books.demand
     tree, start = rows.tree, rows.position[row]
+    is_shared = rows.entry.policy == "share_ratio"
     more = {row: 1}  # row → by how much its need has to grow; those under a full limit have none
     best_leaf, best_cap = (2, 0, row), (LARGEST + 1, -1)
     for at in tree.path[start : start + rows.size[row]]:
         wanted = demand[at] if rows.is_leaf(at) else sum(need[tree.first[at] : tree.end[at]])
-        grows = more.get(at)
+        grows = more.get(at) if at == row or not is_shared or rows.ratio[at] else None
         if at != row and grows is not None and wanted > limit[at]:
             best_cap = min(best_cap, (grows, at))
         fits = at == row or need[at] + (grows or 0) <= limit[at]
@@ -233,9 +288,12 @@ def vary(books: Books, trial: _Trial) -> Books:
         owned[row] = value
     for row, value in trial.limit.items():
         limit[row] = value
+    ratio = array("q", rows.ratio)
+    for row, value in trial.ratio.items():
+        ratio[row] = value
     plan = PlanColumns(owned, rows.plan.reserved, limit)
     configured = rows.configured if trial.configured is None else trial.configured
-    return move_to(books, replace(rows, plan=plan, configured=configured), trial.demand, trial.slots)
+    return move_to(books, replace(rows, plan=plan, ratio=ratio, configured=configured), trial.demand, trial.slots)
 
 
 def move_to(books: Books, rows: Rows, demand: dict[int, int], slots: int | None = None) -> Books:

@@ -2,146 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.whatif import Counterfactual, one_more
+from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Standing
+from fairhold.cycle.explain.owning import derive_owned
+from fairhold.cycle.explain.whatif import one_more
 from fairhold.kernels.columns import PHASE_REST
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
+from fairhold.policy.registry import policy_of
 from fairhold.rules.exact import Filling, fill_children
-from fairhold.rules.reclaiming import weigh
+from fairhold.rules.granting import is_fixed
+from fairhold.rules.ratios import fill_sharers
+from fairhold.rules.sharing import needs_of_sharers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.cycle.run import CycleResult
+    from fairhold.kernels.amounts import Amounts
+    from fairhold.ledger.draft import Draft
     from fairhold.model.plan import Plan
-
-
-class Bound(Enum):
-    """What holds a consumer's quota where it is; the value is the rule that says so."""
-
-    DEMAND = "demand"
-    """It gets all that it wants (R-NEED-1)."""
-    LIMIT = "limit"
-    """It wants more than its limit (R-NEED-1)."""
-    RESERVE = "reserve"
-    """It wants less than its reserve, which idles for it (R-NEED-1)."""
-    GUARANTEE = "guarantee"
-    """It gets what it owns and wants, more than its share by ratio (R-QUOTA-3)."""
-    RATIO = "ratio"
-    """It shares by what it owns with siblings that want more, too (R-QUOTA-2)."""
-    EQUAL = "equal"
-    """It owns nothing and shares what owners leave in equal amounts (R-FILL-2)."""
-    EVEN = "even"
-    """Even mode: what owners leave is added in equal amounts (R-QUOTA-4)."""
-    NOTHING_LEFT = "nothing left"
-    """It owns nothing and owners use everything (R-FILL-2)."""
-
-
-RULE_OF = {
-    Bound.DEMAND: "R-NEED-1",
-    Bound.LIMIT: "R-NEED-1",
-    Bound.RESERVE: "R-NEED-1",
-    Bound.GUARANTEE: "R-QUOTA-3",
-    Bound.RATIO: "R-QUOTA-2",
-    Bound.EQUAL: "R-FILL-2",
-    Bound.EVEN: "R-QUOTA-4",
-    Bound.NOTHING_LEFT: "R-FILL-2",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """One consumer in the division among its siblings.
-
-    owned, reserve, limit, demand, need, floor : slots; `floor` is what it gets for sure
-    exact   : what filling gives before rounding
-    rounded : 1 rounded up, -1 rounded down, 0 whole
-    """
-
-    path: str
-    owned: int
-    reserve: int
-    limit: int
-    demand: int
-    need: int
-    floor: int
-    rank: int
-    exact: Fraction
-    quota: int
-    rounded: int
-    held: int
-    bound: Bound
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """The division of one parent's quota among its children.
-
-    amount : slots divided
-    water  : λ, slots for each slot owned (phase `owners`) or for each child (phase `rest`)
-    phase  : `owners` while owners share by what they own, `rest` when what they leave is shared equally, `enough`
-        when every child has all that it needs
-    """
-
-    parent: str
-    amount: int
-    water: Fraction
-    phase: str
-    siblings: tuple[Standing, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Units that the cycle grants, or that are or come under notice.
-
-    kind     : `grant`, `notice` (given by this cycle), `on the way` (given before), `withdrawn`
-    consumer : who gets or holds them
-    taker    : path they are on their way to, empty = nobody
-    """
-
-    kind: str
-    consumer: str
-    units: int
-    taker: str = ""
-    deadline: int = 0
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a consumer's numbers in one resource group are what they are.
-
-    slots, scale_num, scale_den : slots now; owned slots count scale_num / scale_den of what is configured (R-SCALE-1)
-    levels   : from the root down to the consumer's own siblings; empty at the root
-    missing, can_give, must_give, gives, lacks : the consumer's numbers in the reclaim (R-RECLAIM)
-    protected: above its quota by rounding alone (R-PROTECT-1)
-    set_aside: idle slots set aside in its subtree for reserves (R-ASIDE-1)
-    moves    : those that it, or a consumer below it, gets, holds or waits for
-    """
-
-    path: str
-    resource_group: str
-    slots: int
-    scale_num: int
-    scale_den: int
-    quota: int
-    demand: int
-    held: int
-    levels: tuple[Level, ...]
-    missing: int
-    can_give: int
-    must_give: int
-    gives: int
-    lacks: int
-    protected: bool
-    set_aside: int
-    moves: tuple[Move, ...]
-    counterfactual: Counterfactual | None
 
 
 def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True) -> Explanation:
@@ -151,15 +34,15 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
     """
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     row = rows.by_path[path]
-    if not any(result.decision):  # where nothing had to move, the cycle did not weigh who could give what
-        weigh(snapshot, draft)
+    if not any(result.decision[:3]):  # where nothing had to move, the cycle did not weigh who could give what
+        policy_of(rows).weigh(snapshot, draft)
     balance = draft.balance
     return Explanation(
         path=path,
         resource_group=rows.group.name,
         slots=snapshot.slots,
         scale_num=snapshot.scale[0],
-        scale_den=snapshot.scale[1],
+        scale_den=snapshot.scale[1] if rows.is_scaled(row) else snapshot.scale[0],
         quota=draft.quota[row] if row else sum(draft.quota[rows.tree.first[0] : rows.tree.end[0]]),
         demand=snapshot.demand[row],
         held=snapshot.held[row],
@@ -178,19 +61,26 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
 
 def _levels(result: CycleResult, row: int) -> Iterator[Level]:
     tree = result.snapshot.rows.tree
-    above = []
+    line = []
     while row > 0:
+        line.append(row)
         row = tree.parent[row]
-        above.append(row)
-    for parent in reversed(above):
-        yield derive_level(result, parent)
+    for child in reversed(line):
+        yield level_of(result, child)
+
+
+def level_of(result: CycleResult, row: int) -> Level:
+    """The division in which a row has its part: among the siblings that are under its policy."""
+    owns, shares = result.snapshot.rows.is_owner[row], result.draft.planned is not None
+    derive = derive_owned if owns else derive_shares if shares else derive_level
+    return derive(result, result.snapshot.rows.tree.parent[row])
 
 
 def derive_level(result: CycleResult, parent: int) -> Level:
     """The division of one parent's quota, derived again exactly."""
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     amount = draft.quota[parent]
-    filling = fill_children(snapshot, draft.needs, parent, Fraction(amount))
+    filling = fill_children(snapshot, needs_of_sharers(snapshot, draft), parent, Fraction(amount))
     first, end = rows.tree.first[parent], rows.tree.end[parent]
     phase = "enough" if filling.den == 0 else "rest" if filling.phase == PHASE_REST else "owners"
     return Level(
@@ -198,8 +88,70 @@ def derive_level(result: CycleResult, parent: int) -> Level:
         amount=amount,
         water=_water(filling),
         phase=phase,
-        siblings=tuple(_standing(result, filling, child, child - first) for child in range(first, end)),
+        siblings=tuple(
+            _standing(result, filling, child, child - first) for child in range(first, end) if not rows.is_owner[child]
+        ),
     )
+
+
+def derive_shares(result: CycleResult, parent: int) -> Level:
+    """The division of one parent's quota by share ratio."""
+    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
+    amount, planned = draft.quota[parent], _planned(draft)
+    first, end = rows.tree.first[parent], rows.tree.end[parent]
+    if is_fixed(snapshot):
+        phase, exact = "fixed", [draft.exact(row) for row in range(first, end)]
+        water = planned.level(first) or Fraction(0)
+    elif draft.filled is not None:
+        level = draft.filled.level(parent)
+        phase, exact = "enough" if level is None else "leaves", [draft.exact(row) for row in range(first, end)]
+        water = level or Fraction(0)
+    else:
+        filling = fill_sharers(rows, draft.needs, parent, Fraction(amount))
+        phase, exact = "ratio" if filling.den else "enough", [filling.share(child) for child in range(end - first)]
+        water = _water(filling)
+    return Level(
+        parent=rows.path(parent),
+        amount=amount,
+        water=water,
+        phase=phase,
+        siblings=tuple(_sharer(result, row, exact[row - first], water) for row in range(first, end)),
+    )
+
+
+def _planned(draft: Draft) -> Amounts:
+    assert draft.planned is not None
+    return draft.planned
+
+
+def _sharer(result: CycleResult, row: int, exact: Fraction, water: Fraction) -> Standing:
+    draft, quota = result.draft, result.draft.quota[row]
+    bound = _bound_of_sharer(result, row, exact, water)
+    standing = _numbers(result, row, exact, bound)
+    return replace(
+        standing,
+        rounded=(quota > exact) - (quota < exact),
+        ratio=result.snapshot.rows.ratio[row],
+        planned=_planned(draft).exact(row),
+    )
+
+
+def _bound_of_sharer(result: CycleResult, row: int, exact: Fraction, water: Fraction) -> Bound:
+    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
+    need = draft.needs.need[row]
+    at = row
+    while at > 0 and rows.ratio[at] > 0:
+        at = rows.tree.parent[at]
+    if at > 0:
+        return Bound.NO_PART
+    if exact >= need:
+        wanted = snapshot.demand[row] if rows.is_leaf(row) else _wanted_below(result, row)
+        return Bound.LIMIT if need < wanted else Bound.DEMAND
+    if is_fixed(snapshot):
+        return Bound.PLANNED
+    if draft.filled is not None:
+        return Bound.SHARE if draft.filled.level(row) == draft.filled.level(0) else Bound.LIMIT_ABOVE
+    return Bound.PLANNED if exact > water * rows.ratio[row] else Bound.SHARE
 
 
 def _water(filling: Filling) -> Fraction:
@@ -217,8 +169,13 @@ def _water(filling: Filling) -> Fraction:
 
 
 def _standing(result: CycleResult, filling: Filling, row: int, child: int) -> Standing:
+    exact = filling.share(child)
+    return _numbers(result, row, exact, _bound(result, filling, row, exact))
+
+
+def _numbers(result: CycleResult, row: int, exact: Fraction, bound: Bound) -> Standing:
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
-    exact, quota = filling.share(child), draft.quota[row]
+    quota = draft.quota[row]
     return Standing(
         path=rows.path(row),
         owned=rows.plan.owned[row],
@@ -232,7 +189,7 @@ def _standing(result: CycleResult, filling: Filling, row: int, child: int) -> St
         quota=quota,
         rounded=(quota > exact) - (quota < exact),
         held=snapshot.held[row],
-        bound=_bound(result, filling, row, exact),
+        bound=bound,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Books:
     batches : units held, where the state has requests
     notices : notices in force, in the order of the state
     kept    : freed units that are kept for requests
+    fresh   : of the batches, units that this cycle has granted: nobody is told to stop what starts just now
     """
 
     counts: Counter[str]
@@ -43,6 +44,7 @@ class Books:
     notices: list[Notice]
     kept: list[HeldUnits]
     plan: Plan
+    fresh: Counter[Batch] = field(default_factory=Counter)
 
     def held(self, sheet: Sheet) -> dict[str, int]:
         """Units held, by leaf."""
@@ -89,7 +91,7 @@ def open_books(plan: Plan, state: State, sheet: Sheet) -> Books:
     return Books(counts, batches, notices, kept, plan)
 
 
-def settle(books: Books, state: State, victims: str) -> Counter[Place]:
+def settle(books: Books, state: State, sheet: Sheet) -> Counter[Place]:
     """Turn graces that ran out into stops; the units leave their holder (§8.1, R-SETTLE-1).
 
     A second cycle at the same instant settles nothing: the holder's time is not over within one instant.
@@ -102,7 +104,7 @@ def settle(books: Books, state: State, victims: str) -> Counter[Place]:
             place = books.place(notice)
             stops[place] += notice.units
             if notice.request:
-                _take_off(books, notice, victims)
+                _take_off(books, notice, sheet.switches[place.consumer].victims)
             else:
                 books.counts[place.consumer] -= notice.units
     books.notices = [notice for notice in books.notices if notice.deadline > state.now]

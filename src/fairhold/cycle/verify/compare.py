@@ -31,12 +31,15 @@ FIELDS = {
     "allocated": "R-SETTLE-1",
     "quota": "R-QUOTA-2",
     "free": "R-FREE-1",
+    "share_ratio": "R-SET-1",
+    "planned": "R-SHARE-3",
 }
 STATE_RULES = {
     "allocated": "R-GRANT-1",
     "allocations": "R-GRANT-3",
     "reclaims": "R-NOTICE-1",
     "held": "R-ASIDE-1",
+    "borrowed": "R-LEND-4",
 }
 PLACE_KEYS = {"consumer", "resource_group", "units", "request", "host"}
 

@@ -35,6 +35,8 @@ def check_conditions(plan: Plan, state: State, said: Mapping[str, Any]) -> Itera
             continue
         units = {kind: _by_leaf(said[kind], name) for kind in ("grants", "reclaims", "withdrawn")}
         yield from grants_fit(sheet, table, units["grants"])
+        after = [row for row in said["state"].get("reclaims", []) if row.get("reason") == "window"]
+        units["switched"] = _by_leaf([row for row in after if "consumer" in row], name)
         yield from losers_are_above_quota(plan, state, sheet, table, units)
         yield from graces_are_the_holders(state, sheet, said["reclaims"])
         yield from hosts_hold_what_they_have(sheet, said["state"])
@@ -53,8 +55,13 @@ def quotas_are_within_bounds(sheet: Sheet, table: Table) -> Iterator[Finding]:
     for path in sheet.paths:
         row = table[path]
         low, high, limit = row["reserve"], row["need"], UNLIMITED if row["limit"] is None else row["limit"]
-        if not sheet.children[path] and path != TOP:
-            scaled = sheet.owned[path] * sheet.slots // sheet.configured if sheet.configured else 0
+        if sheet.policies[path] == "ownership" and path != TOP:
+            low = 0  # its reserve is not scaled: with too few slots its quota is below it
+        elif not sheet.children[path] and path != TOP:
+            slots, configured = sheet.slots, sheet.configured
+            if sheet.is_mixed:
+                slots, configured = max(0, slots - sheet.apart), configured - sheet.apart
+            scaled = sheet.owned[path] * slots // configured if configured else 0
             low = max(low, min(row["need"], sheet.owned[path], scaled))
         bounded = path == TOP or low <= row["quota"] <= high
         if not bounded or high > limit:
@@ -64,10 +71,13 @@ def quotas_are_within_bounds(sheet: Sheet, table: Table) -> Iterator[Finding]:
 
 def children_sum_to_their_parent(sheet: Sheet, table: Table) -> Iterator[Finding]:
     """Children sum to their parent's quota, or to their need where that is less (R-ROUND-1)."""
-    for path, below in sheet.children.items():
+    for path, children in sheet.children.items():
+        below = [child for child in children if sheet.policies[child] != "ownership"]
         if below:
-            amount = sheet.slots if path == TOP else table[path]["quota"]
-            expected = min(amount, sum(table[child]["need"] for child in below))
+            whole = max(0, sheet.slots - sheet.apart) if sheet.is_mixed else sheet.slots
+            amount = whole if path == TOP else table[path]["quota"]
+            wanted = sum(table[child]["need"] for child in below)
+            expected = table[path]["quota"] if sheet.is_fixed else min(amount, wanted)
             total = sum(table[child]["quota"] for child in below)
             if total != expected:
                 text = "the children's quotas do not sum to what is divided"
@@ -79,8 +89,14 @@ def alike_differ_by_one(sheet: Sheet, table: Table) -> Iterator[Finding]:
     for path, below in sheet.children.items():
         alike: dict[tuple[object, ...], list[str]] = {}
         for child in below:
-            if not sheet.children[child]:
-                key = (sheet.owned[child], table[child]["reserve"], table[child]["need"], table[child]["limit"])
+            if not sheet.children[child] and sheet.policies[child] != "ownership":
+                key = (
+                    sheet.owned[child],
+                    sheet.ratio[child],
+                    table[child]["reserve"],
+                    table[child]["need"],
+                    table[child]["limit"],
+                )
                 alike.setdefault(key, []).append(child)
         for group in alike.values():
             first, last = table[group[0]]["quota"], table[group[-1]]["quota"]
@@ -96,7 +112,7 @@ def grants_fit(sheet: Sheet, table: Table, grants: Counter[str]) -> Iterator[Fin
         yield Finding("R-GRANT-1", sheet.group, sum(grants.values()), idle, "more is granted than is idle")
     for leaf, units in grants.items():
         row = table[leaf]
-        most = min(row["quota"], row["demand"])
+        most = min(row["need"] if sheet.is_fixed else row["quota"], row["demand"])
         if row["allocated"] + units > most:
             text = "a leaf is granted more than quota and demand allow"
             yield Finding("R-GRANT-1", f"{sheet.group} {leaf}", row["allocated"] + units, most, text)
@@ -110,7 +126,7 @@ def grants_fit(sheet: Sheet, table: Table, grants: Counter[str]) -> Iterator[Fin
 def losers_are_above_quota(
     plan: Plan, state: State, sheet: Sheet, table: Table, units: Mapping[str, Counter[str]]
 ) -> Iterator[Finding]:
-    """Look whether new notices leave their holder its quota, but where a gang is stopped whole (§10)."""
+    """Look whether new notices leave their holder its quota, but for gangs stopped whole and switches (§10, §9)."""
     if any(request.min_count for request in sheet.requests.values()):
         return
     before: Counter[str] = Counter()
@@ -120,7 +136,7 @@ def losers_are_above_quota(
             before[plan.tree.paths[notice.consumer]] += notice.units
     for leaf, new in units["reclaims"].items():
         held = table[leaf]["allocated"] + units["grants"][leaf]
-        most = max(0, held - table[leaf]["quota"])
+        most = max(0, held - table[leaf]["quota"], units["switched"][leaf])
         going = before[leaf] + new - units["withdrawn"][leaf]
         if going > most:
             text = "a leaf is to lose units that it is entitled to"
@@ -131,7 +147,7 @@ def graces_are_the_holders(state: State, sheet: Sheet, reclaims: list[dict[str, 
     """Look whether a new notice runs as long as its holder's grace (R-GRACE-1, S1.62)."""
     for row in reclaims:
         if row["resource_group"] == sheet.group:
-            expected = format_instant(state.now + sheet.grace[row["consumer"]])
+            expected = format_instant(max(state.now + sheet.grace[row["consumer"]], sheet.opens))
             if row["deadline"] != expected:
                 where = f"{sheet.group} {row['consumer']}"
                 yield Finding("R-GRACE-1", where, row["deadline"], expected, "is not now and the holder's grace")

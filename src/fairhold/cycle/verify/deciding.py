@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.lacking import lacking
 from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
+from fairhold.cycle.verify.returning import claim_and_give
 from fairhold.cycle.verify.victims import choose, withdraw
 
 if TYPE_CHECKING:
@@ -20,27 +21,39 @@ if TYPE_CHECKING:
 Taken = tuple[Counter["Place"], Counter["Place"], list[str]]
 
 
-def decide(
-    sheet: Sheet, quotas: Quotas, books: Books, held: Mapping[str, int], whole: Mapping[str, int]
+def decide(  # noqa: PLR0917 - what a cycle knows, in its order
+    sheet: Sheet,
+    quotas: Quotas,
+    books: Books,
+    held: Mapping[str, int],
+    whole: Mapping[str, int],
+    gone: Mapping[str, int],
 ) -> tuple[Reclaim, Counter[Place], Counter[Place]]:
     """Units that are newly noticed and notices that are taken back; the books are moved on.
 
     A gang that is stopped whole may give more than its leaf was asked. What it gives is then what its leaf must give,
     the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
     order.
+
+    gone : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
     """
     noticed = books.noticed()
     bound: Counter[str] = Counter()
     for notice in books.notices:
         if notice.reason == "window":
             bound[books.place(notice).consumer] += notice.units
+    for leaf, units in gone.items():
+        bound[leaf] = max(bound[leaf], units)
     lost = max(0, held["/"] - sheet.slots)
     asked: int | None = None
     while True:
         case = Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost)
-        make_claims(case)
-        asked = total(case) if asked is None else asked
-        gives = lacking(case, divide(case, asked))
+        if sheet.owns_exactly and not sheet.is_mixed:
+            gives = lacking(case, claim_and_give(case))
+        else:
+            make_claims(case)
+            asked = total(case) if asked is None else asked
+            gives = lacking(case, divide(case, asked))
         trial = replace(books, notices=list(books.notices))
         chosen, withdrawn, more = _take(sheet, trial, gives)
         if not more:

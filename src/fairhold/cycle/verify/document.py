@@ -20,13 +20,14 @@ Canonical = dict[str, dict[Any, Any]]
 
 SECTIONS = (
     *("fairhold_state", "now", "previous_cycle", "resource_groups", "hosts_down", "demand", "allocated"),
-    *("requests", "allocations", "reclaims", "held"),
+    *("requests", "allocations", "reclaims", "held", "borrowed"),
 )
 REQUEST_KEYS = {
     *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted", "user"),
 }
 NOTICE_KEYS = {"consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason"}
 
+LOAN_KEYS = {"borrower", "lender", "resource_group", "units"}
 
 _END = 253_402_300_800_000_000
 """10000-01-01T00:00:00Z."""
@@ -79,7 +80,7 @@ class DocumentReader:
     """Reads state documents of one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        groups = [group for entry in plan.policies for group in entry.resource_groups]
+        groups = list(dict.fromkeys(group for entry in plan.policies for group in entry.resource_groups))
         self.only_group = groups[0] if len(groups) == 1 else None
         self.rows = plan.tree.rows
         self.leaf = {path: plan.tree.is_leaf(row) for path, row in self.rows.items()}
@@ -119,6 +120,7 @@ class DocumentReader:
                 rows(document.get("held", []), {"request", "host", "units"}),
                 lambda row: (text(row.get("request")), text(row.get("host", ""))),
             ),
+            "borrowed": _summed(rows(document.get("borrowed", []), LOAN_KEYS), self._loan),
         }
 
     def section(self, document: dict[str, Any], name: str) -> Iterable[tuple[str, Any]]:
@@ -168,6 +170,10 @@ class DocumentReader:
             text(row.get("reason", "quota")),
             requests[taker][0] if taker in requests else taker,
         )
+
+    def _loan(self, row: dict[str, Any]) -> tuple[object, ...]:
+        group = text(row.get("resource_group", self.only_group))
+        return text(row.get("borrower")), text(row.get("lender")), group
 
     def check_taker(self, taker: object, requests: Iterable[str] = ()) -> None:
         """`for` names a leaf, a request or nobody (R-FOR-1)."""

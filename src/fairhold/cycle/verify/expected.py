@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.books import Books, Place, open_books
-from fairhold.cycle.verify.group import GroupCycle, run_group
-from fairhold.cycle.verify.quotas import Quotas, compute_quotas
+from fairhold.cycle.verify.group import GroupCycle, entitlements, run_group
 from fairhold.cycle.verify.sheet import Sheet, make_sheet, planned_groups
 from fairhold.cycle.verify.spare import free_slots
 from fairhold.units import UNLIMITED, format_instant
@@ -14,6 +13,7 @@ from fairhold.units import UNLIMITED, format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from fairhold.cycle.verify.quotas import Quotas
     from fairhold.model.plan import Plan
     from fairhold.model.state import Notice, State
 
@@ -25,7 +25,7 @@ def expected_quota(plan: Plan, state: State) -> Json:
     groups: Json = {}
     for name in planned_groups(plan):
         sheet = make_sheet(plan, state, name)
-        quotas = compute_quotas(sheet)
+        quotas, _ = entitlements(sheet)
         held = sheet.summed(open_books(plan, state, sheet).held(sheet))
         groups[name] = {"slots": sheet.slots, "consumers": _consumers(sheet, quotas, held, held)}
     return {"now": format_instant(state.now), "resource_groups": groups}
@@ -69,6 +69,11 @@ def _consumers(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], held_after
             "quota": quotas.quota[path],
             "free": free[path],
         }
+        | (
+            {"share_ratio": None if path == "/" else sheet.ratio[path], "planned": str(quotas.planned[path])}
+            if sheet.policy == "share_ratio"
+            else {}
+        )
         for path in sheet.paths
     }
 
@@ -87,9 +92,9 @@ def _rows(cycle: GroupCycle, kind: str) -> list[Json]:
         | {
             "for": taker,
             "deadline": format_instant(deadline),
-            "reason": cycle.reasons[place.consumer][0] if taker is None else "quota",
+            "reason": "window" if switch else cycle.reasons[place.consumer][0] if taker is None else "quota",
         }
-        for place, deadline, units, taker in cycle.notices
+        for place, deadline, units, taker, switch in cycle.notices
     ]
 
 
@@ -117,6 +122,11 @@ def _state_after(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> 
         "reclaims": [row for each in books for row in _notices(plan, each.notices)],
         "held": [{"request": u.request, "host": u.host, "units": u.units} for each in books for u in each.kept],
     }
+    document["borrowed"] = [
+        {"borrower": borrower, "lender": lender, "resource_group": name, "units": units}
+        for name, each in cycles.items()
+        for (borrower, lender), units in each.loans.items()
+    ]
     document["reclaims"] += [row for cycle in cycles.values() for row in _rows(cycle, "reclaims")]
     return {key: value for key, value in document.items() if value not in ({}, [])}
 

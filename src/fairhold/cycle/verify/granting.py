@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass
 class Idle:
-    """Idle units: `aside[path]` only the subtree of `path` may be granted, `common` anybody."""
+    """Idle units: `aside[path]` only the subtree of `path` may be granted, `common` anybody.
+
+    budget : of the common ones, those that consumers of `hybrid` may have beside `ownership` (R-MIX-3)
+    """
 
     aside: dict[str, int]
     common: int
+    budget: int = 0
+
+    def open_to(self, sheet: Sheet, path: str) -> int:
+        """Common units that a consumer may have."""
+        return min(self.common, self.budget) if sheet.is_bounded(path) else self.common
 
     def reach(self, sheet: Sheet, leaf: str) -> int:
         """Idle units that a leaf may be granted."""
-        return self.common + sum(self.aside[path] for path in sheet.chain(leaf))
+        return self.open_to(sheet, leaf) + sum(self.aside[path] for path in sheet.chain(leaf))
 
     def take(self, sheet: Sheet, leaf: str, units: int) -> None:
         """Use idle units up: the leaf's own, then its ancestors' from the nearest outwards, then common ones."""
@@ -32,7 +40,8 @@ class Idle:
             self.aside[path] -= taken
             units -= taken
         self.common -= units
-        if self.common < 0:
+        self.budget -= units if sheet.is_bounded(leaf) else 0
+        if self.common < 0 or self.budget < 0:
             raise AssertionError(f"{leaf} was granted more than is idle")
 
 
@@ -49,20 +58,40 @@ def set_aside(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], kept: Mappi
     idle = max(0, sheet.slots - held[TOP])
     amount = {TOP: min(idle, wish[TOP])}
     aside: dict[str, int] = {}
+    budget = sheet.budget(held) if sheet.is_mixed else 0
     for path in sheet.paths:
         left = amount[path]
         for child in sheet.children[path]:
             amount[child] = min(left, wish[child])
+            if path == TOP and sheet.is_bounded(child):
+                amount[child] = min(amount[child], budget)
+                budget -= amount[child]
             left -= amount[child]
-        aside[path] = left
-    return Idle(aside, idle - amount[TOP])
+        aside[path] = 0 if path == TOP else left
+    return Idle(aside, idle - sum(amount[top] for top in sheet.children[TOP]), budget)
 
 
 def grant(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], idle: Idle, room: Mapping[str, int]) -> dict[str, int]:
-    """Units granted to every leaf in both passes; `idle` is used up accordingly.
+    """Units granted to every leaf; `idle` is used up accordingly (R-GRANT-1, R-GRANT-2; R-SHARE-8).
 
-    room : leaf → units that it can use, at most min(quota, demand) - held
+    Both passes are made with every leaf bounded by what it may take back, then again up to its quota.
+
+    room : leaf → units that it can use, at most min(quota, demand) - held; `fixed`: min(need, demand) - held
     """
+    bound = quotas.quota if sheet.owns_exactly else quotas.entitled
+    first = {leaf: min(room[leaf], max(0, bound[leaf] - held[leaf])) for leaf in sheet.leaves}
+    granted = _both_passes(sheet, quotas, held, idle, first)
+    if sheet.is_fixed or first == room:
+        return granted
+    now_held = {path: held[path] + units for path, units in sheet.summed(granted).items()}
+    rest = {leaf: room[leaf] - granted[leaf] for leaf in sheet.leaves}
+    more = _both_passes(sheet, quotas, now_held, idle, rest)
+    return {leaf: granted[leaf] + more[leaf] for leaf in sheet.leaves}
+
+
+def _both_passes(
+    sheet: Sheet, quotas: Quotas, held: Mapping[str, int], idle: Idle, room: Mapping[str, int]
+) -> dict[str, int]:
     granted = _first_pass(sheet, quotas, held, idle, room)
     for leaf, units in granted.items():
         idle.take(sheet, leaf, units)
@@ -91,7 +120,7 @@ def _first_pass(
     for path in reversed(sheet.paths):
         below = sheet.children[path]
         top = path == TOP
-        can = sheet.slots if top else max(0, quotas.quota[path] - held[path]) if below else room.get(path, 0)
+        can = sheet.slots if top else max(0, quotas.entitled[path] - held[path]) if below else room.get(path, 0)
         inside = sum(alone[child] for child in below)
         outside = sum(beyond[child] for child in below) if below else can
         alone[path] = min(can, inside + min(idle.aside[path], outside))
@@ -100,8 +129,12 @@ def _first_pass(
     for path in sheet.paths:
         left = part[path]
         shared = idle.aside[path] + max(0, left - alone[path])
+        budget = idle.budget
         for child in sheet.children[path]:
-            part[child] = min(left, alone[child] + min(shared, beyond[child]))
+            near = min(shared, budget) if path == TOP and sheet.is_bounded(child) else shared
+            part[child] = min(left, alone[child] + min(near, beyond[child]))
             left -= part[child]
-            shared -= max(0, part[child] - alone[child])
+            far = max(0, part[child] - alone[child])
+            shared -= far
+            budget -= far if sheet.is_bounded(child) else 0
     return {leaf: part[leaf] for leaf in sheet.leaves}

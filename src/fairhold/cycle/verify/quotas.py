@@ -1,8 +1,8 @@
-"""Quotas of the `hybrid` policy (SPEC §3.1-3), consumer by consumer."""
+"""Quotas: of the `hybrid` policy (SPEC §3.1-3) here, consumer by consumer; of `share_ratio` in `ratios`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING
@@ -25,6 +25,9 @@ class Quotas:
     least      : floor in the fill (R-QUOTA-3)
     quota      : whole numbers
     most       : the exact share rounded up (R-EXACT-1)
+    entitled   : of a leaf, up to where it takes back; of a branch, what it may hold before others take from it
+    planned    : exact planned shares of `share_ratio` (R-SHARE-3)
+    planned_slots : these rounded, where they are fixed (R-SHARE-7)
     """
 
     owned_now: dict[str, Fraction]
@@ -34,6 +37,9 @@ class Quotas:
     least: dict[str, int]
     quota: dict[str, int]
     most: dict[str, int]
+    entitled: dict[str, int]
+    planned: dict[str, Fraction] = field(default_factory=dict)
+    planned_slots: dict[str, int] = field(default_factory=dict)
 
 
 def compute_quotas(sheet: Sheet) -> Quotas:
@@ -44,7 +50,7 @@ def compute_quotas(sheet: Sheet) -> Quotas:
     need = _needs(sheet, reserve)
     guaranteed = {path: min(need[path], sheet.owned[path], floor(owned_now[path])) for path in sheet.paths}
     least = _floors(sheet, reserve, guaranteed)
-    made = Quotas(owned_now, reserve, need, guaranteed, least, quota={TOP: sheet.slots}, most={})
+    made = Quotas(owned_now, reserve, need, guaranteed, least, quota={TOP: sheet.slots}, most={}, entitled={})
     exact = {TOP: Fraction(sheet.slots)}
     for path in sheet.paths:
         below = sheet.children[path]
@@ -53,6 +59,7 @@ def compute_quotas(sheet: Sheet) -> Quotas:
             exact.update(_divide(sheet, made, path, exact[path]))
         made.most[path] = ceil(exact[path])
     made.quota[TOP] = sum(made.quota[path] for path in sheet.children[TOP])
+    made.entitled.update(made.quota)
     return made
 
 

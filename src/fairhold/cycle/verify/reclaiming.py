@@ -48,9 +48,9 @@ class Reclaim:
 
     def keep(self, path: str) -> int:
         """Units that nobody may take: the quota; with `disable_reclaim_own` what was scaled down, too (R-KEEP-1)."""
-        quota = self.quotas.quota[path]
+        quota = (self.quotas.entitled if self.sheet.children[path] else self.quotas.quota)[path]
         owned = self.sheet.owned[path]
-        if not self.sheet.settings.disable_reclaim_own or path in self.loosened:
+        if not self.sheet.switches[path].disable_reclaim_own or path in self.loosened:
             return quota
         return max(quota, owned) if self.quotas.owned_now[path] < owned else quota
 
@@ -58,7 +58,8 @@ class Reclaim:
         """Above its quota by rounding only, it and every branch above it (R-PROTECT-1)."""
         if leaf in self.loosened or self.held[leaf] <= self.quotas.quota[leaf]:
             return False
-        return all(self.held[path] <= self.quotas.most[path] for path in self.sheet.chain(leaf) if path != TOP)
+        line = (leaf,) if self.sheet.is_flat else self.sheet.chain(leaf)
+        return all(self.held[path] <= self.quotas.most[path] for path in line if path != TOP)
 
     def above_limit(self, path: str, missing: int) -> int:
         """Units by which a branch would be above its limit if all it misses were met from outside."""
@@ -89,7 +90,7 @@ def make_claims(case: Reclaim) -> None:
 
 
 def _claim(case: Reclaim, path: str) -> Claim:
-    quota, keep, limit = case.quotas.quota[path], case.keep(path), case.sheet.limit[path]
+    quota, keep, limit = case.quotas.entitled[path], case.keep(path), case.sheet.limit[path]
     held, whole = case.held[path], case.whole[path]
     below = [case.claims[child] for child in case.sheet.children[path]]
     if not below:
@@ -99,9 +100,13 @@ def _claim(case: Reclaim, path: str) -> Claim:
     m = sum(each.missing for each in below)
     u = sum(each.can_go for each in below)
     least = sum(each.must_go for each in below)
+    if case.sheet.is_flat:  # R-SHARE-9: a branch counts only for its limit
+        return Claim(m, u, max(least, min(u, case.above_limit(path, m))))
     inner = min(m, u)
     out = min(m - inner, max(0, quota - whole))
-    missing = inner + max(out, case.quotas.reserve[path] - whole + max(0, least - inner), 0)
+    # What a branch of `ownership` reserves itself is not reclaimed for (R-OWN-2).
+    reserve = 0 if case.sheet.policies[path] == "ownership" else case.quotas.reserve[path]
+    missing = inner + max(out, reserve - whole + max(0, least - inner), 0)
     can_go = max(least, min(u, inner + max(0, whole - keep)))
     must_go = max(least, inner, min(can_go, case.above_limit(path, missing)))
     return Claim(missing, can_go, must_go, lack=m - inner - out)
@@ -116,24 +121,53 @@ def total(case: Reclaim) -> int:
 def divide(case: Reclaim, asked: int) -> dict[str, int]:
     """Units that are to go, by path, divided from the root down (R-RECLAIM-4)."""
     sheet, claims = case.sheet, case.claims
+    if sheet.is_flat:
+        return _divide_over_leaves(case, max(asked, claims[TOP].must_go))
     noticed = sheet.summed({leaf: min(case.noticed.get(leaf, 0), claims[leaf].can_go) for leaf in sheet.leaves})
     going = {TOP: max(asked, claims[TOP].must_go)}
     for path in sheet.paths:
         below = sheet.children[path]
-        part = {c: min(claims[c].can_go, max(claims[c].must_go, noticed[c])) for c in below}
-        rest = going[path] - sum(part.values())
-        for child in below:  # (b) more under notice than is to go: best path first
-            fewer = min(max(0, -rest), part[child] - claims[child].must_go)
-            part[child] -= fewer
-            rest += fewer
-        left = {child: claims[child].can_go - part[child] for child in below}
-        open_units = sum(left.values())
-        for child in below if rest > 0 else ():  # (c) in proportion to what is left
-            part[child] += rest * left[child] // open_units
-        rest = going[path] - sum(part.values())
-        worst_first = list(reversed(below))
-        largest = sorted(worst_first, key=lambda child: part[child] - claims[child].can_go)
-        for child in largest[: max(0, rest)]:
-            part[child] += 1
-        going.update(part)
+        least = {child: claims[child].must_go for child in below}
+        going.update(_part(below, going[path], least, {child: claims[child].can_go for child in below}, noticed))
     return going
+
+
+def _divide_over_leaves(case: Reclaim, asked: int) -> dict[str, int]:
+    """Units that every leaf gives: branches, deepest first, raise what their leaves must give (R-SHARE-9)."""
+    sheet, claims = case.sheet, case.claims
+    must_go = {leaf: claims[leaf].must_go for leaf in sheet.leaves}
+    can_go = {leaf: claims[leaf].can_go for leaf in sheet.leaves}
+    noticed = {leaf: min(case.noticed.get(leaf, 0), can_go[leaf]) for leaf in sheet.leaves}
+    for path in reversed(sheet.paths):
+        if sheet.children[path] and path != TOP and claims[path].must_go:
+            here = set(sheet.inside(path))
+            inside = tuple(leaf for leaf in sheet.leaves if leaf in here)
+            if sum(must_go[leaf] for leaf in inside) < claims[path].must_go:
+                must_go |= _part(inside, claims[path].must_go, must_go, can_go, noticed)
+    return _part(sheet.leaves, asked, must_go, can_go, noticed)
+
+
+def _part(
+    order: tuple[str, ...],
+    amount: int,
+    must_go: Mapping[str, int],
+    can_go: Mapping[str, int],
+    noticed: Mapping[str, int],
+) -> dict[str, int]:
+    """Divide an amount over consumers in path order (R-RECLAIM-4)."""
+    part = {each: min(can_go[each], max(must_go[each], noticed[each])) for each in order}
+    rest = amount - sum(part.values())
+    for each in order:  # (b) more under notice than is to go: best path first
+        fewer = min(max(0, -rest), part[each] - must_go[each])
+        part[each] -= fewer
+        rest += fewer
+    left = {each: can_go[each] - part[each] for each in order}
+    open_units = sum(left.values())
+    for each in order if rest > 0 else ():  # (c) in proportion to what is left
+        part[each] += rest * left[each] // open_units
+    rest = amount - sum(part.values())
+    worst_first = list(reversed(order))
+    largest = sorted(worst_first, key=lambda each: part[each] - can_go[each])
+    for each in largest[: max(0, rest)]:
+        part[each] += 1
+    return part

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.windows import earliest_deadline, entries_now
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairhold.model.plan import Plan, ResourceGroup
+    from fairhold.model.plan import Plan, PolicyEntry, ResourceGroup
     from fairhold.model.state import Request, State
 
 TOP = "/"
@@ -32,6 +33,14 @@ class Sheet:
     hosts      : (name, slots) of the hosts that are up, in inventory order
     inventory  : names of all hosts, up or down
     down       : names of the hosts that are down
+    policy     : name of the policy
+    ratio      : path → share ratio; 1 where none is stated
+    policies, switches : path → policy and settings of the entry that it is under; the root: those of the group
+    was        : path → policy at the cycle before, where the entries in force were others then; else empty
+    lend_to, borrow_from : path → the other side → slots at most, in the order of the list
+    stated_ratio : path → share ratio, of those that state one
+    loans      : (borrower, lender) → units before the cycle
+    opens      : instant before which no notice runs out (R-WINDOW-3)
     """
 
     group: str
@@ -53,6 +62,50 @@ class Sheet:
     hosts: tuple[tuple[str, int], ...]
     inventory: tuple[str, ...]
     down: frozenset[str]
+    opens: int
+    policy: str
+    ratio: Mapping[str, int]
+    policies: Mapping[str, str]
+    switches: Mapping[str, PolicySettings]
+    was: Mapping[str, str]
+    lend_to: Mapping[str, Mapping[str, int]]
+    borrow_from: Mapping[str, Mapping[str, int]]
+    stated_ratio: Mapping[str, int]
+    loans: Mapping[tuple[str, str], int]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether `ownership` stands beside `hybrid` (R-MIX-1)."""
+        return len({self.policies[top] for top in self.children[TOP]}) > 1
+
+    @property
+    def owns_exactly(self) -> bool:
+        """Whether some consumers are under `ownership`."""
+        return any(self.policies[top] == "ownership" for top in self.children[TOP])
+
+    @property
+    def apart(self) -> int:
+        """Slots that `ownership` owns."""
+        return sum(self.owned[top] for top in self.children[TOP] if self.policies[top] == "ownership")
+
+    def is_bounded(self, path: str) -> bool:
+        """Whether a consumer shares beside `ownership`, and only what that leaves (R-MIX-3)."""
+        return self.is_mixed and self.policies[path] != "ownership"
+
+    def budget(self, held: Mapping[str, int]) -> int:
+        """Idle units that consumers of `hybrid` may have beside `ownership`."""
+        mine = sum(held[top] for top in self.children[TOP] if self.policies[top] != "ownership")
+        return max(0, max(0, self.slots - self.apart) - mine)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all leaves share as one list (R-SHARE-4, R-SHARE-9)."""
+        return self.policy == "share_ratio" and self.settings.enforce == "leaf"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether planned shares are all that the quotas give (R-SHARE-7)."""
+        return self.policy == "share_ratio" and self.settings.entitlement == "fixed"
 
     def chain(self, path: str) -> Iterator[str]:
         """Yield a consumer, then everything above it up to the root."""
@@ -95,9 +148,11 @@ def slots_now(group: ResourceGroup, state: State) -> int:
 def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
     """Collect one group's inputs; SPEC §2 "Settings" says who inherits what (R-SET-1)."""
     tree, pool = plan.tree, plan.resource_groups[group]
-    entries = [entry for entry in plan.policies if group in entry.resource_groups]
-    stated = {row: settings for entry in entries for row, settings in entry.consumers.items()}
-    of = {path: stated.get(row, ConsumerSettings()) for row, path in enumerate(tree.paths)}
+    by_top = entries_now(plan, group, state.now)
+    one, *others = by_top.values()
+    group_entry = next((entry for entry in (one, *others) if entry.policy != "ownership"), one)
+    entry = {path: by_top.get(tree.first_level[row], group_entry) for row, path in enumerate(tree.paths)}
+    of = {path: entry[path].consumers.get(row, ConsumerSettings()) for row, path in enumerate(tree.paths)}
     rank: dict[str, int] = {}
     grace: dict[str, int] = {}
     parent: dict[str, str] = {}
@@ -127,13 +182,38 @@ def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
         limit={path: settings.limit for path, settings in of.items()},
         grace=grace,
         demand=_demand(plan, state, group, requests),
-        settings=entries[0].settings,
+        settings=group_entry.settings,
         requests=requests,
         holder={key: tree.paths[request.consumer] for key, request in requests.items()},
         hosts=tuple((host.name, host.slots) for host in pool.hosts if host.name not in state.hosts_down),
         inventory=tuple(host.name for host in pool.hosts),
         down=state.hosts_down,
+        opens=earliest_deadline(plan, group, state.now),
+        policy=group_entry.policy,
+        ratio={path: 1 if each.share_ratio is None else each.share_ratio for path, each in of.items()},
+        policies={path: each.policy for path, each in entry.items()},
+        switches={path: each.settings for path, each in entry.items()},
+        was=_policies_before(plan, state, group, by_top),
+        lend_to={path: {tree.paths[peer.consumer]: peer.limit for peer in each.lend_to} for path, each in of.items()},
+        borrow_from={
+            path: {tree.paths[peer.consumer]: peer.limit for peer in each.borrow_from} for path, each in of.items()
+        },
+        stated_ratio={path: each.share_ratio for path, each in of.items() if each.share_ratio is not None},
+        loans={
+            (tree.paths[loan.borrower], tree.paths[loan.lender]): loan.units
+            for loan in state.borrowed
+            if loan.resource_group == group
+        },
     )
+
+
+def _policies_before(plan: Plan, state: State, group: str, now: Mapping[int, PolicyEntry]) -> dict[str, str]:
+    """Path → policy at the cycle before; empty where the same entries are in force."""
+    before = {} if state.previous_cycle is None else entries_now(plan, group, state.previous_cycle)
+    if not before or all(before[top] is now[top] for top in now):
+        return {}
+    top = plan.tree.first_level
+    return {path: before[top[row]].policy if row else "" for row, path in enumerate(plan.tree.paths)}
 
 
 def _ordered_children(

@@ -22,7 +22,8 @@ def free_slots(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[st
     free = {"/": max(0, sheet.slots - held[TOP])}
     for path in sheet.paths:
         below = sheet.children[path]
-        weights = {child: sheet.owned[child] for child in below}
+        shared_by = sheet.ratio if sheet.policy == "share_ratio" else sheet.owned
+        weights = {child: shared_by[child] for child in below}
         if not any(weights.values()):
             weights = dict.fromkeys(below, 1)
         total = sum(weights.values())
@@ -32,8 +33,8 @@ def free_slots(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[st
 
 
 def _wants_more(sheet: Sheet, held: Mapping[str, int], leaf: str) -> bool:
-    """Whether a leaf wants one more unit and every limit on its path has room for it."""
-    wants = sheet.demand[leaf] > held[leaf]
+    """Whether a leaf wants one more unit and every limit on its path has room for it; of `ownership` nobody counts."""
+    wants = sheet.demand[leaf] > held[leaf] and sheet.policies[leaf] != "ownership"
     return wants and all(held[path] < sheet.limit[path] for path in sheet.chain(leaf))
 
 

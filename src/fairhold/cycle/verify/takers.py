@@ -19,21 +19,30 @@ class NewNotice(NamedTuple):
     deadline: int
     units: int
     taker: str | None
+    is_switch: bool = False
 
 
-def pair(case: Reclaim, books: Books, chosen: Mapping[Place, int], now: int) -> list[NewNotice]:
+def pair(
+    case: Reclaim, books: Books, chosen: Mapping[Place, int], now: int, switched: Mapping[str, int]
+) -> list[NewNotice]:
     """Make the new notices of the chosen units, leaf by leaf in path order, for who misses units first.
 
     books  : after the withdrawals: what is still on its way to a leaf is missed no more
+    switched : leaf → units that are new for a switch of windows, and for nobody
     chosen : place → units, inside a leaf in the order in which they were chosen
     """
     takers = _takers(case, books)
     taker, wanted = next(takers, (None, 0))
     notices = []
     for leaf in case.sheet.leaves:
-        deadline = now + case.sheet.grace[leaf]  # R-GRACE-1: the holder's grace
+        deadline = max(now + case.sheet.grace[leaf], case.sheet.opens)  # R-GRACE-1: the holder's grace
+        switch = switched.get(leaf, 0)
         for place, units in chosen.items():
             left = units if place.consumer == leaf else 0
+            if first := min(left, switch):
+                notices.append(NewNotice(place, deadline, first, None, is_switch=True))
+                left -= first
+                switch -= first
             while left:
                 part = left if taker is None else min(left, wanted)
                 notices.append(NewNotice(place, deadline, part, taker))
@@ -63,5 +72,6 @@ def by_taker(rows: Iterable[Mapping[str, object]]) -> dict[tuple[object, ...], i
     for row in rows:
         count = row["units"]
         assert isinstance(count, int)
-        units[row["resource_group"], row["consumer"], "for", row["for"] or "nobody"] += count
+        taker = "a switch" if row["reason"] == "window" else row["for"] or "nobody"
+        units[row["resource_group"], row["consumer"], "for", taker] += count
     return dict(units)

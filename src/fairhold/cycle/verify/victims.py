@@ -57,7 +57,7 @@ def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> Counter[Place]:
     if not sheet.requests:
         return +Counter({Place(leaf, "", ""): units})
     free = _not_noticed(books, sheet, leaf)
-    order = sorted(free, key=_victim_key(sheet), reverse=True)
+    order = sorted(free, key=_victim_key(sheet, leaf), reverse=True)
     holds: Counter[str] = Counter()
     for batch in order:
         holds[batch.request] += free[batch]
@@ -81,8 +81,9 @@ def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> Counter[Place]:
 
 def _not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
     """Units of a leaf that are not under notice; those that are, are the ones that give first on their host."""
-    free = Counter({batch: units for batch, units in books.batches.items() if sheet.holder[batch.request] == leaf})
-    key = _victim_key(sheet)
+    mine = [batch for batch in books.batches if sheet.holder[batch.request] == leaf]
+    free = Counter({batch: books.batches[batch] - books.fresh[batch] for batch in mine})
+    key = _victim_key(sheet, leaf)
     for notice in books.notices:
         left = notice.units
         mine = [each for each in free if (each.request, each.host) == (notice.request, notice.host)]
@@ -93,12 +94,12 @@ def _not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
     return +free
 
 
-def _victim_key(sheet: Sheet) -> Callable[[Batch], tuple[int, ...]]:
+def _victim_key(sheet: Sheet, leaf: str) -> Callable[[Batch], tuple[int, ...]]:
     """Key by which the largest gives first; ties: the last id, then the last host, for `oldest` the first ones."""
     place = {host: index for index, host in enumerate(sheet.inventory)}
     id_order = {name: index for index, name in enumerate(sorted(sheet.requests))}
-    sign = -1 if sheet.settings.victims == "oldest" else 1
-    by_priority = sheet.settings.victims == "lowest_priority"
+    sign = -1 if sheet.switches[leaf].victims == "oldest" else 1
+    by_priority = sheet.switches[leaf].victims == "lowest_priority"
 
     def key(batch: Batch) -> tuple[int, ...]:
         request = sheet.requests[batch.request]

@@ -33,6 +33,7 @@ from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
 from fairhold.runtime.live.submitting import Limits, check_limits, still_waited_for
 from fairhold.runtime.live.usage import LiveUsage
+from fairhold.runtime.live.windows import windows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +127,7 @@ class Core:
         self.usage.begin(self.cluster, now)
         self.version = 1
         version = PlanVersion(1, now, author, f"read from {name}", text)
-        self.journal.note_entry([PLAN_APPLIED, 1, {}, None], now)
+        self.journal.note_entry([PLAN_APPLIED, 1, {}, None, windows_of(self.cluster)], now)
         self.journal.write(lambda batch: batch.put_plan(version))
 
     def use(self, plan: Plan, cluster: Cluster) -> None:
@@ -163,8 +164,10 @@ class Core:
             if plan.open_at and plan.open_at <= now:
                 self._plan_closing(machine, None)
                 self.feed(MachineOpened(machine))
-        if self.wake is not None and self.wake <= now:
-            self.feed(Woken())
+        # A switch of windows asks to be woken again at once, for its cycle: nobody looks in between.
+        for _ in range(2):
+            if self.wake is not None and self.wake <= self.now():
+                self.feed(Woken())
 
     def _revert(self, version: int) -> None:
         """The time of a plan is over: the one before comes back, unless its leaves are in use no more."""
@@ -283,7 +286,7 @@ class Core:
         self.usage.end_span(now)
         version = self.version = self.version + 1
         kept = PlanVersion(version, now, author, comment, text, seen, until)
-        self.journal.note_entry([PLAN_APPLIED, version, moved, self.reverts], now)
+        self.journal.note_entry([PLAN_APPLIED, version, moved, self.reverts, windows_of(cluster)], now)
         self.journal.write(lambda batch: batch.put_plan(kept))
         self.use(plan, cluster)
         self.usage.plan_changed(cluster, now)

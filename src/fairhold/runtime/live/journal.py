@@ -92,4 +92,7 @@ def change_of(fields: list[Any]) -> Change | None:
 
 def _plain(values: list[Any]) -> list[Any]:
     """JSON has lists where changes have tuples."""
-    return [tuple(tuple(each) for each in value) if isinstance(value, list) else value for value in values]
+    return [
+        tuple(tuple(each) if isinstance(each, list) else each for each in value) if isinstance(value, list) else value
+        for value in values
+    ]

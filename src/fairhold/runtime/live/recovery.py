@@ -16,7 +16,7 @@ from fairhold.runtime.live.journal import CLOSING, PLAN_APPLIED, change_of
 from fairhold.runtime.live.usage import USAGE_SPAN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from fairhold.model.plan import Plan
     from fairhold.runtime.live.core import Core
@@ -30,7 +30,7 @@ def take_up(core: Core, latest: int) -> None:
     for entry in log.entries:
         fields = json.loads(entry.body)
         if fields[0] == PLAN_APPLIED:
-            _replay_plan(core, fields[1], fields[2], entry.at)
+            _replay_plan(core, fields[1], fields[2], entry.at, fields[4] if len(fields) > 4 else {})
             core.reverts = None if fields[3] is None else (fields[3][0], fields[3][1])
             continue
         if fields[0] == CLOSING:
@@ -61,9 +61,11 @@ def _replay_closing(core: Core, machine: str, plan: list[Any] | None) -> None:
         core.closings[machine] = Closing(*plan)
 
 
-def _replay_plan(core: Core, version: int, moved: Mapping[str, str], at: int) -> None:
+def _replay_plan(
+    core: Core, version: int, moved: Mapping[str, str], at: int, force: Mapping[str, Sequence[int]]
+) -> None:
     plan = _plan_of(core, version)
-    books = open_books(plan, State(now=at))
+    books = open_books(plan, State(now=at), {group: tuple(entries) for group, entries in force.items()})
     if core.version:
         core.use(plan, thaw(freeze(core.cluster), books, forgets=True, own=core.own, moved=moved))
         core.usage.plan_changed(core.cluster, at)
@@ -93,9 +95,11 @@ def _thaw(core: Core, document: dict[str, Any]) -> None:
     reverts = document["reverts"]
     core.reverts = None if reverts is None else (reverts[0], reverts[1])
     plan = _plan_of(core, core.version)
-    core.use(
-        plan,
-        thaw(document["cluster"], open_books(plan, State(now=core.now())), forgets=True, own=core.own, moved={}),
-    )
+    windows = document["cluster"].get("windows", {})
+    force = {group: tuple(entries) for group, (entries, _) in windows.items()}
+    books = open_books(plan, State(now=core.now()), force)
+    for group, (_, before) in windows.items():
+        books[group].before = tuple(before)
+    core.use(plan, thaw(document["cluster"], books, forgets=True, own=core.own, moved={}))
     core.usage.thaw(document["usage"], core.cluster)
     core.reclaims.thaw(document["reclaims"])

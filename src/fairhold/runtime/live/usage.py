@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.accounting import Accounting
+from fairhold.orchestrator.changes import WindowOpened
 from fairhold.orchestrator.spans import Key, span_of
 from fairhold.ports import Usage
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
@@ -71,8 +72,12 @@ class LiveUsage:
         """A new service: nothing was used before."""
         self._accounting = Accounting(cluster, now)
 
-    def note(self, changes: Iterable[Change], now: int, cluster: Cluster) -> None:
-        """Changes that were just applied, before they are noted in the journal."""
+    def note(self, changes: Sequence[Change], now: int, cluster: Cluster) -> None:
+        """Changes that were just applied, before they are noted in the journal; a switch of windows comes alone."""
+        if any(isinstance(change, WindowOpened) for change in changes):
+            self.end_span(now)
+            self.plan_changed(cluster, now)
+            return
         self.end_hours(now)
         if self._accounting.weight >= self._most:
             self.end_span(now)
@@ -99,7 +104,7 @@ class LiveUsage:
         self._accounting.cut(now)
 
     def plan_changed(self, cluster: Cluster, now: int) -> None:
-        """Another plan is in force; `end_span` came before it."""
+        """Another plan, or another entry of it, is in force; `end_span` came before it."""
         self._accounting.rebuild(cluster, now)
 
     # At a start
@@ -116,7 +121,10 @@ class LiveUsage:
 
     def replay(self, change: Change, at: int, cluster: Cluster) -> None:
         """Let a change of the log, which was just applied, happen again."""
-        self._accounting.note((change,), at, cluster)
+        if isinstance(change, WindowOpened):
+            self.plan_changed(cluster, at)
+        else:
+            self._accounting.note((change,), at, cluster)
 
     def replay_span(self, fields: Sequence[Any]) -> None:
         """A span ended here; its rows are in the store."""

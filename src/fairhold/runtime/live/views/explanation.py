@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.derivation import RULE_OF, derive_level
+from fairhold.cycle.explain.derivation import level_of
+from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.ledger.tables import NOBODY
 from fairhold.runtime.lending import owned_now
 from fairhold.runtime.live.reclaims import read_detail
@@ -78,8 +79,8 @@ def _bounds(look: Prospect, leaf: int) -> Iterator[Document]:
     while rows.tree.parent[line[-1]] > 0:
         line.append(rows.tree.parent[line[-1]])
     for row in reversed(line):
-        parent = rows.tree.parent[row]
-        standing = derive_level(look.result, parent).siblings[row - rows.tree.first[parent]]
+        siblings = level_of(look.result, row).siblings
+        standing = next(each for each in siblings if each.path == rows.path(row))
         yield {
             "consumer": standing.path,
             "bound": standing.bound.value,

@@ -1,0 +1,183 @@
+"""What an explanation is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from fairhold.cycle.explain.whatif import Counterfactual
+
+
+class Bound(Enum):
+    """What holds a consumer's quota where it is; the value is the rule that says so."""
+
+    DEMAND = "demand"
+    """It gets all that it wants (R-NEED-1)."""
+    LIMIT = "limit"
+    """It wants more than its limit (R-NEED-1)."""
+    RESERVE = "reserve"
+    """It wants less than its reserve, which idles for it (R-NEED-1)."""
+    GUARANTEE = "guarantee"
+    """It gets what it owns and wants, more than its share by ratio (R-QUOTA-3)."""
+    RATIO = "ratio"
+    """It shares by what it owns with siblings that want more, too (R-QUOTA-2)."""
+    EQUAL = "equal"
+    """It owns nothing and shares what owners leave in equal amounts (R-FILL-2)."""
+    EVEN = "even"
+    """Even mode: what owners leave is added in equal amounts (R-QUOTA-4)."""
+    NOTHING_LEFT = "nothing left"
+    """It owns nothing and owners use everything (R-FILL-2)."""
+    SHARE = "share ratio"
+    """It shares by ratio with others that want more, too (R-SHARE-1)."""
+    PLANNED = "planned share"
+    """It gets its planned share, which is sure, or all that is fixed for it (R-SHARE-3)."""
+    LIMIT_ABOVE = "limit above"
+    """A branch above it is at its limit, so that its leaves get no more (R-SHARE-4)."""
+    NO_PART = "ratio 0"
+    """It, or a consumer above it, has ratio 0 and takes no part (R-SHARE-2)."""
+    OWNED = "owned"
+    """It owns no more and borrows of nobody (R-OWN-1)."""
+    SLOTS = "slots"
+    """Fewer slots are there than are owned, and others come first (R-OWN-1)."""
+    LENDERS = "lenders"
+    """Those of whom it may borrow have no more to lend, or the lists allow no more (R-LEND-2)."""
+    UNOWNED = "unowned"
+    """It has its share of what nobody owns (R-OWN-3)."""
+    LIMIT_OF_BRANCH = "limit of a branch"
+    """A branch above it is at its limit (R-SCALE-3)."""
+
+
+RULE_OF = {
+    Bound.DEMAND: "R-NEED-1",
+    Bound.LIMIT: "R-NEED-1",
+    Bound.RESERVE: "R-NEED-1",
+    Bound.GUARANTEE: "R-QUOTA-3",
+    Bound.RATIO: "R-QUOTA-2",
+    Bound.EQUAL: "R-FILL-2",
+    Bound.EVEN: "R-QUOTA-4",
+    Bound.NOTHING_LEFT: "R-FILL-2",
+    Bound.SHARE: "R-SHARE-1",
+    Bound.PLANNED: "R-SHARE-3",
+    Bound.LIMIT_ABOVE: "R-SHARE-4",
+    Bound.NO_PART: "R-SHARE-2",
+    Bound.OWNED: "R-OWN-1",
+    Bound.SLOTS: "R-OWN-1",
+    Bound.LENDERS: "R-LEND-2",
+    Bound.UNOWNED: "R-OWN-3",
+    Bound.LIMIT_OF_BRANCH: "R-SCALE-3",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the quota of who owns exactly is made of; of a branch its leaves' sums.
+
+    own, balance, shared : slots of its own, of balances above it, of what nobody owns (R-OWN-1, R-OWN-2, R-OWN-3)
+    borrowed, lent       : path of the other side → slots (R-LEND-2); of a branch those inside, too
+    """
+
+    own: int
+    balance: int
+    shared: int
+    borrowed: dict[str, int]
+    lent: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One consumer in the division among its siblings.
+
+    owned, reserve, limit, demand, need, floor : slots; `floor` is what it gets for sure
+    exact   : what filling gives before rounding
+    rounded : 1 rounded up, -1 rounded down, 0 whole
+    ratio, planned : share ratio and planned share, where slots are shared by ratio
+    parts   : of what the quota is made, where slots are owned exactly
+    """
+
+    path: str
+    owned: int
+    reserve: int
+    limit: int
+    demand: int
+    need: int
+    floor: int
+    rank: int
+    exact: Fraction
+    quota: int
+    rounded: int
+    held: int
+    bound: Bound
+    ratio: int = 0
+    planned: Fraction | None = None
+    parts: Parts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The division of one parent's quota among its children.
+
+    amount : slots divided
+    water  : λ, slots for each slot owned (phase `owners`) or for each child (phase `rest`)
+    phase  : `owners` while owners share by what they own, `rest` when what they leave is shared equally, `enough`
+        when every child has all that it needs; by share ratio `ratio` (λ for each unit of ratio), `leaves` (one λ over
+        all leaves, for the weight of the whole cluster) or `fixed` (as planned)
+    """
+
+    parent: str
+    amount: int
+    water: Fraction
+    phase: str
+    siblings: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Units that the cycle grants, or that are or come under notice.
+
+    kind     : `grant`, `notice` (given by this cycle), `on the way` (given before), `withdrawn`
+    consumer : who gets or holds them
+    taker    : path they are on their way to, empty = nobody
+    """
+
+    kind: str
+    consumer: str
+    units: int
+    taker: str = ""
+    deadline: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a consumer's numbers in one resource group are what they are.
+
+    slots, scale_num, scale_den : slots now; owned slots count scale_num / scale_den of what is configured (R-SCALE-1)
+    levels   : from the root down to the consumer's own siblings; empty at the root
+    missing, can_give, must_give, gives, lacks : the consumer's numbers in the reclaim (R-RECLAIM)
+    protected: above its quota by rounding alone (R-PROTECT-1)
+    set_aside: idle slots set aside in its subtree for reserves (R-ASIDE-1)
+    moves    : those that it, or a consumer below it, gets, holds or waits for
+    """
+
+    path: str
+    resource_group: str
+    slots: int
+    scale_num: int
+    scale_den: int
+    quota: int
+    demand: int
+    held: int
+    levels: tuple[Level, ...]
+    missing: int
+    can_give: int
+    must_give: int
+    gives: int
+    lacks: int
+    protected: bool
+    set_aside: int
+    moves: tuple[Move, ...]
+    counterfactual: Counterfactual | None

@@ -1,0 +1,91 @@
+"""The derivation of quotas of who owns exactly: what is its own, borrowed of whom, lent to whom (SPEC §4)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.nouns import Bound, Level, Parts, Standing
+
+if TYPE_CHECKING:
+    from fairhold.cycle.run import CycleResult
+
+
+def derive_owned(result: CycleResult, parent: int) -> Level:
+    """The children of a parent that own exactly, each with its parts."""
+    rows = result.snapshot.rows
+    siblings = [row for row in range(rows.tree.first[parent], rows.tree.end[parent]) if rows.is_owner[row]]
+    parts = _parts(result, parent)
+    return Level(
+        parent=rows.path(parent),
+        amount=sum(result.draft.quota[row] for row in siblings),
+        water=Fraction(0),
+        phase="owned",
+        siblings=tuple(_standing(result, row, parts[row]) for row in siblings),
+    )
+
+
+def _parts(result: CycleResult, parent: int) -> dict[int, Parts]:
+    """What the quotas of a parent's children are made of."""
+    rows, draft, owning = result.snapshot.rows, result.draft, result.draft.owning
+    assert owning is not None
+    child_of: dict[int, int] = {}
+    own: dict[int, int] = {}
+    balance: dict[int, int] = {}
+    borrowed: dict[int, dict[str, int]] = {}
+    lent: dict[int, dict[str, int]] = {}
+    for child in range(rows.tree.first[parent], rows.tree.end[parent]):
+        inside = rows.tree.path[rows.position[child] : rows.position[child] + rows.size[child]]
+        child_of |= dict.fromkeys(inside, child)
+        own[child] = sum(owning.own[row] for row in inside)
+        balance[child] = sum(owning.balance[row] for row in inside)
+        borrowed[child], lent[child] = {}, {}
+    for borrower, lender, units in zip(*rows.lists[:2], owning.lent, strict=True):
+        for mine, other, side in ((borrower, lender, borrowed), (lender, borrower, lent)) if units else ():
+            if mine in child_of:
+                found, path = side[child_of[mine]], rows.path(other)
+                found[path] = found.get(path, 0) + units
+    shared = {child: draft.quota[child] - own[child] - balance[child] - sum(borrowed[child].values()) for child in own}
+    return {child: Parts(own[child], balance[child], shared[child], borrowed[child], lent[child]) for child in own}
+
+
+def _standing(result: CycleResult, row: int, parts: Parts) -> Standing:
+    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
+    quota, exact = draft.quota[row], draft.exact(row)
+    return Standing(
+        path=rows.path(row),
+        owned=rows.plan.owned[row],
+        reserve=draft.needs.reserve[row],
+        limit=rows.plan.limit[row],
+        demand=snapshot.demand[row],
+        need=draft.needs.need[row],
+        floor=parts.own,
+        rank=rows.tree.rank[row],
+        exact=exact,
+        quota=quota,
+        rounded=(quota > exact) - (quota < exact),
+        held=snapshot.held[row],
+        bound=_bound(result, row, parts),
+        parts=parts,
+    )
+
+
+def _bound(result: CycleResult, row: int, parts: Parts) -> Bound:
+    rows, draft, tree = result.snapshot.rows, result.draft, result.snapshot.rows.tree
+    quota, need = draft.quota[row], draft.needs.need[row]
+    if quota >= need:
+        below = draft.needs.need[tree.first[row] : tree.end[row]]
+        wanted = result.snapshot.demand[row] if rows.is_leaf(row) else sum(below)
+        if need < wanted:
+            return Bound.LIMIT
+        return Bound.DEMAND if need <= result.snapshot.demand[row] else Bound.RESERVE
+    above = tree.parent[row]
+    while above > 0:
+        if draft.quota[above] >= rows.plan.limit[above]:
+            return Bound.LIMIT_OF_BRANCH
+        above = tree.parent[above]
+    if parts.own < min(need, rows.plan.owned[row]) and rows.is_leaf(row):
+        return Bound.SLOTS
+    if parts.shared:
+        return Bound.UNOWNED
+    return Bound.LENDERS if row in rows.lists.borrower else Bound.OWNED

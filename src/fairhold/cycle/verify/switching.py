@@ -1,0 +1,60 @@
+"""The first cycle after a switch between `ownership` and `hybrid` (SPEC §9; R-SWITCH-1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from math import floor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.verify.books import Books
+    from fairhold.cycle.verify.quotas import Quotas
+    from fairhold.cycle.verify.sheet import Sheet
+
+
+def given_up(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> Counter[str]:
+    """Leaf → units that go because it, or who has lent them, is under another policy since this cycle.
+
+    held : before the grants
+    """
+    shares_now = {path for path in sheet.was if (sheet.was[path], sheet.policies[path]) == ("ownership", "hybrid")}
+    borrowed: Counter[str] = Counter()
+    for (borrower, lender), units in sheet.loans.items():
+        if {borrower, lender} & shares_now:
+            borrowed[borrower] += units
+    found: Counter[str] = Counter()
+    for leaf in sheet.leaves if sheet.was else ():
+        above = 0
+        if leaf in shares_now:
+            above = held[leaf] - floor(quotas.owned_now[leaf])
+        elif (sheet.was[leaf], sheet.policies[leaf]) == ("hybrid", "ownership"):
+            above = held[leaf] - sheet.owned[leaf]
+        found[leaf] = max(0, min(held[leaf], max(above, borrowed[leaf])))
+    return +found
+
+
+def pin(books: Books, gone: Counter[str]) -> None:
+    """Notices that count for the switch have its reason from now on; those of the earliest deadline first."""
+    left = gone.copy()
+    for notice in books.notices:
+        if notice.reason == "window":
+            left[books.place(notice).consumer] -= notice.units
+    parts: dict[int, int] = {}
+    for at in sorted(range(len(books.notices)), key=lambda at: (books.notices[at].deadline, at)):
+        notice = books.notices[at]
+        leaf = books.place(notice).consumer
+        if notice.reason != "window" and left[leaf] > 0:
+            parts[at] = min(left[leaf], notice.units)
+            left[leaf] -= parts[at]
+    books.notices = [
+        part
+        for at, notice in enumerate(books.notices)
+        for part in (
+            replace(notice, units=parts.get(at, 0), reason="window"),
+            replace(notice, units=notice.units - parts.get(at, 0)),
+        )
+        if part.units
+    ]

@@ -1,0 +1,51 @@
+"""Other policy entries are in force: the books go on in columns that may be in another order (R-WINDOW-2)."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, TypeVar
+
+from fairhold.kernels.columns import zeros
+from fairhold.ledger.tables import NOBODY
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+    from fairhold.ledger.rows import Rows
+
+Value = TypeVar("Value")
+
+
+def relay(books: Books, rows: Rows) -> array[int]:
+    """Carry all books over to other columns of the same tree; returns the new row of every old one.
+
+    Nothing is moved: who wants, holds and gives back what stays the same. `before` then tells of the switch until the
+    next cycle.
+    """
+    old = books.rows
+    new = array("q", (rows.row[node] for node in old.node))
+    before = books.before or old.force
+    books.before = () if before == rows.force else before
+    books.rows = rows
+    if new == array("q", range(len(new))):
+        return new
+    for name in ("demand", "held", "noticed", "kept"):
+        column, moved = getattr(books, name), zeros(len(new))
+        for row, units in enumerate(column):
+            moved[new[row]] = units
+        setattr(books, name, moved)
+    requests, notices = books.requests, books.notices
+    for request, leaf in enumerate(requests.leaf):
+        requests.leaf[request] = new[leaf]
+    for notice, taker in enumerate(notices.taker):
+        if taker != NOBODY:
+            notices.taker[notice] = new[taker]
+    books.borrowed = {(new[one], new[other]): units for (one, other), units in books.borrowed.items()}
+    requests.by_leaf = _by_row(requests.by_leaf, new)
+    requests.holders = _by_row(requests.holders, new)
+    requests.lines.of = _by_row(requests.lines.of, new)
+    requests.used_by = {(new[leaf], user): units for (leaf, user), units in requests.used_by.items()}
+    return new
+
+
+def _by_row(values: dict[int, Value], new: array[int]) -> dict[int, Value]:
+    return {new[row]: value for row, value in values.items()}

@@ -1,0 +1,69 @@
+"""When other policy entries come into force in a live cluster (R-WINDOW-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.relay import relay
+from fairhold.ledger.rows import in_other_window
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.changes import WindowOpened
+    from fairhold.orchestrator.cluster import Cluster
+
+
+def open_window(cluster: Cluster, change: WindowOpened, _now: int) -> None:
+    """Other entries are in force in a resource group: its books and jobs go on in their columns (R-WINDOW-2)."""
+    group = change.resource_group
+    books = cluster.books[group]
+    new = relay(books, in_other_window(books.rows, change.entries))
+    for job in cluster.jobs.values():
+        if job.resource_group == group:
+            job.leaf = new[job.leaf]
+
+
+class Openings:
+    """The switches that are ahead, one for each resource group whose entries have windows.
+
+    Entries that are in force by the log stay so until a switch is taken, whatever the clock says meanwhile: after a
+    start the first one may be long due.
+    """
+
+    def __init__(self, books: Mapping[str, Books]) -> None:
+        self._books = {group: each for group, each in books.items() if each.rows.source.calendar is not None}
+        self._next: dict[str, int | None] = {}
+
+    def next(self, now: int) -> int | None:
+        """When the next switch is due; None = none is ahead."""
+        for group in self._books:
+            if group not in self._next:
+                self._look_ahead(group, now)
+        return min((instant for instant in self._next.values() if instant is not None), default=None)
+
+    def take(self, now: int) -> list[tuple[str, tuple[int, ...]]]:
+        """Resource groups whose switch is due, with the entries that come into force."""
+        found = []
+        for group, books in self._books.items():
+            due = self._next.get(group, now)
+            if due is not None and due <= now:
+                calendar = books.rows.source.calendar
+                assert calendar is not None
+                force = calendar.in_force(group, now)
+                if force != books.rows.force:
+                    found.append((group, force))
+                switch = calendar.next_switch(group, now)
+                self._next[group] = None if switch is None else switch.instant
+        return found
+
+    def _look_ahead(self, group: str, now: int) -> None:
+        rows = self._books[group].rows
+        calendar = rows.source.calendar
+        assert calendar is not None
+        if calendar.in_force(group, now) != rows.force:
+            self._next[group] = now
+            return
+        switch = calendar.next_switch(group, now)
+        self._next[group] = None if switch is None else switch.instant

@@ -1,0 +1,112 @@
+"""What has to be right between policy entries that are in force together in a resource group (SPEC §3.6, §4, §9)."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.rows import entries_of_consumers
+from fairhold.model.plan import ConsumerSettings, PolicySettings
+from fairhold.planio.lending import check_lists
+from fairhold.planio.report import listed, shown
+from fairhold.units import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.model.plan import Plan, PolicyEntry, ResourceGroup
+    from fairhold.planio.report import Report
+
+_DEFAULT = ConsumerSettings()
+_MIXED = frozenset({"ownership", "hybrid"})
+_OF_ONE_ROW = ("victims", "within", "lead")
+"""Settings that hold for a consumer and not for the whole group, so that they may differ."""
+
+
+def together(plan: Plan, group: str) -> Iterator[tuple[int, ...]]:
+    """Positions of the entries that are in force together at some time, each combination once."""
+    if plan.calendar is not None and group in plan.calendar.windows.tracks:
+        yield from sorted(plan.calendar.combinations(group))
+    elif force := tuple(at for at, entry in enumerate(plan.policies) if group in entry.resource_groups):
+        yield force
+
+
+def check_mixtures(report: Report, plan: Plan) -> None:
+    """Report what does not go together, once for each combination of entries of each group."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    for name, group in plan.resource_groups.items():
+        for force in together(plan, name):
+            found = type(report)(report.document)
+            _check(found, plan, group, force)
+            for told, kept in ((found.faults, report.faults), (found.warnings, report.warnings)):
+                for fault in told:
+                    key = (fault.code, tuple(map(str, (fault.what, *fault.place))))
+                    if key not in seen:
+                        seen.add(key)
+                        kept.append(fault)
+
+
+def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, ...]) -> None:
+    entry_of = entries_of_consumers(plan, group.name, force)
+    entries = {at: plan.policies[at] for at in dict.fromkeys(force)}
+    policies = frozenset(entry.policy for entry in entries.values())
+    if len(policies) > 1 and policies != _MIXED:
+        what = f"the policies {listed(sorted(policies))} are in force together in `{shown(group.name)}`"
+        mend = "use one policy for all, or mix `ownership` and `hybrid`"
+        report.fault("policies-not-mixed", what, mend, ("policies", max(entries), "policy"))
+        return
+    _check_switches(report, group.name, entries)
+    if "ownership" in policies:
+        _check_ratios(report, plan, entries, entry_of, is_mixed=policies == _MIXED)
+        check_lists(report, plan.tree, entries, entry_of)
+    if policies <= _MIXED:
+        owned = sum(plan.policies[entry_of[row]].consumers.get(row, _DEFAULT).owned for row in plan.tree.children[0])
+        _check_owned(report, group, owned, is_mixed=policies == _MIXED)
+
+
+def _check_switches(report: Report, group: str, entries: dict[int, PolicyEntry]) -> None:
+    """Entries of one policy must agree on what holds for the whole group."""
+    first: dict[str, tuple[int, PolicySettings]] = {}
+    for at, entry in entries.items():
+        other, settings = first.setdefault(entry.policy, (at, entry.settings))
+        for key in (field.name for field in fields(PolicySettings) if field.name not in _OF_ONE_ROW):
+            if getattr(settings, key) != getattr(entry.settings, key):
+                what = f"`{key}` differs from that of `policies[{other}]`, and both share `{shown(group)}`"
+                report.fault("settings-differ", what, "write the same in both", ("policies", at, "settings", key))
+
+
+def _check_ratios(
+    report: Report, plan: Plan, entries: dict[int, PolicyEntry], entry_of: list[int], *, is_mixed: bool
+) -> None:
+    for at, entry in entries.items():
+        for row, stated in entry.consumers.items() if entry.policy == "ownership" else ():
+            if stated.share_ratio is None or entry_of[row] != at:
+                continue
+            path = plan.tree.paths[row]
+            place = ("policies", at, "consumers", path, "share_ratio")
+            if is_mixed:
+                what = f"`{shown(path)}` has a share ratio, and `hybrid` has the slots that nobody owns here"
+                report.fault("ratio-in-mixture", what, "leave it away", place)
+            elif plan.tree.children[row]:
+                what = f"`{shown(path)}` has consumers below it, and under `ownership` only leaves have a share ratio"
+                report.fault("ratio-on-branch", what, "write it at the leaves below", place)
+
+
+def _check_owned(report: Report, group: ResourceGroup, owned: int, *, is_mixed: bool) -> None:
+    """Check what the first level owns against the slots of one group."""
+    place = ("resource_groups", group.name)
+    if owned > LARGEST:
+        what = f"the consumers of the first level own {owned} together, more than {LARGEST}"
+        report.fault("out-of-range", what, "lower what they own", place)
+    elif group.configured_slots is not None and group.configured_slots < owned:
+        what = f"the consumers of the first level own {owned}, more than the {group.configured_slots} configured slots"
+        mend = f"raise `configured_slots` to {owned}, or leave it away"
+        report.fault("owned-above-configured", what, mend, (*place, "configured_slots"))
+    elif group.slots < owned:
+        what = f"{owned} slots are owned and `{shown(group.name)}` has {group.slots}: what is owned is scaled down"
+        report.warn("overcommitted", what, "lower what is owned, or add hosts", place)
+    if is_mixed and group.configured_slots is not None and group.configured_slots > owned:
+        balance = group.configured_slots - owned
+        what = f"`/` has a balance of {balance}: {owned} of {group.configured_slots} configured slots are owned"
+        mend = f"let `hybrid` consumers own {balance} more, so that what they own now is what the plan says"
+        report.warn("root-balance", what, mend, (*place, "configured_slots"))

@@ -1,0 +1,97 @@
+"""Lenders take back what they have lent, and who uses whose slots (SPEC §4; R-LEND-3, R-LEND-4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import zeros
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping, MutableSequence
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.rows import Rows
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def take_back(
+    rows: Rows,
+    borrowed: Mapping[tuple[int, int], int],
+    missing: MutableMapping[int, int],
+    spare: MutableSequence[int],
+) -> dict[int, int]:
+    """Units that borrowers give their lenders: row → units (R-LEND-3).
+
+    Lenders in path order, each from the worst path among its borrowers first, up to what it has lent there.
+
+    missing : lender → units that it misses, lowered; spare : (rows,) units that each can still give, lowered
+    """
+    borrowers: dict[int, list[tuple[int, int]]] = {}
+    for (borrower, lender), units in borrowed.items():
+        if missing.get(lender, 0) > 0:
+            borrowers.setdefault(lender, []).append((borrower, units))
+    taken: dict[int, int] = {}
+    place = rows.position
+    for lender in sorted(borrowers, key=place.__getitem__):
+        for borrower, lent in sorted(borrowers[lender], key=lambda loan: -place[loan[0]]):
+            units = min(missing[lender], lent, spare[borrower])
+            if units > 0:
+                taken[borrower] = taken.get(borrower, 0) + units
+                missing[lender] -= units
+                spare[borrower] -= units
+    return taken
+
+
+def count_loans(snapshot: Snapshot, draft: Draft) -> None:
+    """Who uses whose slots after the grants (R-LEND-4).
+
+    What a leaf holds above its own, the balance and the share that it uses: as before, then by its lenders in the order
+    in which it asks them, up to both limits; of no lender more than it owns and does not hold.
+    """
+    rows, owning, held = snapshot.rows, draft.owning, draft.held
+    assert owning is not None
+    lent = zeros(len(rows))
+    for pair, borrower in enumerate(rows.lists.borrower):
+        lent[borrower] += owning.lent[pair]
+
+    def above_own(leaf: int) -> int:
+        beside = draft.quota[leaf] - owning.own[leaf] - lent[leaf]
+        return max(0, held[leaf] - rows.plan.owned[leaf] - beside)
+
+    before = snapshot.books.borrowed
+    above = {row: above_own(row) for row in (*rows.lists.borrower, *(row for row, _ in before))}
+    free = {row: max(0, rows.plan.owned[row] - held[row]) for row in (*rows.lists.lender, *(row for _, row in before))}
+    loans: dict[tuple[int, int], int] = {}
+
+    def book(borrower: int, lender: int, most: int) -> None:
+        units = min(above[borrower], free[lender], most)
+        if units > 0:
+            loans[borrower, lender] = loans.get((borrower, lender), 0) + units
+            above[borrower] -= units
+            free[lender] -= units
+
+    for borrower, lender in sorted(before, key=lambda loan: (rows.position[loan[0]], rows.position[loan[1]])):
+        if rows.is_owner[borrower] and rows.is_owner[lender]:
+            book(borrower, lender, before[borrower, lender])
+    for borrower, lender, most in zip(*rows.lists, strict=True):
+        book(borrower, lender, most - loans.get((borrower, lender), 0))
+    _keep(snapshot, draft, loans)
+
+
+def return_loans(snapshot: Snapshot, draft: Draft) -> None:
+    """Beside `hybrid` borrowers give at least what their lenders take back, whatever is under notice (R-MIX-4)."""
+    loans = snapshot.books.borrowed if draft.decision.loans is None else draft.decision.loans
+    missing = {lender: draft.entitled[lender] - draft.held[lender] - draft.inside[lender] for _, lender in loans}
+    spare = [max(0, held - quota) for held, quota in zip(draft.held, draft.quota, strict=True)]
+    for leaf, units in take_back(snapshot.rows, loans, missing, spare).items():
+        draft.bound[leaf] = max(draft.bound[leaf], units)
+
+
+def drop_loans(snapshot: Snapshot, draft: Draft) -> None:
+    """Where nobody owns exactly nothing is lent (R-LEND-4)."""
+    _keep(snapshot, draft, {})
+
+
+def _keep(snapshot: Snapshot, draft: Draft, loans: dict[tuple[int, int], int]) -> None:
+    if loans != snapshot.books.borrowed:
+        draft.decision = draft.decision._replace(loans=loans)

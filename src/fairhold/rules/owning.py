@@ -1,0 +1,104 @@
+"""Ownership: what leaves use of their own, of balances above them, of others', of what nobody owns (SPEC §4)."""
+
+from __future__ import annotations
+
+from array import array
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import Needs, zeros
+from fairhold.kernels.leaves import fill_leaves
+from fairhold.kernels.owning import lend, use_balances, use_owned
+from fairhold.kernels.rollup import needs
+from fairhold.ledger.draft import Owning
+
+if TYPE_CHECKING:
+    from fairhold.kernels.amounts import Amounts
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.rows import Rows
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def assess_needs_of_owners(snapshot: Snapshot, draft: Draft) -> None:
+    """Need and reserve where owned slots are never scaled (R-OWN-1, R-NEED-1, R-NEED-2)."""
+    rows = snapshot.rows
+    found = Needs(*(zeros(len(rows)) for _ in Needs._fields))
+    needs.run(snapshot.compiled, rows.tree, rows.plan, 1, 1, snapshot.demand, found)
+    for row in range(1, len(rows)):
+        if rows.is_owner[row]:
+            draft.needs.reserve[row], draft.needs.need[row] = found.reserve[row], found.need[row]
+            draft.needs.sure[row] = 0
+    first = slice(rows.tree.first[0], rows.tree.end[0])
+    draft.needs.need[0], draft.needs.reserve[0] = sum(draft.needs.need[first]), sum(draft.needs.reserve[first])
+
+
+def divide_by_lists(snapshot: Snapshot, draft: Draft) -> None:
+    """The quota of every consumer that owns exactly (R-OWN-1, R-OWN-2, R-LEND-2, R-OWN-3)."""
+    rows, need, quota = snapshot.rows, draft.needs.need, draft.quota
+    limit, compiled, lists = rows.plan.limit, snapshot.compiled, rows.lists
+    owning = draft.owning = Owning(zeros(len(rows)), zeros(len(rows)), zeros(len(lists.borrower)))
+    slots = min(snapshot.slots, rows.apart) if rows.is_mixed else snapshot.slots
+    columns = (rows.is_owner, rows.plan.owned, limit, need, quota, owning.own)
+    left = use_owned.run(compiled, rows.tree, slots, *columns)
+    places = (*rows.balances, rows.position, rows.size)
+    left = use_balances.run(compiled, rows.tree, left, *places, limit, need, quota, owning.balance)
+    offer = array("q", (max(0, owned - wanted) for owned, wanted in zip(rows.plan.owned, need, strict=True)))
+    lend.run(compiled, rows.tree, left, *lists, offer, limit, need, quota, owning.lent)
+    whole = quota[:]
+    shared = None if rows.is_mixed else _share_unowned(snapshot, draft)
+    draft.entitled = quota[:]
+    for leaf in rows.leaves:
+        if rows.is_owner[leaf]:
+            draft.entitled[leaf] -= owning.balance[leaf]
+            draft.needs.sure[leaf] = owning.own[leaf]
+    draft.firm = draft.needs.sure
+    exact = draft.exact
+
+    def exact_of_owner(row: int) -> Fraction:
+        if rows.is_mixed and not rows.is_owner[row]:
+            return exact(row)
+        return whole[row] + (Fraction(0) if shared is None else shared.exact(row))
+
+    draft.exact = exact_of_owner
+
+
+def _share_unowned(snapshot: Snapshot, draft: Draft) -> Amounts | None:
+    """Slots that nobody owns, over the leaves that state a share ratio (R-OWN-3); None where none does."""
+    rows, quota, need = snapshot.rows, draft.quota, draft.needs.need
+    tree, ratio = rows.tree, rows.ratio[:]
+    unowned = snapshot.slots - sum(rows.plan.owned[tree.first[0] : tree.end[0]])
+    if unowned <= 0 or not any(ratio):
+        return None
+    # A branch stands for its leaves, so that the weight of a leaf among all is its own ratio.
+    for row in range(len(rows) - 1, 0, -1):
+        if not rows.is_leaf(row):
+            ratio[row] = sum(ratio[tree.first[row] : tree.end[row]])
+    cap = array("q", (need[row] - quota[row] if rows.is_leaf(row) and ratio[row] else 0 for row in range(len(rows))))
+    room = array("q", (limit - units for limit, units in zip(rows.plan.limit, quota, strict=True)))
+    amounts = fill_leaves(tree, rows.position, rows.size, unowned, ratio, cap, room)
+    given = _round_in_path_order(rows, amounts, room)
+    for row in range(1, len(rows)):
+        quota[row] += given[row]
+    return amounts
+
+
+def _round_in_path_order(rows: Rows, amounts: Amounts, room: array[int]) -> list[int]:
+    """Whole slots of every row: whole parts first, then one each to leaves with a fraction, within the limits above.
+
+    room : (rows,) slots up to the limits
+    """
+    parent, given = rows.tree.parent, [0] * len(rows)
+    for leaf in rows.leaves:
+        given[leaf] = amounts.whole[leaf]
+    for row in range(len(given) - 1, 0, -1):
+        given[parent[row]] += given[row]
+    for leaf in rows.leaves:
+        if given[0] >= amounts.whole[0]:
+            break
+        line = [leaf]
+        while parent[line[-1]] > 0:
+            line.append(parent[line[-1]])
+        if amounts.broken[leaf] and all(given[row] < room[row] for row in line):
+            for row in (*line, 0):
+                given[row] += 1
+    return given

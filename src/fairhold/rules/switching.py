@@ -1,0 +1,71 @@
+"""The first cycle after a switch between `ownership` and `hybrid` (SPEC §9; R-SWITCH-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.decision import Withdrawal
+from fairhold.ledger.rows import in_other_window
+from fairhold.ledger.snapshot import WINDOW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
+    """Units of every leaf that go because another policy holds for it, or for who has lent them (R-SWITCH-1).
+
+    Units under notice before count, and can no longer be withdrawn.
+    """
+    books, rows = snapshot.books, snapshot.rows
+    if not books.before:
+        return
+    before = in_other_window(rows, books.before)
+    was = [before.entries[before.chosen[before.row[node]]].policy for node in rows.node]
+    now = [rows.entries[at].policy for at in rows.chosen]
+
+    def shares_now(row: int) -> bool:
+        return (was[row], now[row]) == ("ownership", "hybrid")
+
+    borrowed: dict[int, int] = {}
+    for (borrower, lender), units in books.borrowed.items():
+        if shares_now(borrower) or shares_now(lender):
+            borrowed[borrower] = borrowed.get(borrower, 0) + units
+    scale_num, scale_den = snapshot.scale
+    pins: list[Withdrawal] = []
+    for leaf in rows.leaves:
+        held, owned = snapshot.held[leaf], rows.plan.owned[leaf]
+        units = borrowed.get(leaf, 0)
+        if shares_now(leaf):
+            units = max(units, held - (owned * scale_num // scale_den if scale_den else 0))
+        elif (was[leaf], now[leaf]) == ("hybrid", "ownership"):
+            units = max(units, held - owned)
+        units = min(units, held)
+        if units > 0:
+            draft.switched[leaf] = units
+            draft.bound[leaf] = max(draft.bound[leaf], units)
+            pins += _pins(snapshot, leaf, min(units, snapshot.noticed[leaf]) - snapshot.pinned[leaf])
+    draft.switched[0] = sum(draft.switched[1:])
+    draft.decision = draft.decision._replace(pins=tuple(pins))
+
+
+def _pins(snapshot: Snapshot, leaf: int, units: int) -> Iterator[Withdrawal]:
+    """Notices that count for the switch, earliest deadline first, as far as those of a switch do not suffice."""
+    books = snapshot.books
+    notices = books.notices
+    mine = [
+        notice
+        for request in (books.requests.holders.get(leaf, ()) if units > 0 else ())
+        for allocation in books.allocations.by_request.get(request, ())
+        for notice in notices.by_allocation.get(allocation, ())
+        if notices.reason[notice] != WINDOW
+    ]
+    mine.sort(key=lambda notice: (notices.deadline[notice], notices.serial[notice]))
+    for notice in mine:
+        count = min(units, notices.units[notice])
+        if count > 0:
+            yield Withdrawal(notice, count)
+            units -= count
