@@ -220,8 +220,8 @@ def test_a_slip_is_mended_by_name(old: str, new: str, meant: str) -> None:
         ("{slots: 100}", "{labels: [gpu], slots: 1}", "list the hosts under `hosts:` instead"),
         ("policy: hybrid", "policy: ownership", "use `hybrid`, the policy that is there"),
         ("policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}", "use `stacked`"),
-        ("policy: hybrid", "policy: hybrid\n    window: Mon 08:00-09:00", "leave it away"),
-        ("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}", "leave it away"),
+        ("policy: hybrid", "policy: hybrid\n    window: Mon 08:00-09:00", "leave it out"),
+        ("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}", "leave it out"),
         (
             "policy: hybrid",
             "policy: hybrid\n    settings: {victims: random}",

@@ -99,7 +99,7 @@ def _check_group(report: Report, group: ResourceGroup, owned: int) -> None:
         report.fault("out-of-range", what, "lower what they own", place)
     elif group.configured_slots is not None and group.configured_slots < owned:
         what = f"the consumers of the first level own {owned}, more than the {group.configured_slots} configured slots"
-        mend = f"raise `configured_slots` to {owned}, or leave it away"
+        mend = f"raise `configured_slots` to {owned}, or leave it out"
         report.fault("owned-above-configured", what, mend, (*place, "configured_slots"))
     elif group.slots < owned:
         what = f"{owned} slots are owned and `{shown(group.name)}` has {group.slots}: what is owned is scaled down"

@@ -37,7 +37,7 @@ def read_settings(report: Report, value: Value, place: Place, tree: ConsumerTree
     for path, node in nodes.items():
         row = rows.get(path, -1)
         if row == ROOT:
-            report.fault("name", "the root `/` is the cluster and has no settings", "leave it away", (*place, path))
+            report.fault("name", "the root `/` is the cluster and has no settings", "leave it out", (*place, path))
         elif row < 0:
             unknown_path(report, tree, path, (*place, path))
         stated = _read_stated(report, node, (*place, path))

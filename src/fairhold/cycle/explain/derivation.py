@@ -193,13 +193,22 @@ def derive_level(result: CycleResult, parent: int) -> Level:
     filling = fill_children(snapshot, draft.needs, parent, Fraction(amount))
     first, end = rows.tree.first[parent], rows.tree.end[parent]
     phase = "enough" if filling.den == 0 else "rest" if filling.phase == PHASE_REST else "owners"
+    water = _water(filling)
     return Level(
         parent=rows.path(parent),
         amount=amount,
-        water=_water(filling),
+        water=water,
         phase=phase,
-        siblings=tuple(_standing(result, filling, child, child - first) for child in range(first, end)),
+        siblings=tuple(_standing(result, filling, water, child, child - first) for child in range(first, end)),
     )
+
+
+def derive_standing(result: CycleResult, row: int) -> Standing:
+    """One consumer's place in the division of its parent's quota, without those of its siblings; not of the root."""
+    tree = result.snapshot.rows.tree
+    parent = tree.parent[row]
+    filling = fill_children(result.snapshot, result.draft.needs, parent, Fraction(result.draft.quota[parent]))
+    return _standing(result, filling, _water(filling), row, row - tree.first[parent])
 
 
 def _water(filling: Filling) -> Fraction:
@@ -216,7 +225,7 @@ def _water(filling: Filling) -> Fraction:
     return min(open_ones, default=max(full_ones))
 
 
-def _standing(result: CycleResult, filling: Filling, row: int, child: int) -> Standing:
+def _standing(result: CycleResult, filling: Filling, water: Fraction, row: int, child: int) -> Standing:
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     exact, quota = filling.share(child), draft.quota[row]
     return Standing(
@@ -232,11 +241,11 @@ def _standing(result: CycleResult, filling: Filling, row: int, child: int) -> St
         quota=quota,
         rounded=(quota > exact) - (quota < exact),
         held=snapshot.held[row],
-        bound=_bound(result, filling, row, exact),
+        bound=_bound(result, filling, water, row, exact),
     )
 
 
-def _bound(result: CycleResult, filling: Filling, row: int, exact: Fraction) -> Bound:
+def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exact: Fraction) -> Bound:
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     need, owned = draft.needs.need[row], rows.plan.owned[row]
     if exact >= need:
@@ -250,7 +259,7 @@ def _bound(result: CycleResult, filling: Filling, row: int, exact: Fraction) -> 
         return Bound.NOTHING_LEFT
     if filling.phase == PHASE_REST:
         return Bound.EVEN if rows.entry.settings.distribute_evenly else Bound.EQUAL
-    return Bound.GUARANTEE if exact > _water(filling) * owned else Bound.RATIO
+    return Bound.GUARANTEE if exact > water * owned else Bound.RATIO
 
 
 def _wanted_below(result: CycleResult, row: int) -> int:
