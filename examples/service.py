@@ -75,6 +75,8 @@ class Watch:
                 self.lent[path] = max(self.lent[path], consumer.lent)
                 if consumer.document["reclaiming"] and not self.is_told:
                     self._explain(client, path, elapsed)
+                elif consumer.borrowed and self.quota is None:  # a busy machine may be asked too late for a reclaim
+                    self.quota = path, elapsed, document_in_words(client.explain_consumer(path)["explanations"][0])
 
     def _explain(self, client: Client, path: str, elapsed: float) -> None:
         """Keep why a consumer that gives slots back has its quota; best where another department gets them."""

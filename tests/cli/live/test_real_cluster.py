@@ -106,7 +106,7 @@ def test_tasks_run_on_while_the_service_is_away(own: Served) -> None:
 
 
 def test_stop_drains_or_kills_what_runs(own: Served) -> None:
-    short = own.submit("/Trading", "--", "sleep", "1")
+    short = own.submit("/Trading", "--", "sleep", "4")
     waiting = own.submit("/Trading", "--hold", "--", "sh", "-c", "echo begun; exec sleep 60")
     until(lambda: own.state_of(short) == "running")
     assert own("stop", "--drain") == "the service has stopped; nothing of it runs\n"
