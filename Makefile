@@ -5,9 +5,9 @@ TEST_JOBS ?= auto
 
 .PHONY: run setup test check bench storm clean
 
-## Set up and run the main job: a bank's three departments share this machine for half a minute.
+## Set up and run the main job: a service shares this machine between a bank's three departments.
 run: setup
-	$(BIN)/python examples/bank.py
+	@$(BIN)/python examples/service.py
 
 setup: $(STAMP)
 

@@ -11,9 +11,10 @@ import time
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, twenty_consumers, wide_plan_text
+from bench.live import live
 from bench.machine import describe
 from fairhold.cycle.run import run
 from fairhold.kernels import _jit
@@ -99,13 +100,28 @@ def cycles() -> dict[str, dict[str, float]]:
     return found
 
 
-def is_missed(row: Mapping[str, float]) -> bool:
-    """Whether a figure is above its goal."""
-    return row["ms"] > row.get("goal_ms", row["ms"])
+UNITS = {"ms": "ms", "mb": "MB", "per_s": "/s", "ratio": "times"}
+AT_LEAST = {"per_s", "ratio"}
+"""Units of figures that are to be above their goal; the others are to be below."""
 
 
-def line(name: str, row: Mapping[str, float]) -> str:
+def is_missed(row: Mapping[str, Any]) -> bool:
+    """Whether a figure is on the wrong side of its goal."""
+    return any(
+        row[unit] < row[f"goal_{unit}"] if unit in AT_LEAST else row[unit] > row[f"goal_{unit}"]
+        for unit in UNITS
+        if f"goal_{unit}" in row
+    )
+
+
+def line(name: str, row: Mapping[str, Any]) -> str:
     """One figure as it is printed."""
+    if "skipped" in row:
+        return f"{name:65} not measured: {row['skipped']}\n"
+    if "ms" not in row:
+        unit = next(each for each in UNITS if each in row)
+        missed = " MISSED" if is_missed(row) else ""
+        return f"{name:65} {row[unit]:10.2f} {UNITS[unit]:5} goal {row[f'goal_{unit}']:g}{missed}\n"
     goal = f"   goal {row['goal_ms']:g}{' MISSED' if is_missed(row) else ''}" if "goal_ms" in row else ""
     goal += f"   (no goal; {row['goal_compiled_ms']:g} where compiled)" if "goal_compiled_ms" in row else ""
     goal += f"   {row['peak_mb']:g} MB at most" if "peak_mb" in row else ""
@@ -113,16 +129,26 @@ def line(name: str, row: Mapping[str, float]) -> str:
     return f"{name:65} {row['ms']:10.2f} ms{goal}{extra}\n"
 
 
+PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
+    "processes": processes,
+    "cycles": cycles,
+    "live": live,
+}
+
+
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print, keep; only the parts that are named as arguments, and then without keeping."""
     machine = describe()
-    figures = {**processes(), **cycles()}
+    chosen = sys.argv[1:] or [*PARTS]
+    figures = {name: row for part in chosen for name, row in PARTS[part]().items()}
     for name, row in figures.items():
         sys.stdout.write(line(name, row))
     missed = [name for name, row in figures.items() if is_missed(row)]
     if missed:
         sys.stdout.write(f"GOALS MISSED: {'; '.join(missed)}\n")
     sys.stdout.write(f"{machine}\n")
+    if chosen != [*PARTS]:
+        return
     RESULTS.write_text(json.dumps({"machine": machine, "figures": figures}, indent=1) + "\n")
 
 

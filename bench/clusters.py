@@ -81,9 +81,10 @@ def settled_books(plan: Plan, units: int, changed: float, seed: int = 3) -> Book
         for allocation in list(books.notices.by_allocation):
             if books.allocations.noticed[allocation]:
                 transitions.release(books, allocation, books.allocations.noticed[allocation])
+    by_leaf = books.requests.by_leaf
     for leaf in books.rows.leaves:
         if random.random() < changed:
-            (request,) = books.requests.by_leaf[leaf]
+            (request,) = by_leaf[leaf]
             transitions.want(books, request, random.randrange(25))
     return books
 

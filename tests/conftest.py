@@ -12,5 +12,5 @@ settings.register_profile(
     "default", max_examples=100, deadline=None, print_blob=True, suppress_health_check=_SLOW_DRAWS
 )
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, max_examples=200)
-settings.register_profile("storm", settings.get_profile("default"), max_examples=20_000)
+settings.register_profile("storm", settings.get_profile("default"), max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -53,9 +53,13 @@ class StoreError(FairholdError):
 
 
 class StoreFull(StoreError):  # noqa: N818 - a word for an ordinary thing
-    """There is no room for a transaction: nothing of it was applied, and the next may succeed when there is room."""
+    """There is no room for a transaction: nothing of it was applied, and the next may succeed when there is room.
 
-    def __init__(self, message: str) -> None:
+    is_kept : what somebody asked for was decided, and is written down when there is room; else it was refused
+    """
+
+    def __init__(self, message: str, *, is_kept: bool = False) -> None:
+        self.is_kept = is_kept
         super().__init__(message, "store-full")
 
 
@@ -240,6 +244,10 @@ class Batch(Protocol):
 
     def put_spec(self, job: str, body: str) -> None:
         """Keep what a new job runs, a JSON text; it goes when the finished job goes."""
+        ...
+
+    def change_spec(self, job: str, body: str) -> None:
+        """Keep this in the place of what was put for a job."""
         ...
 
     def put_key(self, user: str, key: str, job: str, at: int) -> None:

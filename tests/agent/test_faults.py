@@ -270,7 +270,7 @@ def test_a_spool_that_cannot_be_written_refuses_and_goes_on(service: Service) ->
         (["--connect", "smoke:1"], "is no address"),
         (["--slots", "many"], "many"),
         (["--secret", "/etc/passwd"], "can be read by others"),
-        (["--secret", "/no/such"], "No such file"),
+        (["--secret", "/no/such"], "there is no file /no/such"),
     ],
 )
 def test_words_that_make_no_agent(bare: Service, words: list[str], said: str) -> None:

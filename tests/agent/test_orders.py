@@ -106,6 +106,14 @@ def test_a_stop_has_its_reason(service: Service, reason: str) -> None:
     assert json.loads(service.output(1).splitlines()[-1])["reason"] == reason
 
 
+def test_the_stop_at_a_deadline_leaves_what_the_notice_said(service: Service) -> None:
+    begin(service, "trap 'cat $FAIRHOLD_RECLAIM_FILE; exit 0' TERM; echo ready; while :; do sleep 0.05; done", lead=5)
+    service.send(notice(1, 30), {"type": "stop", "attempt": 1, "reason": "reclaim", "seconds": 30})
+    service.ended(1)
+    told = json.loads(service.output(1).splitlines()[-1])
+    assert (told["reason"], told["for"], told["cycle"]) == ("owned", "/A/b", 7)
+
+
 def test_a_stop_kills_after_its_seconds(service: Service) -> None:
     begin(service, DEAF)
     service.send({"type": "stop", "attempt": 1, "reason": "cancel", "seconds": 0.3})

@@ -6,16 +6,25 @@ it, comments in the page say what the reader is not told twice:
     <!-- run in examples/tutorial -->    the folder in which the commands of the page run; else the root
     <!-- file examples/tutorial/plan.yaml -->    the next fence is this file
 
-In an expected output a line `...` stands for any lines and `...` inside a line for any text; a time such as `0.502s`
-stands for any time.
+    <!-- $ until fairhold hosts; do sleep 0.1; done -->    a command that is run and not shown, as to start a service
+
+Commands find a service of their own, in a state directory that is empty at first; it is stopped after the last one.
+
+In an expected output a line `...` stands for any lines and `...` inside a line for any text. What differs every time
+stands for anything of its kind: a time such as `0.502s` or `09:00:00`, an instant with fractions of a second, an amount
+such as `1.25`. Where one of the last three is, the width of columns is free. Who runs this is called `ann`.
 """
 
 from __future__ import annotations
 
 import os
+import pwd
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +38,13 @@ IS_UPDATE = os.environ.get("FAIRHOLD_UPDATE_DOCS") == "1"
 _FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(<!-- file (\S+) -->\n+```\w*\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _FOLDER = re.compile(r"<!-- run in (\S+) -->")
+_HIDDEN = re.compile(r"^<!-- \$ (.*?) -->$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r" *\d+\\\.\d+ ?s\b")
+_CHANGING = [
+    re.compile(pattern)
+    for pattern in (r"\b\d{4}-\d\d-\d\dT[\d:]{8}\.\d{1,6}Z", r"(?<![T\d:])\d\d(:\d\d){2}\b", r"\b\d+\.\d{1,6}\b(?!\.)")
+]
+_USER = pwd.getpwuid(os.geteuid()).pw_name
 _MARK = "--- end of a command, exit status kept ---"
 
 
@@ -37,12 +52,14 @@ _MARK = "--- end of a command, exit status kept ---"
 class Command:
     """One command of a page.
 
-    text     : without the `$ `; further lines of it start with `> `
-    expected : what the page says that it prints
+    text      : without the `$ `; further lines of it start with `> `
+    expected  : what the page says that it prints
+    is_hidden : it is not shown, and may print anything
     """
 
     text: str
     expected: str
+    is_hidden: bool = False
 
 
 def name_of(page: Path) -> str:
@@ -79,15 +96,34 @@ def commands_of(block: str) -> list[Command]:
 
 
 def blocks_of(text: str) -> list[list[Command]]:
-    """All fences of a page with their commands."""
-    return [commands_of(match[1]) for match in _FENCE.finditer(text)]
+    """All fences of a page with their commands, hidden commands as blocks of their own."""
+    found = [(match.start(), commands_of(match[1])) for match in _FENCE.finditer(text)]
+    found += [(match.start(), [Command(match[1], "...", is_hidden=True)]) for match in _HIDDEN.finditer(text)]
+    return [block for _, block in sorted(found, key=lambda pair: pair[0])]
 
 
 def run(commands: list[Command], folder: Path) -> list[str]:
-    """What the commands print, one after another in one shell in a folder."""
+    """What the commands print, one after another in one shell in a folder; a service that they leave is stopped."""
     script = "".join(f"{command.text}\n__=$?; echo '{_MARK}'; (exit $__)\n" for command in commands)
     home = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{home}:{os.environ['PATH']}", "TERM": "dumb", "COLUMNS": "80"}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as base:  # paths of sockets have to be short
+        state = Path(base, "state")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("FAIRHOLD_")}
+        environment |= {"PATH": f"{home}:{os.environ['PATH']}", "TERM": "dumb", "COLUMNS": "80", "TZ": "UTC"}
+        environment |= {"FAIRHOLD_STATE": str(state)}
+        try:
+            said = _bash(script, folder, environment)
+        finally:
+            if (state / "service.json").exists():
+                _bash("fairhold stop --kill", folder, environment)
+            _end_agents(state, folder)
+    outputs = re.sub(rf"(?<=  ){_USER}(?=\s)", "ann", said).split(f"{_MARK}\n")
+    assert len(outputs) == len(commands) + 1, said
+    return outputs[:-1]
+
+
+def _bash(script: str, folder: Path, environment: dict[str, str]) -> str:
+    """What a script prints, errors included."""
     done = subprocess.run(
         ["bash", "-c", script],
         stdin=subprocess.DEVNULL,
@@ -96,16 +132,36 @@ def run(commands: list[Command], folder: Path) -> list[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
-    outputs = done.stdout.split(f"{_MARK}\n")
-    assert len(outputs) == len(commands) + 1, done.stdout
-    return outputs[:-1]
+    return done.stdout
+
+
+def _end_agents(*folders: Path) -> None:
+    """End the agents whose directories are below these folders."""
+    for lock in (lock for folder in folders for lock in folder.rglob("agent.lock")):
+        pid = int(lock.read_text() or 0)
+        with suppress(OSError):
+            if "--directory" in Path(f"/proc/{pid}/cmdline").read_text():
+                os.kill(pid, signal.SIGTERM)
+
+
+def _is_changing(text: str) -> bool:
+    return any(pattern.search(text) for pattern in _CHANGING)
+
+
+def _level(text: str) -> str:
+    """A text in which what differs every time is the same, and columns have no width."""
+    for pattern in _CHANGING:
+        text = pattern.sub("~", text)
+    return re.sub(r"^ +| +(?= )", "", text, flags=re.MULTILINE)
 
 
 def matches(expected: str, said: str) -> bool:
     """Whether an output is what a page says."""
+    if _is_changing(expected):
+        expected, said = _level(expected), _level(said)
     pattern = ""
     for line in expected.rstrip("\n").split("\n") if expected.strip("\n") else []:
         if line == "...":
@@ -118,7 +174,7 @@ def matches(expected: str, said: str) -> bool:
 
 
 def updated(text: str, outputs: list[str]) -> str:
-    """A page with the outputs of its fences; those that match stay as they are written."""
+    """A page with the outputs of its fences, of hidden commands none; those that match stay as they are written."""
     remaining = iter(outputs)
 
     def fence(match: re.Match[str]) -> str:

@@ -34,7 +34,8 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     commands = [command for block in blocks for command in block]
     outputs = run(commands, tmp_path / folder_of(text))
     if IS_UPDATE:
-        page.write_text(updated(text, outputs))
+        shown = [output for command, output in zip(commands, outputs, strict=True) if not command.is_hidden]
+        page.write_text(updated(text, shown))
         return
     for command, output in zip(commands, outputs, strict=True):
         if not matches(command.expected, output):
@@ -56,6 +57,12 @@ def test_the_tutorial_shows_every_command() -> None:
     assert shown >= {"check", "quota", "cycle", "explain", "verify", "diff", "run"}
 
 
+def test_the_tutorial_of_the_service_shows_what_is_used_every_day() -> None:
+    blocks = blocks_of((ROOT / "docs/tutorial-service.md").read_text())
+    shown = {command.text.split()[1] for block in blocks for command in block if command.text.startswith("fairhold ")}
+    assert shown >= {"submit", "jobs", "show", "logs", "top", "explain", "plan", "usage", "cancel", "stop"}
+
+
 def test_outputs_are_compared_exactly_but_for_dots_and_times() -> None:
     assert matches("a\nb\n", "a\nb\n")
     assert not matches("a\nb\n", "a\nc\n")
@@ -65,6 +72,20 @@ def test_outputs_are_compared_exactly_but_for_dots_and_times() -> None:
     assert matches("out in .../x\n", "out in /a/b/x\n")
     assert matches("   0.502s  started\n", "  12.001s  started\n")
     assert not matches("10s\n", "11s\n")
+
+
+def test_what_differs_every_time_stands_for_its_kind() -> None:
+    assert matches("at        took\n16:01:02  1.0s\n", "at        took\n09:30:00  11.0s\n")
+    assert not matches("16:01:02  done\n", "16:01:02  failed\n")
+    assert matches("1.000001  own\n", "  12.500000  own\n")
+    assert matches("until 2026-01-05T09:00:00.123456Z\n", "until 2027-01-05T09:00:00.1Z\n")
+    assert not matches("until 2026-01-05T09:00:00Z\n", "until 2026-01-05T09:00:01Z\n")
+
+
+def test_a_hidden_command_runs_where_it_stands_and_is_not_shown() -> None:
+    page = "```console\n$ a\n```\n\n<!-- $ b -->\n\n```console\n$ c\nold\n```\n"
+    assert [command.text for block in blocks_of(page) for command in block] == ["a", "b", "c"]
+    assert updated(page, ["", "new\n"]) == page.replace("old", "new")
 
 
 def test_a_page_is_rewritten_only_where_it_differs() -> None:

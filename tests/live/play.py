@@ -72,8 +72,8 @@ class Clock:
 class Play:
     """A core on a store in a directory."""
 
-    def __init__(self, directory: Path, plan: str, *, most: int = 12) -> None:
-        self.directory, self.most = directory, most
+    def __init__(self, directory: Path, plan: str, *, most: int = 12, own: str = "") -> None:
+        self.directory, self.most, self.own = directory, most, own
         self.clock = Clock()
         self.store: Store
         self.core: Core
@@ -82,7 +82,7 @@ class Play:
     def open(self, plan: str = "") -> None:
         """Start, or start again."""
         self.store = open_store(self.directory / "state", cluster="", node="n1", now=self.clock())
-        self.core = Core(self.store, self.clock, cycle_min_gap=10_000)
+        self.core = Core(self.store, self.clock, own=self.own, cycle_min_gap=10_000)
         self.core.usage._most = self.most
         self.core.open(plan, "plan", "ann")
         for machine in list(self.core.cluster.machines):
@@ -103,7 +103,7 @@ class Play:
 
     def commit(self) -> None:
         self.core.journal.commit()
-        self.core.orders.clear()
+        self.core.outbox.take()
         self.core.over.clear()
 
     def feed(self, *events: Event) -> None:

@@ -1,6 +1,7 @@
 """The desk: what is answered is durable, and what cannot be written is kept."""
 
 import contextlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -16,16 +17,18 @@ from fairhold.orchestrator.events import (
     Held,
     JobSubmitted,
     MachineReported,
+    MachineSilent,
     Outcome,
     TaskEnded,
     TaskRunning,
 )
 from fairhold.orchestrator.instructions import Forget, Start
+from fairhold.orchestrator.outbox import Order
 from fairhold.ports import Batch, StoreError, StoreFull
-from fairhold.runtime.live.core import Core, Order
+from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.opening import Rising
-from fairhold.runtime.live.recovery import frozen
+from fairhold.runtime.live.recovery import frozen, take_up
 from fairhold.runtime.live.submitting import Limits, Submission
 from fairhold.store.opening import open_store
 from tests.live.serving import PLAN
@@ -142,6 +145,15 @@ def test_a_full_disk_refuses_what_is_new_and_keeps_what_was_decided(
     assert office.submit() == "2"
 
 
+def test_what_was_decided_before_a_report_of_the_same_round_is_told_once(office: Office) -> None:
+    office.desk.round([])
+    office.agents.news = [MachineSilent(""), MachineReported("", "boot", 0)]
+    office.submit(2)
+    starts = [start.attempt for start in office.agents.starts()]
+    assert starts == sorted(set(starts))
+    assert len(starts) == 2
+
+
 def test_a_broken_store_ends_the_desk(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     office.desk.round([])
 
@@ -201,6 +213,33 @@ def test_a_snapshot_and_the_rest_of_the_log_give_the_same_state_as_the_log_alone
     take_up(core, 1)
     assert frozen(core) == expected
     store.close()
+
+
+def test_a_snapshot_that_is_gathered_while_work_goes_on_is_a_beginning_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office = Office(tmp_path)
+    for _ in range(30):
+        office.submit(2)
+    monkeypatch.setattr("fairhold.runtime.live.desk.SNAPSHOT_EVERY", 1)
+    monkeypatch.setattr("fairhold.runtime.live.desk.SLICE", 1)
+    office.submit()
+    assert office.desk.is_gathering
+    monkeypatch.setattr("fairhold.runtime.live.desk.SNAPSHOT_EVERY", 10**9)
+    for start in office.agents.starts():
+        office.end(start)
+    while office.desk.is_gathering:
+        office.submit()
+    expected = frozen(office.core)
+    snapshot = office.store.load().snapshot
+    assert snapshot is not None
+    assert snapshot.seq < office.store.last
+    office.store.close()
+    again = open_store(tmp_path)
+    core = Core(again, Rising(again.last_at))
+    take_up(core, 1)
+    assert json.loads(frozen(core)) == json.loads(expected)
+    again.close()
 
 
 def test_limits_have_names(tmp_path: Path) -> None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
-from fairhold.runtime.live.retention import DAY, EVERY, Housekeeping, Keep, retention
+from fairhold.model.spec import Spec
+from fairhold.orchestrator.events import JobSubmitted
+from fairhold.runtime.live.opening import LiveSettings, open_live
+from fairhold.runtime.live.retention import DAY, EVERY, Caretaker, Housekeeping, Keep, retention
+from fairhold.runtime.live.submitting import Submission
 from fairhold.units import SECOND
 from tests.live.play import PLAIN, Play, plan_text
+from tests.live.serving import PLAN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -65,4 +72,54 @@ def test_what_is_kept_for_ever_never_goes(tmp_path: Path) -> None:
     assert retention(play.store, Keep(0, 0, 0, 0, 0, 0), now) == (0, 0, 0, 0, 0, 0)
     assert retention(play.store, Keep(entries=DAY), now).entries_through == play.store.last
     assert retention(play.store, Keep(entries=2000 * DAY), now).entries_through == 0
+    play.store.close()
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_job_directory_lasts_from_attempt_to_attempt_and_goes_with_its_job(tmp_path: Path) -> None:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state"
+    plan.write_text(PLAN)
+    script = 'test -e "$FAIRHOLD_JOB_DIRECTORY/saved" || { touch "$FAIRHOLD_JOB_DIRECTORY/saved"; exit 3; }'
+    terms = JobSubmitted("", "/A", "compute", 1, retries=1)
+    asked = Submission("ann", "", terms, Spec("/A", ("sh", "-c", script), {"PATH": "/usr/bin:/bin"}, "/"))
+    live = open_live(LiveSettings(plan, state))
+    try:
+        job = live.desk.write(lambda core: core.submit(asked)).result(60)
+        wait_for(lambda: live.store.job(job) is not None)
+        assert [(task.number, task.state) for task in live.store.tasks_of(job)] == [(1, "later"), (2, "done")]
+        assert list((state / "jobs" / job).rglob("saved"))
+    finally:
+        live.close(with_agent=True)
+    live = open_live(LiveSettings(None, state, keep=Keep(jobs=1), launch=False))
+    try:
+        wait_for(lambda: live.store.job(job) is None and not (state / "jobs" / job).exists())
+        assert live.store.spec(job) is None
+        assert live.store.tasks_of(job) == []
+    finally:
+        live.close()
+
+
+def test_outputs_stay_while_the_end_of_their_job_is_not_written(tmp_path: Path) -> None:
+    play = Play(tmp_path, plan_text(PLAIN))
+    outputs = tmp_path / "jobs"
+    job = play.submit("/B")
+    play.pass_time(SECOND)
+    play.commit()
+    (outputs / job).mkdir(parents=True)
+    os.utime(outputs / job, (0, 0))
+    play.end(1)  # as on a full disk: decided, and nowhere on record
+    assert job not in play.core.cluster.jobs
+    core = play.core
+    caretaker = Caretaker(
+        Housekeeping(play.store, outputs, lambda name: name in core.cluster.jobs or bool(core.journal)), play.clock
+    )
+    wait_for(lambda: caretaker._keeping.due > 0)
+    caretaker.close()
+    assert (outputs / job).exists()
     play.store.close()

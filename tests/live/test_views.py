@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import sys
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -126,9 +126,7 @@ def test_an_array_of_a_million_is_three_entries(tmp_path: Path) -> None:
     play.pass_time(SECOND)
     play.end(1)
     play.commit()
-    began = time.perf_counter()
     page = tasks_page(play.core, job, limit=20)
-    assert time.perf_counter() - began < 0.05
     assert page is not None
     assert [row["state"] for row in page["tasks"]] == ["done"] + ["starting"] * 7 + ["waiting"]
     assert page["tasks"][-1] == {"task": 8, "through": 999_999, "state": "waiting", "attempts": []}
@@ -159,7 +157,7 @@ def test_the_exit_code_of_a_single_task(tmp_path: Path) -> None:
     play.store.close()
 
 
-def test_a_page_of_many_jobs_is_quick(tmp_path: Path) -> None:
+def test_a_page_of_many_jobs_looks_at_few(tmp_path: Path) -> None:
     play = Play(tmp_path, plan_text(PLAIN), most=10**9)
     core = play.core
     for number in range(30_000):
@@ -169,19 +167,24 @@ def test_a_page_of_many_jobs_is_quick(tmp_path: Path) -> None:
             play.commit()
     play.pass_time(SECOND)
     play.commit()
-    seconds = []
     cursor = ""
     for _ in range(5):
         play.pass_time(SECOND)
         play.end(play.live()[0])  # another state: nothing that was worked out before holds
         play.commit()
-        began = time.perf_counter()
+        calls = 0
+
+        def count(*_: object) -> None:
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count)
         page = jobs_page(core, Wanted(), cursor)
-        seconds.append(time.perf_counter() - began)
+        sys.setprofile(None)
+        assert calls < 30_000, "some for a row, none for every job"
         assert len(page["jobs"]) == 100
         assert {row["reason"] for row in page["jobs"]} == {"behind"}
         cursor = page["next"]
-    assert min(seconds) < 0.05, seconds
     play.store.close()
 
 

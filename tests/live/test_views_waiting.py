@@ -56,7 +56,7 @@ def check(play: Play, job: JobRecord, reason: Reason) -> None:  # noqa: PLR0912 
         case "throttle":
             assert job.running >= job.terms.throttle > 0
         case "paused":
-            assert cluster.paused[job.resource_group][0]
+            assert any(cluster.paused[job.resource_group])
         case "soon":
             assert job.startable >= facts["tasks"] > 0
         case "no_host":

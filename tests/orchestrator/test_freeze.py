@@ -1,6 +1,7 @@
 """A cluster as a document: small, the same after a round trip, and able to come under another plan."""
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from fairhold.model.state import State
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import Dependency, HostJoined, JobChanged, JobSubmitted, MachineClosed
 from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.handle import Orchestrator
 from tests.orchestrator.house import SECOND, House, plan_of
-from tests.orchestrator.storm import check_cluster
+from tests.orchestrator.storm import Storm, check_cluster
 
 TREE: dict[str, Any] = {"A": {"consumers": {"a1": {}, "a2": {}}}, "B": {}}
 
@@ -59,8 +61,9 @@ def test_a_job_that_only_waits_takes_three_entries() -> None:
     for number in range(100):
         house.live.handle(JobSubmitted(str(number), "/A", "c", 1), SECOND + number)
     document = freeze(house.live.cluster)
-    assert document["jobs"][50] == ["50", 0, SECOND + 50]
+    assert [column[50] for column in document["jobs"]] == ["50", 0, SECOND + 50]
     assert len(document["terms"]) == 1
+    assert not document["changed"]
 
 
 def test_a_consumer_that_is_called_otherwise_takes_its_jobs_along() -> None:
@@ -140,3 +143,14 @@ def test_a_taker_that_is_gone_is_nobody() -> None:
     found = cluster.attempts[noticed.name].notice
     assert found is not None
     assert found[2] == "/Z"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_frozen_in_slices_is_the_cluster_as_it_was_at_the_beginning(seed: int) -> None:
+    storm = Storm(Random(seed), forgets=seed % 2 == 0)
+    for _ in range(12):
+        storm.run(25)
+        expected, slow = freeze(storm.live.cluster), Freezing(storm.live.cluster)
+        while slow.step(2):
+            storm.run(1)
+        assert slow.document() == expected

@@ -18,7 +18,7 @@ from fairhold.orchestrator.events import (
     Woken,
 )
 from fairhold.orchestrator.freeze import freeze
-from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop
+from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
 from tests.orchestrator.house import SECOND, House, notices, places, starts, stops, withdrawn
 from tests.orchestrator.storm import check_cluster
 
@@ -40,6 +40,18 @@ def test_a_silent_machine_keeps_its_slots_booked_and_gets_nothing_new() -> None:
     assert starts(house.end(1)) == [("j1", 2, 1)]
     out = house.take(MachineReported("h2", "b1", last=2))
     assert places(out) == [{"h2": 1}]
+
+
+def test_a_notice_that_was_withdrawn_while_the_machine_was_silent_is_withdrawn_there_too() -> None:
+    house = House(h1=1)
+    house.submit()
+    house.run(1)
+    house.take(MachineClosed("h1", "dust", drain=True))
+    assert house.live.attempts[1].notice is not None
+    house.take(MachineSilent("h1"))
+    house.take(MachineOpened("h1"))
+    out = house.take(MachineReported("h1", "b1", last=1, held=(alive(1),)))
+    assert [each.attempt for each in out if isinstance(each, Withdraw)] == [1]
 
 
 def test_a_report_brings_both_sides_together() -> None:
@@ -95,9 +107,8 @@ def test_notice_and_stop_are_said_again_to_who_comes_back() -> None:
     house.take(MachineSilent("h1"))
     noticed = next(number for number, each in house.live.attempts.items() if each.notice)
     held = tuple(alive(number) for number in (1, 2, 3, 4))
-    assert [each.attempt for each in house.take(MachineReported("h1", "b1", 4, held)) if isinstance(each, Notify)] == [
-        noticed
-    ]
+    notices = [each for each in house.take(MachineReported("h1", "b1", 4, held)) if isinstance(each, Notify)]
+    assert [(each.attempt, each.taker, each.cycle) for each in notices] == [(noticed, "/A", 2)]
     house.wait(5 * SECOND)
     assert stops(house.take(MachineReported("h1", "b1", 4, held))) == [(noticed, "reclaim")]
 

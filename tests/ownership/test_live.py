@@ -102,7 +102,7 @@ def test_a_start_goes_on_with_loans_and_pinned_notices(tmp_path: Path, *, is_sna
     assert books.borrowed == {}
     if is_snapshot:
         office.desk._since_snapshot = 1
-        office.desk._snapshot()
+        office.desk._last_snapshot()
     was = frozen(office.core)
     office.store.close()
 

@@ -236,7 +236,7 @@ def test_a_mend_can_be_carried_out(old: str, new: str, mend: str) -> None:
 def test_a_key_of_another_policy_is_refused_with_the_keys_of_this_one() -> None:
     (setting,) = faults_of(edited("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}"))
     assert setting.what == "`enforce` belongs to the policy `share_ratio`, and this entry's is `hybrid`"
-    assert setting.mend.startswith("leave it away, or use `distribute_evenly`, `disable_reclaim_own`")
+    assert setting.mend.startswith("leave it out, or use `distribute_evenly`, `disable_reclaim_own`")
 
 
 def test_a_word_that_is_not_allowed_is_said_with_its_key() -> None:

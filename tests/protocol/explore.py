@@ -84,7 +84,7 @@ def _text(world: World) -> str:
 def ends(world: World, good: set[World]) -> None:
     """Without another fault, and with nothing more asked, everything comes to its end."""
     way: list[World] = []
-    at = world._replace(faults=0, asked=(), ran=frozenset())
+    at = world._replace(faults=0, doubles=0, asked=(), ran=frozenset())
     while at not in good:
         way.append(at)
         assert len(way) < LONGEST_WAY, "it never ends"

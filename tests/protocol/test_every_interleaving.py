@@ -27,6 +27,23 @@ def test_no_interleaving_runs_a_task_twice_or_loses_one(
     assert explore(begin(asked, faults, longest_round=longest_round)) >= states
 
 
+@pytest.mark.parametrize(
+    ("asked", "faults", "longest_round", "doubles", "states"),
+    [
+        ((SUBMIT,), 0, 1, 2, 9_000),
+        ((SUBMIT,), 0, 4, 1, 1_000),
+        ((SUBMIT, REQUEUE), 0, 1, 1, 30_000),
+        pytest.param((SUBMIT,), 1, 1, 1, 90_000, marks=pytest.mark.slow),
+        pytest.param((SUBMIT, REQUEUE), 1, 1, 1, 500_000, marks=pytest.mark.slow),
+    ],
+)
+def test_a_message_that_comes_twice_changes_nothing(
+    asked: tuple[str, ...], faults: int, longest_round: int, doubles: int, states: int
+) -> None:
+    world = begin(asked, faults, longest_round=longest_round, doubles=doubles)
+    assert explore(world, most=1_500_000) >= states
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "faults", "longest_round"),
@@ -81,3 +98,15 @@ def test_an_orphan_that_outlives_its_lease_would_be_found(monkeypatch: pytest.Mo
     monkeypatch.setattr(model, "lease_steps", steps)
     with pytest.raises(Flaw, match="lives, and its slot is free"):
         explore(begin((SUBMIT,), 2), most=400_000)
+
+
+def test_an_agent_that_forgets_what_it_has_started_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def received(host: model.Host) -> model.Host:
+        message = host.going[0]
+        is_held = any(each.attempt == message[1] for each in host.spool)
+        return _received(host._replace(last=0) if message[0] == "start" and not is_held else host)
+
+    _received = model.received
+    monkeypatch.setattr(model, "received", received)
+    with pytest.raises(Flaw):
+        explore(begin((SUBMIT,), 0, doubles=2), most=100_000)

@@ -45,6 +45,8 @@ EVENTS: dict[str, Event] = {
 }
 SILENT: Message = ("silent",)
 GONE: Message = ("gone",)
+AGAIN = "again"
+"""The last word of a start that comes for the second time: only such a one may have to be refused."""
 
 
 class Entry(NamedTuple):
@@ -84,6 +86,7 @@ class World(NamedTuple):
     document  : number of the service's committed state
     asked     : what people will ask for, in order
     faults    : how many may still come
+    doubles   : how many messages may still come twice, at once or after all that was on the way
     ran       : attempts whose command was ever started
     longest_round : so many things may the service take in before it commits, and sends what came of them
     """
@@ -95,6 +98,7 @@ class World(NamedTuple):
     hosts: tuple[Host, ...]
     ran: frozenset[int] = frozenset()
     longest_round: int = 1
+    doubles: int = 0
 
 
 def _event(machine: str, message: Message) -> Event:
@@ -116,10 +120,11 @@ def _event(machine: str, message: Message) -> Event:
             return MachineGone(machine)
 
 
-def begin(asked: tuple[str, ...], faults: int, longest_round: int = 1) -> World:
+def begin(asked: tuple[str, ...], faults: int, longest_round: int = 1, doubles: int = 0) -> World:
     """Service and agents are up and know nothing yet of each other."""
     document, _ = decide(BEGIN, tuple(MachineSilent(machine) for machine in MACHINES))
-    return World(True, document, asked, faults, (Host(), Host()), longest_round=longest_round)  # noqa: FBT003 - it is up
+    hosts = (Host(), Host())
+    return World(True, document, asked, faults, hosts, longest_round=longest_round, doubles=doubles)  # noqa: FBT003
 
 
 # Small changes of a world
@@ -253,6 +258,8 @@ def received(host: Host) -> Host:  # noqa: PLR0911 - a table of answers
             if held.stage == RUNS:
                 return say(host, ("running", attempt))
             return host if held.stage in STAGES else say(host, ("ended", attempt, held.stage))
+        case "start" if attempt <= host.last and AGAIN in message:
+            return say(host, ("ended", attempt, "refused"))
         case "start" if attempt <= host.last:
             raise AssertionError(f"the start of {attempt} comes when it must be refused")
         case "start" if host.lease != "held":  # it came before the connection broke, and is read now
@@ -273,6 +280,8 @@ def received(host: Host) -> Host:  # noqa: PLR0911 - a table of answers
 
 def faults(world: World) -> Iterator[World]:
     """Every single fault that may happen next."""
+    if world.doubles:
+        yield from _doubled(world._replace(doubles=world.doubles - 1))
     if not world.faults:
         return
     world = world._replace(faults=world.faults - 1)
@@ -291,6 +300,25 @@ def faults(world: World) -> Iterator[World]:
             for after in broken(host) if host.linked else (host,):
                 for spool, last in _in_the_midst(host):
                     yield put(world, at, after._replace(is_up=False, going=(), spool=spool, last=last))
+
+
+def _doubled(world: World) -> Iterator[World]:
+    """The next message of a host, or for it, comes twice."""
+    for at, host in enumerate(world.hosts):
+        if host.coming and host.coming[0][0] in {"running", "ended"}:
+            for coming in _twice(host.coming, host.coming[0]):
+                yield put(world, at, host._replace(coming=coming))
+        if host.going:
+            message = host.going[0]
+            for going in _twice(host.going, (*message, AGAIN) if message[0] == "start" else message):
+                yield put(world, at, host._replace(going=going))
+
+
+def _twice(messages: tuple[Message, ...], again: Message) -> Iterator[tuple[Message, ...]]:
+    """The first message once more: at once, and after all that is on the way."""
+    yield (messages[0], again, *messages[1:])
+    if len(messages) > 1:
+        yield (*messages, again)
 
 
 def service_killed(world: World) -> World:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from fairhold.orchestrator.events import Event
-    from fairhold.runtime.live.core import Order
+    from fairhold.orchestrator.outbox import Order
+    from fairhold.ports import Clock
     from fairhold.runtime.live.submitting import Limits
 
 PLAN = """\
@@ -139,17 +140,24 @@ class Bank:
     """A service of the plan `PLAN` for one test, and a client of it that has the token."""
 
     def __init__(
-        self, place: Path, *, limits: RequestLimits | None = None, core: Limits | None = None, plan: str = PLAN
+        self,
+        place: Path,
+        *,
+        limits: RequestLimits | None = None,
+        core: Limits | None = None,
+        plan: str = PLAN,
+        clock: Clock | None = None,
+        stopping: Any = None,
     ) -> None:
         self.place = place
         self.store = open_store(place, cluster="bank", node="n", now=NOW)
         self.hub = FakeHub()
-        self.core = Core(self.store, Rising(self.store.last_at), limits=core, cycle_min_gap=1_000)
+        self.core = Core(self.store, Rising(self.store.last_at, clock), limits=core, cycle_min_gap=1_000)
         self.core.open(plan, "plan.yaml", "ann")
         self.desk = Desk(self.core, self.hub)
         self.hub.wake = self.desk.wake
         self.settings = ServiceSettings(place, limits=limits or RequestLimits(), beat=0.2)
-        self.app = make_app(self.desk, self.settings)
+        self.app = make_app(self.desk, self.settings, stopping=stopping)
         self.token = (place / "token").read_text().strip()
         self.head = {"Authorization": f"Bearer {self.token}"}
         self.client = Client(self.app, self.head)

@@ -109,6 +109,14 @@ def test_the_token_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("poor", ["", "\n", "short", "has a blank within, and so is none"])
+def test_a_token_that_anybody_could_guess_is_replaced(tmp_path: Path, poor: str) -> None:
+    (tmp_path / "token").write_text(poor)
+    token = the_token(tmp_path)
+    assert token != poor.strip()
+    assert len(token) >= 40
+
+
 def test_others_are_listened_to_only_with_tls(tmp_path: Path) -> None:
     for host in ("127.0.0.1", "::1", "localhost", "127.3.2.1"):
         ServiceSettings(tmp_path, host=host).check()

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fairhold.ports import Entry, Retention
 from fairhold.service import streams
 from fairhold.service.news import News
+from fairhold.service.settings import RequestLimits
+from tests.service.served import here, serving
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import httpx
+
     from tests.service.support import Bank
+
+STREAM = {"Accept": "text/event-stream"}
 
 
 def parsed(text: str) -> list[dict[str, Any]]:
@@ -110,6 +118,22 @@ def test_a_hole_in_the_log_is_told(bank: Bank) -> None:
     assert answer.status_code == 410
 
 
+def test_a_stream_whose_next_entries_are_cleared_out_ends(bank: Bank) -> None:
+    for _ in range(6):
+        bank.submit(hold=True)
+    real = bank.store.entries
+
+    def later(after: int, through: int = 0, limit: int = 0) -> list[Entry]:
+        return [entry for entry in real(after, through, limit) if entry.seq > 4]
+
+    async def follow() -> list[str]:
+        news = News(bank.desk)
+        bank.store.entries = cast("Any", later)  # type: ignore[method-assign]  # what a clearing out would leave
+        return [piece async for piece in streams.stream(bank.store, news, 2, 0.05)]
+
+    assert asyncio.run(follow()) == [": fairhold\n\n"], "nothing is left out silently"
+
+
 def test_a_last_event_id_is_a_number(bank: Bank) -> None:
     answer = bank.client.get("/v1/events", headers={"Accept": "text/event-stream", "Last-Event-ID": "one"})
     assert answer.status_code == 422
@@ -118,3 +142,47 @@ def test_a_last_event_id_is_a_number(bank: Bank) -> None:
 def test_an_unknown_kind_keeps_its_fields() -> None:
     found = streams.event_document(Entry(7, 0, '["Novelty",1,"two"]'))
     assert found == {"seq": 7, "at": "1970-01-01T00:00:00Z", "kind": "Novelty", "fields": [1, "two"]}
+
+
+async def some(client: httpx.AsyncClient, pieces: int, **headers: str) -> list[dict[str, Any]]:
+    """Events of a new stream, so many at least; then it is cut."""
+    found: list[dict[str, Any]] = []
+    head = {"Accept": "text/event-stream"} | {name.replace("_", "-"): value for name, value in headers.items()}
+    async with client.stream("GET", "/v1/events", headers=head) as stream:
+        assert stream.status_code == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        text = ""
+        async for piece in stream.aiter_text():
+            text += piece
+            found = parsed(text.rpartition("\n\n")[0])
+            if len(found) >= pieces:
+                break
+    return found
+
+
+def test_a_stream_over_http_is_taken_up_after_it_was_cut(tmp_path: Path) -> None:
+    async def work(bank: Bank, _url: str) -> None:
+        async with here(bank) as client:
+            for _ in range(4):
+                await client.post("/v1/jobs", json={"consumer": "/Research", "argv": ["true"], "hold": True})
+            first = await some(client, 3, Last_Event_ID="0")
+            last = first[2]["seq"]
+            following = asyncio.create_task(some(client, 2, Last_Event_ID=str(last)))
+            await client.post("/v1/jobs", json={"consumer": "/Research", "argv": ["true"], "hold": True})
+            more = await asyncio.wait_for(following, 10)
+            assert [each["seq"] for each in more] == list(range(last + 1, last + 1 + len(more)))
+            await client.post("/v1/stop")
+
+    assert serving(tmp_path, work) == "leave"
+
+
+def test_only_so_many_follow_at_once(tmp_path: Path) -> None:
+    async def work(bank: Bank, _url: str) -> None:
+        async with here(bank) as client, client.stream("GET", "/v1/events", headers=STREAM) as stream:
+            assert (await anext(stream.aiter_text())).startswith(":")
+            refused = await client.get("/v1/events", headers=STREAM)
+            assert (refused.status_code, refused.json()["code"]) == (429, "too-many")
+            assert "`streams` is 1" in refused.json()["detail"]
+            await client.post("/v1/stop")
+
+    assert serving(tmp_path, work, limits=RequestLimits(streams=1)) == "leave"

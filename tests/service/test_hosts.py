@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fairhold.units import format_instant
 from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
@@ -41,6 +43,37 @@ def test_a_closing_can_be_planned(bank: Bank) -> None:
     assert bank.post("/hosts/-/close", {"reason": "past", "until": "2001-01-01T00:00:00Z"}, 422)
     assert bank.post("/hosts/-/close", {"reason": "x", "at": "soon"}, 422)["code"] == "instant"
     assert bank.post("/hosts/-/close", {}, 422)["code"] == "missing-key"
+
+
+def test_a_planned_closing_happens_and_ends_by_itself(bank: Bank) -> None:
+    def instant(seconds: float) -> str:
+        return format_instant(bank.core.now() + int(seconds * 1_000_000))
+
+    bank.post("/hosts/-/close", {"reason": "move", "at": instant(0.2), "until": instant(0.6)})
+    states: list[str] = []
+    while "up" not in states[1:]:
+        (state,) = {each["state"] for each in bank.get("/hosts")["hosts"]}
+        if not states or states[-1] != state:
+            states.append(state)
+    assert states == ["up", "closed", "up"]
+
+
+def test_a_closing_by_hand_takes_the_place_of_a_planned_one(bank: Bank) -> None:
+    bank.post("/hosts/-/close", {"reason": "short", "until": "2199-01-01T00:00:00Z"})
+    bank.post("/hosts/-/close", {"reason": "for long"})
+    assert bank.desk.read(lambda core: core.closings).result(5) == {}
+
+
+def test_a_planned_closing_of_a_host_that_went_with_another_plan_is_dropped(tmp_path: Path) -> None:
+    one, two = "{hosts: [{name: n1, slots: 2}]}", "{hosts: [{name: n1, slots: 2}, {name: n2, slots: 2}]}"
+    with Bank(tmp_path / "two", plan=PLAN.replace("{slots: 4}", one)) as bank:
+        grown, back = ({"text": PLAN.replace("{slots: 4}", hosts)} for hosts in (two, one))
+        bank._ask("PUT", "/plan", 200, json=grown, headers={"If-Match": '"1"'})
+        bank.post("/hosts/n2/close", {"reason": "x", "at": format_instant(bank.core.now() + 200_000)})
+        bank._ask("PUT", "/plan", 200, json=back, headers={"If-Match": '"2"'})
+        while bank.desk.read(lambda core: core.closings).result(5):
+            time.sleep(0.01)
+        assert bank.get("/health")["state"] == "ok"
 
 
 @pytest.mark.parametrize("body", [{"reason": "x"}, {"reason": "x", "at": "2199-01-01T00:00:00Z"}])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.orchestrator.events import JobCancelled
 from fairhold.ports import StoreFull
 from fairhold.runtime.live.submitting import Limits
 from fairhold.service.settings import RequestLimits
@@ -17,6 +18,8 @@ from tests.service.support import PLAN, Bank
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from fairhold.runtime.live.core import Core
 
 
 def test_a_job_is_accepted_runs_and_is_over(bank: Bank) -> None:
@@ -145,6 +148,47 @@ def test_jobs_are_held_released_changed_requeued_and_cancelled(bank: Bank) -> No
         assert bank.post(f"/jobs/{job}/{verb}", status=409)["code"] == "job-over"
 
 
+def test_labels_of_a_job_are_changed_and_kept(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", limits=RequestLimits(labels=2)) as bank:
+        job = bank.submit(hold=True, labels={"book": "fx"})["job"]
+        changed = bank._ask("PATCH", f"/jobs/{job}", 200, json={"labels": {"book": "rates"}, "priority": 3})
+        assert (changed["labels"], changed["priority"]) == ({"book": "rates"}, 3)
+        assert [each["job"] for each in bank.get("/jobs?label=book:rates")["jobs"]] == [job]
+        assert bank.get("/jobs?label=book:fx")["jobs"] == []
+        many = {"labels": {"a": "", "b": "", "c": ""}}
+        assert bank._ask("PATCH", f"/jobs/{job}", 413, json=many)["code"] == "too-large"
+        wrong = {"labels": {}, "consumer": "/Nowhere"}
+        assert bank._ask("PATCH", f"/jobs/{job}", 422, json=wrong)["code"] == "not-a-leaf"
+        event = next(each for each in bank.get("/events")["events"] if each["kind"] == "JobLabelled")
+        assert (event["job"], event["labels"]) == (job, {"book": "rates"})
+    with Bank(tmp_path / "state") as bank:
+        assert bank.get(f"/jobs/{job}")["labels"] == {"book": "rates"}
+        bank.post(f"/jobs/{job}/cancel")
+        assert bank.get(f"/jobs/{job}")["labels"] == {"book": "rates"}
+        assert bank._ask("PATCH", f"/jobs/{job}", 409, json={"labels": {}})["code"] == "job-over"
+
+
+def test_held_and_delayed_tasks_wait_too_for_a_limit(tmp_path: Path) -> None:
+    with Bank(tmp_path / "small", core=Limits(waiting_in_leaf=6)) as bank:
+        first = bank.submit(consumer="/Research", count=6, hold=True)["job"]
+        assert "`waiting_in_leaf`" in bank.submit(429)["detail"]
+        assert bank.submit(consumer="/Trading/Risk")["job"] == "2"
+        bank.post(f"/jobs/{first}/cancel")
+        bank.core.waiting = type(bank.core.waiting)()
+        assert bank.submit(count=6)["job"] == "3"
+
+
+def test_a_job_may_wait_for_one_that_ends_in_the_same_round(bank: Bank) -> None:
+    job = bank.submit(hold=True)["job"]
+
+    def both(core: Core) -> str:
+        core.feed(JobCancelled(job))
+        done = core.finished(job)
+        return "" if done is None else done.state
+
+    assert bank.desk.write(both).result(5) == "cancelled"
+
+
 @pytest.mark.parametrize("job", ["99", "0", "-1", "x", "9" * 400, "%00", "1%2F2", "ä"])
 def test_a_job_that_is_not_there(bank: Bank, job: str) -> None:
     for verb in ("cancel", "hold", "release", "requeue"):
@@ -178,6 +222,7 @@ def test_pages_of_jobs_and_their_filters(bank: Bank) -> None:
     assert {each["job"] for each in bank.get("/jobs?label=book:fx")["jobs"]} == {moved}
     assert {each["job"] for each in bank.get("/jobs?state=held")["jobs"]} == {*names, moved}
     assert bank.get("/jobs?state=running")["jobs"] == []
+    assert bank.get("/jobs?state=runing", 422)["code"] == "unknown-word"
     seen, cursor = [], ""
     while cursor is not None:
         page = bank.get(f"/jobs?limit=2&cursor={cursor}")
@@ -186,7 +231,8 @@ def test_pages_of_jobs_and_their_filters(bank: Bank) -> None:
     assert sorted(seen) == sorted([*names, moved])
     bank.post(f"/jobs/{names[0]}/cancel")
     assert names[0] not in {each["job"] for each in bank.get("/jobs")["jobs"]}
-    assert names[0] in {each["job"] for each in bank.get("/jobs?all=1")["jobs"]}
+    for query in ("all=1", "state=cancelled"):
+        assert names[0] in {each["job"] for each in bank.get(f"/jobs?{query}")["jobs"]}
     assert bank.get("/jobs?cursor=nonsense", 422)["code"] == "bad-cursor"
     assert bank.get("/jobs?limit=0", 422)["code"] == "out-of-range"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,8 @@ from tests.service.support import NOW, PLAN, Bank
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fairhold.runtime.live.core import Core
 
 MORE = PLAN.replace("owned: 2", "owned: 3")
 WRONG = PLAN.replace("owned: 2", "owned: -1")
@@ -102,6 +105,116 @@ def test_a_plan_for_a_time_says_until_when(bank: Bank) -> None:
     found = bank.get("/plan")
     assert found["until"] > found["at"]
     assert put(bank, MORE, '"2"', 422, "", **soon)["code"] == "duration"
+
+
+def during(span: object) -> dict[str, Any]:
+    return {"for": span}
+
+
+def until_plan(bank: Bank, version: int) -> Any:
+    return bank.until("/plan", "version", version)
+
+
+def test_a_plan_for_a_time_goes_by_itself(bank: Bank) -> None:
+    span: dict[str, Any] = {"for": "250ms"}
+    put(bank, MORE, **span)
+    back = until_plan(bank, 3)
+    assert (back["text"], back["author"], back["until"]) == (PLAN, "fairhold", None)
+    assert back["comment"] == "plan 1 comes back"
+    assert put(bank, MORE, '"3"', 422, **during(0))["code"] == "duration"
+
+
+def test_a_plan_for_a_time_takes_moved_jobs_back(bank: Bank) -> None:
+    job = bank.submit(hold=True)["job"]
+    put(bank, RENAMED, was={"/Science": "/Research"}, **during("200ms"))
+    assert bank.get(f"/jobs/{job}")["consumer"] == "/Science"
+    until_plan(bank, 3)
+    assert bank.get(f"/jobs/{job}")["consumer"] == "/Research"
+
+
+def test_a_plan_for_a_time_goes_after_a_restart(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state") as bank:
+        job = bank.submit(hold=True)["job"]
+        put(bank, RENAMED, was={"/Science": "/Research"}, **during("300ms"))
+    with Bank(tmp_path / "state", plan="") as bank:
+        assert until_plan(bank, 3)["text"] == PLAN
+        assert bank.get(f"/jobs/{job}")["consumer"] == "/Research"
+
+
+def test_plans_for_a_time_go_one_after_another(bank: Bank) -> None:
+    put(bank, MORE, **during("600ms"))
+    put(bank, RENAMED, '"2"', was={"/Science": "/Research"}, **during("150ms"))
+    again = until_plan(bank, 4)
+    assert (again["text"], again["until"]) == (MORE, bank.get("/plan/versions/2")["until"])
+    assert until_plan(bank, 5)["text"] == PLAN
+
+
+def test_a_plan_that_is_applied_for_good_ends_the_time(bank: Bank) -> None:
+    put(bank, MORE, **during("200ms"))
+    put(bank, PLAN + "# for good\n", '"2"')
+    assert bank.desk.read(lambda core: (core.returns, core.version)).result(5) == ((), 3)
+
+
+def test_only_so_many_plans_for_a_time_lie_on_one_another(bank: Bank) -> None:
+    for version in range(1, 17):
+        put(bank, PLAN + f"# {version}\n", f'"{version}"', **during("2h"))
+    found = put(bank, MORE, '"17"', 429, **during("1h"))
+    assert "`plans_for_a_time`" in found["detail"]
+
+
+def test_a_plan_that_cannot_come_back_is_tried_again(bank: Bank) -> None:
+    grown = PLAN.replace("Research: {}", "Research: {}, Science: {}")
+    put(bank, grown, **during("200ms"))
+    job = bank.submit(consumer="/Science", hold=True)["job"]
+    bank.until("/jobs/1", "state", "held")
+    while not bank.desk.read(lambda core: core.returns[0].at > core.now() + 30_000_000).result(5):
+        time.sleep(0.01)
+    assert bank.get("/plan")["version"] == 2
+    bank.post(f"/jobs/{job}/cancel")
+
+    def soon(core: Core) -> None:
+        core.returns = (core.returns[0]._replace(at=core.now()),)
+
+    bank.desk.write(soon).result(5)
+    assert until_plan(bank, 3)["text"] == PLAN
+
+
+@pytest.mark.parametrize(
+    ("was", "code"),
+    [
+        ({"/Nowhere": "/Research"}, "unknown-consumer"),
+        ({"/Science": "/Nowhere"}, "unknown-consumer"),
+        ({"/Science": "/Research", "/Trading": "/Research"}, "duplicate-key"),
+    ],
+)
+def test_where_a_consumer_was_has_to_be_true(bank: Bank, was: dict[str, str], code: str) -> None:
+    for query in ("", "?dry_run=1"):
+        assert put(bank, RENAMED, status=422, query=query, was=was)["code"] == code
+    assert bank.post("/plan/diff", {"text": RENAMED, "was": was}, 422)["code"] == code
+    assert bank.get("/plan")["version"] == 1
+
+
+def test_a_branch_moves_with_all_jobs_below_it(bank: Bank) -> None:
+    jobs = [bank.submit(consumer=path, hold=True)["job"] for path in ("/Trading/Risk", "/Trading/FX")]
+    renamed = PLAN.replace("Trading", "Markets")
+    assert put(bank, renamed, status=409)["code"] == "consumer-in-use"
+    put(bank, renamed, was={"/Markets": "/Trading"})
+    assert [bank.get(f"/jobs/{job}")["consumer"] for job in jobs] == ["/Markets/Risk", "/Markets/FX"]
+
+
+def test_more_slots_are_used_at_once(bank: Bank) -> None:
+    bank.submit(count=9)
+    bank.hub.wait_started(4)
+    put(bank, PLAN.replace("slots: 4", "slots: 7"))
+    bank.hub.wait_started(7)
+
+
+def test_a_plan_starts_nothing_in_a_service_that_stops(bank: Bank) -> None:
+    bank.submit(count=9)
+    bank.hub.wait_started(4)
+    bank.desk.write(lambda core: core.wind_down(stop=False)).result(5)
+    put(bank, PLAN.replace("slots: 4", "slots: 7"))
+    assert bank.desk.read(lambda core: core.orchestrator.is_closing).result(5)
 
 
 def test_revert_brings_an_earlier_version_back(bank: Bank) -> None:

@@ -10,7 +10,7 @@ import signal
 import ssl
 import stat
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -18,32 +18,11 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.service.server import ServiceFailedError, run
 from fairhold.service.settings import ServiceSettings
+from tests.service.served import here, serving
 from tests.service.support import Bank
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from pathlib import Path
-
-
-def serving(place: Path, work: Callable[[Bank, str], Awaitable[None]], **more: Any) -> str:
-    """Do something while a service runs, then ask it to leave; how it stopped."""
-    with Bank(place / "state") as bank:
-        settings = ServiceSettings(bank.place, port=0, patience=2, beat=0.1, **more)
-
-        async def both() -> str:
-            ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-            running = asyncio.create_task(run(bank.desk, settings, on_ready=ready.set_result))
-            await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
-            if not running.done():
-                await work(bank, ready.result())
-            return await asyncio.wait_for(running, 10)
-
-        return asyncio.run(both())
-
-
-def here(bank: Bank) -> httpx.AsyncClient:
-    transport = httpx.AsyncHTTPTransport(uds=str(bank.place / "api.sock"))
-    return httpx.AsyncClient(transport=transport, base_url="http://fairhold", timeout=10)
 
 
 def test_tcp_wants_the_token_and_the_unix_socket_knows_its_peer(tmp_path: Path) -> None:

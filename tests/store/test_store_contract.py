@@ -132,6 +132,15 @@ def test_a_name_twice_is_refused_with_all_of_its_batch(store: Store) -> None:
     assert store.check() == ()
 
 
+def test_what_a_job_runs_can_be_changed(store: Store) -> None:
+    fill(store)
+    with store.transaction() as batch:
+        batch.change_spec("1", '{"name": "y"}')
+        batch.put_spec("90", "{}")
+        batch.change_spec("90", '{"name": "x"}')
+    assert (store.spec("90"), store.spec("1")) == ('{"name": "x"}', '{"name": "y"}')
+
+
 def test_an_entry_before_the_last_one_is_refused(store: Store) -> None:
     fill(store)
     with pytest.raises(ValueError, match="cannot follow"), store.transaction() as batch:

@@ -11,7 +11,7 @@ import pytest
 from fairhold.orchestrator.events import MachineReported
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
-from fairhold.runtime.live.recovery import frozen, take_up
+from fairhold.runtime.live.recovery import Frozen, frozen, take_up
 from fairhold.store.opening import open_store
 from fairhold.units import EPOCH, SECOND
 from tests.live.test_desk import FakeAgents, Office
@@ -79,6 +79,21 @@ def test_a_switch_takes_place_and_is_in_the_log(tmp_path: Path) -> None:
     assert told  # the cycle after it has taken back what /A owns now; /B has no grace
 
 
+def test_a_snapshot_that_is_gathered_through_a_switch_says_how_it_was_before(tmp_path: Path) -> None:
+    office = Hour(tmp_path, NINE)
+    office.desk.round([])
+    for leaf in ("/B", "/A/a1", "/A/a2"):
+        office.submit(30, consumer=leaf)
+    office.pass_to(NINE + 30 * SECOND)
+    was, slow = frozen(office.core), Frozen(office.core)
+    assert slow.step(1)
+    office.pass_to(NINE + 61 * SECOND)
+    assert office.core.orchestrator.books[GROUP].rows.force == (0,)
+    slow.end()
+    assert slow.text() == was
+    assert frozen(office.core) != was
+
+
 @pytest.mark.parametrize("is_snapshot", [False, True])
 def test_a_start_goes_on_with_the_entries_of_the_log(tmp_path: Path, *, is_snapshot: bool) -> None:
     office = Hour(tmp_path, NINE)
@@ -88,7 +103,7 @@ def test_a_start_goes_on_with_the_entries_of_the_log(tmp_path: Path, *, is_snaps
     office.pass_to(NINE + 62 * SECOND)
     if is_snapshot:
         office.desk._since_snapshot = 1
-        office.desk._snapshot()
+        office.desk._last_snapshot()
     was = frozen(office.core)
     office.store.close()
 

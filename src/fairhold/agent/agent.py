@@ -42,7 +42,7 @@ class Agent:
         self._directory, self._host, self._slots, self._base = directory, host, slots, base
         self._spool = Spool(f"{directory}/spool")
         self._poll = select.epoll()
-        self._link = Link(address, secret, self._poll)
+        self._link = Link(address, secret, self._poll, log)
         self._attempts = Attempts(
             self._spool, base, running=self._say_running, over=self._say_ended, watch=self._register
         )
@@ -50,6 +50,7 @@ class Agent:
         self._unwritten: deque[dict[str, Any]] = deque()
         self._retry_at = float("inf")
         self._raised = self._last = self._spool.last()
+        self._name = self._spool.name()
         self._length: float | None = None
         self._told_at = 0.0
         self._is_told = self._must_go = False
@@ -283,7 +284,7 @@ class Agent:
         ]
         self._send({
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
-            "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
+            "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:

@@ -20,6 +20,8 @@ _NEVER_DEFAULT = (signal.SIGKILL, signal.SIGSTOP)
 _ALL = tuple(int(number) for number in signal.valid_signals() if number not in _NEVER_DEFAULT)
 _HOST_IS_FULL = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
+_IN_ITS_PLACE = (errno.EISDIR, errno.ELOOP, errno.ENXIO)
+
 
 class NotStartedError(Exception):
     """The command cannot be started.
@@ -32,26 +34,29 @@ class NotStartedError(Exception):
         self.reason = reason
 
 
-def launch(order: Order) -> int:
-    """Start the command of an order; its number. It leads a session of its own. Raises NotStartedError.
+def launch(order: Order) -> tuple[int, int]:
+    """Start the command of an order; its number, and a descriptor of its output. Raises NotStartedError.
+
+    It leads a session of its own.
 
     This process is left in the command's directory, so that its words may be relative to that.
     """
     try:
         output = _open_output(order)
     except (OSError, ValueError) as error:
-        raise NotStartedError("refused", f"cannot write to {_shown(order.output)}: {_why(error)}") from error
+        in_its_place = getattr(error, "errno", 0) in _IN_ITS_PLACE  # of a task of the same job
+        reason = "not_started" if in_its_place else "refused"
+        raise NotStartedError(reason, f"cannot write to {_shown(order.output)}: {_why(error)}") from error
     try:
         pid = _spawn(order, output)
     except NotStartedError as error:
         with suppress(OSError):
             os.write(output, f"fairhold: {error}\n".encode(errors="replace"))
-        raise
-    finally:
         os.close(output)
+        raise
     if order.weight != PLAIN_WEIGHT:
         _weigh(pid, order.weight)
-    return pid
+    return pid, output
 
 
 def _open_output(order: Order) -> int:

@@ -11,7 +11,7 @@ from fairhold.agent.frames import AGENT, Channel, FrameError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 _FIRST_PAUSE = 0.05
@@ -19,6 +19,7 @@ _LONGEST_PAUSE = 2.0
 PATIENCE = 10.0
 """Seconds that the service may take to answer a new connection."""
 _PORTION = 1 << 18
+_NO_WELCOME = "the service says no: another secret, or another agent with the name of this host; its log tells"
 _UNACKNOWLEDGED = 20_000
 """Milliseconds after which a TCP connection whose peer acknowledges nothing is broken."""
 
@@ -35,6 +36,7 @@ class Address:
             self.path, self.host, self.port = "", host.strip("[]"), int(port)
         else:
             raise ValueError(f"{text} is no address: unix:PATH or tcp:HOST:PORT")
+        self.text = text
 
     def connect(self) -> socket.socket:
         """A socket that is connected or about to be; it does not block. Raises OSError."""
@@ -62,11 +64,13 @@ class Link:
     """One connection at a time, or the pause before the next.
 
     poll : watches the socket for the agent's loop
+    complain : is told, once, why there is no connection, and when there is one again
     next_at : when to connect again, on the loop's clock; meaningless while there is a connection
     """
 
-    def __init__(self, address: Address, secret: bytes, poll: select.epoll) -> None:
-        self._address, self._secret, self._poll = address, secret, poll
+    def __init__(self, address: Address, secret: bytes, poll: select.epoll, complain: Callable[[str], None]) -> None:
+        self._address, self._secret, self._poll, self._complain = address, secret, poll, complain
+        self._told = ""
         self._socket: socket.socket | None = None
         self._channel: Channel | None = None
         self._out = bytearray()
@@ -90,8 +94,8 @@ class Link:
         """Begin a connection; what goes wrong is tried again later."""
         try:
             self._socket = self._address.connect()
-        except (OSError, UnicodeError):
-            self.close(now)
+        except (OSError, UnicodeError) as error:
+            self.close(now, getattr(error, "strerror", None) or str(error))
             return
         self._channel = Channel(self._secret, AGENT)
         self._out = bytearray(self._channel.greeting)
@@ -99,8 +103,11 @@ class Link:
         self._events = select.EPOLLIN | select.EPOLLOUT
         self._poll.register(self._socket, self._events)
 
-    def close(self, now: float) -> None:
+    def close(self, now: float, why: str = _NO_WELCOME) -> None:
         """End the connection; the next one comes after a pause."""
+        if not self.is_welcome and why != self._told:
+            self._told = why
+            self._complain(f"no connection to {self._address.text}: {why}; it is tried again")
         if self._socket:
             with suppress(OSError):
                 self._poll.unregister(self._socket)
@@ -115,6 +122,9 @@ class Link:
         """The service knows us: after a break, connect again at once."""
         self.is_welcome = True
         self._pause = _FIRST_PAUSE
+        if self._told:
+            self._told = ""
+            self._complain(f"connected to {self._address.text}")
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Add a frame to what `flush` sends; nothing without a connection. Raises FrameError where it is too long."""
@@ -130,8 +140,9 @@ class Link:
             messages = self._channel.feed(data)
         except BlockingIOError:
             return []
-        except (OSError, FrameError):
-            data, messages = b"", []
+        except (OSError, FrameError) as error:
+            self.close(now, getattr(error, "strerror", None) or str(error))
+            return []
         if data:
             self.heard_at = now
         else:
@@ -157,8 +168,14 @@ class Link:
 
 
 def read_secret(path: str) -> bytes:
-    """The secret of a file, 64 hexadecimal digits. Raises OSError, and ValueError where others may read it as well."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    """The secret of a file, 64 hexadecimal digits.
+
+    Raises OSError, and ValueError where there is no file or others may read it as well.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise ValueError(f"there is no file {path}; copy `secret` of the service's state directory there") from error
     try:
         if os.fstat(descriptor).st_mode & 0o077:
             raise ValueError(f"{path} can be read by others; run: chmod 600 {path}")

@@ -26,6 +26,7 @@ class Order:
     reclaim_file  : tells it why and by when it will be stopped
     time_limit    : seconds, 0 = any time; lead : seconds before a deadline at which it gets `signal`, 0 = at once
     memory        : bytes, 0 = as many as there are
+    output_limit  : bytes of its output that are kept, 0 = all
     weight        : its part of the processors where they are short, 100 = as every other program
     """
 
@@ -39,6 +40,7 @@ class Order:
         "memory",
         "number",
         "output",
+        "output_limit",
         "reclaim_file",
         "signal",
         "stdin",
@@ -72,6 +74,7 @@ class Order:
         self.time_limit = _seconds(message, "time_limit")
         self.lead = _seconds(message, "lead")
         self.memory = _whole(message, "memory", 0)
+        self.output_limit = _whole(message, "output_limit", 0)
         self.signal = _whole(message, "signal", 1, 15)
         if self.signal > _HIGHEST_SIGNAL:
             raise ValueError("signal is no signal")

@@ -70,6 +70,11 @@ def below(root: int) -> dict[int, int]:
     return family
 
 
+def stopped(family: dict[int, int]) -> dict[int, int]:
+    """Those of a family that a signal has stopped."""
+    return {pid: started for pid, started in family.items() if _fields(pid)[:1] == [b"T"]}
+
+
 def send(pid: int, started: int, number: int) -> None:
     """A signal to this very process; nothing where it is gone."""
     with suppress(OSError):

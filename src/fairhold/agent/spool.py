@@ -2,6 +2,7 @@
 
 ```text
 last            largest number of an attempt that was ever started here
+name            identity of this spool: made once, so that two agents of one name are told apart
 lease           until when attempts may run, microseconds on the clock that counts from the host's start, twice
 ATTEMPT.order   to be started; made by the agent before it forks
 ATTEMPT.alive   taken by its supervisor: the same file, renamed
@@ -35,6 +36,7 @@ EXIT = (2560, 1536)
 """Where the lines are: first byte and length."""
 _SIZE = 4096
 _LONGEST_DETAIL = 200
+_LONGEST_NAME = 64
 _TRIES = 10
 _MOST_FREE = 256
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -61,6 +63,13 @@ class Spool:
     def raise_last(self, attempt: int) -> None:
         """Before anything of this number or one below is started."""
         self._replace("last", str(attempt).encode())
+
+    def name(self) -> str:
+        """The identity of this spool, made when it is asked for the first time."""
+        with suppress(FileNotFoundError), open(self._path("name"), encoding="ascii") as file:  # noqa: PTH123
+            return file.read(_LONGEST_NAME)
+        self._replace("name", os.urandom(16).hex().encode())
+        return self.name()
 
     def lease(self) -> float | None:
         """Seconds on the clock since the host's start until which attempts may run; None = for ever.

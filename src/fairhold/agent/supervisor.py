@@ -17,6 +17,7 @@ from contextlib import suppress
 from fairhold.agent import groups, processes
 from fairhold.agent.ending import Asked, reason_of
 from fairhold.agent.launch import NotStartedError, launch
+from fairhold.agent.output import FIRST_LOOK, Output
 from fairhold.agent.spool import EXIT, LIFE, NOTICE, STOP, SpoolError, exit_record, read_line, write_line
 
 TYPE_CHECKING = False
@@ -75,6 +76,7 @@ class Supervisor:
         self._notice_at = self._deadline = self._stop_by = self._limit_at = self._patience_ends = self._sample_at = (
             _NEVER
         )
+        self._trim_at = _NEVER
         self._lease_at = _NEVER if lease is None else lease
 
     def run(self, boot: str) -> None:
@@ -96,7 +98,7 @@ class Supervisor:
     def _attend(self, life: dict[str, Any]) -> dict[str, Any]:
         self._group = groups.enter(self._base, self._order.attempt, self._order.memory)
         try:
-            self._pid = launch(self._order)
+            self._pid, output = launch(self._order)
         except NotStartedError as error:
             return exit_record(error.reason, str(error), started=self._started)
         life.update(command=self._pid, command_start=processes.started_at(self._pid), started=self._started)
@@ -106,12 +108,16 @@ class Supervisor:
             self._limit_at = self._begin + self._order.time_limit
         if self._order.memory and not groups.is_limited(self._group):
             self._sample_at = self._begin + _SAMPLE
+        self._output = Output(output, self._order.output_limit)
+        if self._order.output_limit:
+            self._trim_at = self._begin + FIRST_LOOK
         while self._status is None:
             self._wait()
             self._reap()
             if self._status is None:
                 self._act(now())
         self._clear()
+        self._output.close()
         self._drop_reclaim_file()
         return self._record()
 
@@ -119,7 +125,7 @@ class Supervisor:
         """Until a child ends, the agent calls, or something is due."""
         due = min(
             self._notice_at, self._deadline, self._stop_by, self._limit_at, self._patience_ends,
-            self._sample_at, self._lease_at,
+            self._sample_at, self._trim_at, self._lease_at,
         )  # fmt: skip
         woken = signal.sigtimedwait(_WAKE, max(0.0, min(due - now(), _LONGEST_WAIT)))
         if woken is not None and woken.si_signo == signal.SIGUSR1:
@@ -154,6 +160,8 @@ class Supervisor:
         if instant >= self._sample_at:
             self._sample_at = instant + _SAMPLE
             self._look_at_memory()
+        if instant >= self._trim_at:
+            self._trim_at = instant + self._output.trim()
         if instant >= self._lease_at and not self._has_lease(instant):
             self._force("host_lost", "its lease ended")
             self._clear()
@@ -171,7 +179,9 @@ class Supervisor:
     def _signal(self) -> None:
         """The signal of its job to all that belongs to it."""
         self._asked.sent = self._order.signal
-        processes.send_all(processes.below(os.getpid()), self._order.signal)
+        family = processes.below(os.getpid())
+        processes.send_all(family, self._order.signal)
+        processes.send_all(processes.stopped(family), signal.SIGCONT)  # or it would hear of it only from SIGKILL
 
     def _clear(self) -> None:
         """Kill all that belongs to it; comes back when nothing is left."""
@@ -213,13 +223,17 @@ class Supervisor:
         self._asked.stop = str(stop["reason"])
         self._asked.was_noticed = True
         self._notice_at = _NEVER
-        self._write_reclaim_file(stop)
+        if not self._notice or self._asked.stop != "reclaim":  # else the file says more: it came with the notice
+            self._write_reclaim_file(stop)
         self._signal()
 
     def _has_lease(self, instant: float) -> bool:
         lease = self._spool.lease()
-        self._lease_at = _NEVER if lease is None else lease
-        return self._lease_at > instant
+        if lease is not None:
+            self._lease_at = lease
+        elif self._spool.is_at(self._order.attempt, "alive"):
+            self._lease_at = _NEVER
+        return self._lease_at > instant  # a spool that is gone cannot make a lease longer
 
     def _look_at_memory(self) -> None:
         used = shared = 0

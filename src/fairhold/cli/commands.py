@@ -9,7 +9,7 @@ import click
 import typer
 
 from fairhold import __version__
-from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
+from fairhold.cli.live.options import Json, Service, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
 from fairhold.cli.writing import STANDARD_OUTPUT
 from fairhold.errors import UsageError
@@ -103,11 +103,18 @@ def explain(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="[PLAN STATE] CONSUMER|JOB", help="Full path, as /Trading/Risk; number of a job of the service."
+            metavar="[PLAN STATE] CONSUMER|JOB",
+            help="Full path, as /Trading/Risk; number of a job of the service.",
+            autocompletion=complete_job_or_consumer,
         ),
     ],
     *,
-    group: Annotated[str, typer.Option("--group", help="Resource group; all where the option is left out.")] = "",
+    group: Annotated[
+        str,
+        typer.Option(
+            "--group", help="Resource group; all where the option is left out.", autocompletion=complete_group
+        ),
+    ] = "",
     service: Service = "",
     json: Json = False,
 ) -> None:

@@ -19,6 +19,8 @@ _CLOSED_PIPE = 128 + 13
 """As if SIGPIPE had ended it, so that no result that was cut off counts as a good one."""
 _INTERRUPTED = 128 + 2
 _QUOTED = re.compile(r"'([^']*)'")
+_NO_VARIABLE = " (env var: 'None')"
+"""What Typer says of options that no variable sets."""
 
 
 def main() -> None:
@@ -70,7 +72,7 @@ def _call() -> int:
 
 def _usage(error: click.ClickException) -> Fault:
     """What Click says of a wrong call, in the words of all faults."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message().replace(_NO_VARIABLE, "").rstrip(".")
     what = _QUOTED.sub(r"`\1`", message[:1].lower() + message[1:])
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "fairhold"

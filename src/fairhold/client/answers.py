@@ -116,17 +116,22 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task of a job, from 0, with its attempts, the latest last."""
+    """A task of a job, from 0, with its attempts, the latest last.
+
+    through : index of the last of tasks that are alike and have no attempt, which stand as one; else its own index
+    """
 
     index: int
     state: str
     attempts: tuple[Attempt, ...]
+    through: int
 
     @classmethod
     def of(cls, document: Document) -> Task:
         """From the service's document."""
         attempts = tuple(map(Attempt.of, document.get("attempts", ())))
-        return cls(int(document["task"]), document["state"], attempts)
+        index = int(document["task"])
+        return cls(index, document["state"], attempts, int(document.get("through", index)))
 
 
 @dataclass(frozen=True, slots=True)

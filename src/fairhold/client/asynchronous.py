@@ -197,6 +197,14 @@ class AsyncClient:
         """Let a host start work again."""
         return await self._run(ask.open_host(host))
 
+    async def pause(self, resource_group: str, *, grants: bool = False, reclaims: bool = False) -> Document:
+        """Grant nothing more, or take nothing back, in a resource group; both where neither is named."""
+        return await self._run(typed.pause(resource_group, "pause", grants=grants, reclaims=reclaims))
+
+    async def resume(self, resource_group: str, *, grants: bool = False, reclaims: bool = False) -> Document:
+        """The opposite of `pause`."""
+        return await self._run(typed.pause(resource_group, "resume", grants=grants, reclaims=reclaims))
+
     async def allocations(self, *, consumer: str | None = None, host: str | None = None) -> list[Document]:
         """Attempts that hold slots now."""
         return await self._run(typed.rows("allocations", {"consumer": consumer, "host": host}))

@@ -122,7 +122,7 @@ def whole_output(name: str, task: int, attempt: int | None = None) -> Steps[byte
         piece = yield from output(name, task, attempt, offset)
         attempt = attempt or piece.attempt or None
         parts.append(piece.data)
-        if not piece.data:
+        if not piece.data or piece.is_ended:
             return b"".join(parts)
         offset = piece.next
 
@@ -228,9 +228,9 @@ def cycle(number: int) -> Steps[Document]:
     return (yield from ask(request("GET", "cycles", str(number))))
 
 
-def health() -> Steps[Document]:
-    """How the service is."""
-    return (yield from ask(request("GET", "health")))
+def health(patience: float = PATIENCE) -> Steps[Document]:
+    """How the service is; with no patience a connection that breaks is not tried again."""
+    return ask(request("GET", "health"), patience=patience)
 
 
 def stop(how: str) -> Steps[Document]:

@@ -196,6 +196,14 @@ class Client:
         """Let a host start work again."""
         return self._run(ask.open_host(host))
 
+    def pause(self, resource_group: str, *, grants: bool = False, reclaims: bool = False) -> Document:
+        """Grant nothing more, or take nothing back, in a resource group; both where neither is named."""
+        return self._run(typed.pause(resource_group, "pause", grants=grants, reclaims=reclaims))
+
+    def resume(self, resource_group: str, *, grants: bool = False, reclaims: bool = False) -> Document:
+        """The opposite of `pause`."""
+        return self._run(typed.pause(resource_group, "resume", grants=grants, reclaims=reclaims))
+
     def allocations(self, *, consumer: str | None = None, host: str | None = None) -> list[Document]:
         """Attempts that hold slots now."""
         return self._run(typed.rows("allocations", {"consumer": consumer, "host": host}))

@@ -73,9 +73,12 @@ def results(name: JobOrName, timeout: float | None) -> Steps[list[Result]]:
     over = yield from wait(name, timeout)
     found = []
     for each in (yield from tasks(over)):
-        last = each.attempts[-1] if each.attempts else None
-        data = (yield from steps.whole_output(over.name, each.index, last.number)) if last else b""
-        found.append(Result(each.index, each.state, last.code if last else None, data))
+        if not each.attempts:
+            found += [Result(index, each.state, None, b"") for index in range(each.index, each.through + 1)]
+            continue
+        last = each.attempts[-1]
+        data = yield from steps.whole_output(over.name, each.index, last.number)
+        found.append(Result(each.index, each.state, last.code, data))
     return found
 
 
@@ -120,6 +123,12 @@ def plan_body(text: str, comment: str, was: Mapping[str, str] | None, for_: str 
 def hosts() -> Steps[list[Host]]:
     """All hosts."""
     return [Host.of(row) for row in (yield from steps.hosts())["hosts"]]
+
+
+def pause(group: str, verb: str, *, grants: bool, reclaims: bool) -> Steps[Document]:
+    """`pause` or `resume` what is named, or both."""
+    both = grants == reclaims
+    return (yield from steps.pause_group(group, verb, {"grants": both or grants, "reclaims": both or reclaims}))
 
 
 def rows(path: str, query: Mapping[str, Value]) -> Steps[list[Document]]:

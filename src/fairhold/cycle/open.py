@@ -59,16 +59,19 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
             user=request.user,
         )
     of_request = {request.id: request for request in state.requests}
+    row_of = {group: book.requests.row_of for group, book in books.items()}
     for allocation in state.allocations:
-        book = books[of_request[allocation.request].resource_group]
-        request_row = book.requests.row_of[allocation.request]
+        group = of_request[allocation.request].resource_group
+        book, request_row = books[group], row_of[group][allocation.request]
         host = book.hosts.row_of[allocation.host]
         transitions.grant(book, request_row, host, allocation.units, allocation.started)
     for held in state.held:
-        book = books[of_request[held.request].resource_group]
-        transitions.keep(book, book.requests.row_of[held.request], book.hosts.row_of[held.host], held.units)
+        group = of_request[held.request].resource_group
+        book = books[group]
+        transitions.keep(book, row_of[group][held.request], book.hosts.row_of[held.host], held.units)
     for notice in state.notices:
-        _book_notice(books[notice.resource_group], notice)
+        group = notice.resource_group
+        _book_notice(books[group], notice, row_of[group])
     for loan in state.borrowed:
         book = books[loan.resource_group]
         book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
@@ -92,11 +95,11 @@ def _book_counts(books: dict[str, Books], state: State) -> None:
                 left -= units
 
 
-def _book_notice(book: Books, notice: Notice) -> None:
+def _book_notice(book: Books, notice: Notice, row_of: Mapping[str, int]) -> None:
     """A notice of the state on the allocations of its holder, in the order of `victims`, as far as none is on them."""
     taker = NOBODY if notice.taker < 0 else book.rows.row[notice.taker]
     left = notice.units
-    for allocation in _held_by(book, notice):
+    for allocation in _held_by(book, notice, row_of):
         units = min(left, book.allocations.units[allocation] - book.allocations.noticed[allocation])
         if units:
             reason = REASONS.index(notice.reason)
@@ -105,10 +108,10 @@ def _book_notice(book: Books, notice: Notice) -> None:
     assert left == 0, "the reader checks that nobody has more units under notice than it holds"
 
 
-def _held_by(book: Books, notice: Notice) -> list[int]:
+def _held_by(book: Books, notice: Notice, row_of: Mapping[str, int]) -> list[int]:
     requests, allocations = book.requests, book.allocations
     if notice.request:
-        mine: list[int] = [requests.row_of[notice.request]]
+        mine: list[int] = [row_of[notice.request]]
     else:
         mine = list(requests.holders.get(book.rows.row[notice.consumer], ()))
     held = [row for request in mine for row in allocations.by_request.get(request, ())]
@@ -144,8 +147,9 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
     allocated: dict[tuple[int, str], int] = {}
     requests: list[Request] = []
     for group, book in books.items():
+        by_leaf = book.requests.by_leaf
         for leaf in book.rows.leaves:
-            for row in book.requests.by_leaf.get(leaf, ()):
+            for row in by_leaf.get(leaf, ()):
                 node = book.rows.node[leaf]
                 if book.requests.id[row]:
                     requests.append(_request(book, group, node, row))

@@ -10,6 +10,8 @@ from fairhold.ledger.snapshot import take_snapshot
 from fairhold.policy.registry import policy_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
     from fairhold.ledger.draft import Draft
@@ -29,18 +31,28 @@ class CycleResult:
         return self.draft.decision
 
 
-def run(books: Books, now: int) -> CycleResult:
-    """Run a whole cycle on one resource group; pure: the books stay as they are until the decision is applied."""
-    result = quotas(books, now)
+def _unwatched(_stage: str) -> None:
+    pass
+
+
+def run(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched) -> CycleResult:
+    """Run a whole cycle on one resource group; pure: the books stay as they are until the decision is applied.
+
+    on_stage : called with the name of each stage as it begins: `snapshot`, then each rule's
+    """
+    result = quotas(books, now, on_stage)
     for rule in policy_of(books.rows).moves:
+        on_stage(rule.__name__)
         rule(result.snapshot, result.draft)
     return result
 
 
-def quotas(books: Books, now: int) -> CycleResult:
+def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched) -> CycleResult:
     """Only the quotas of one resource group: what everybody is entitled to, without moving anything."""
+    on_stage("snapshot")
     snapshot = take_snapshot(books, now)
     draft = new_draft(snapshot)
     for rule in policy_of(books.rows).quotas:
+        on_stage(rule.__name__)
         rule(snapshot, draft)
     return CycleResult(snapshot, draft)

@@ -30,9 +30,9 @@ class Lines:
         self._requests = requests
         self.of: dict[int, dict[tuple[int, int], Queue]] = {}
 
-    def key(self, row: int) -> tuple[int, str]:
-        """Place in its queue."""
-        return self._requests.submitted[row], self._requests.id[row]
+    def key(self, row: int) -> tuple[int, str, int]:
+        """Place in its queue; the row tells requests of one name apart."""
+        return self._requests.submitted[row], self._requests.id[row], row
 
     def update(self, row: int) -> None:
         """A request has changed what it wants or holds."""
@@ -66,7 +66,7 @@ class Lines:
         name = (-requests.priority[row], requests.user[row])
         queue = queues[name]
         at = 0 if queue[0] == row else bisect_left(queue, self.key(row), key=self.key)
-        assert queue[at] == row, "no two requests of a leaf have the same instant and id"
+        assert queue[at] == row, "the queue is in order"
         del queue[at]
         if not queue:
             del queues[name]

@@ -40,7 +40,6 @@ def relay(books: Books, rows: Rows) -> array[int]:
         if taker != NOBODY:
             notices.taker[notice] = new[taker]
     books.borrowed = {(new[one], new[other]): units for (one, other), units in books.borrowed.items()}
-    requests.by_leaf = _by_row(requests.by_leaf, new)
     requests.holders = _by_row(requests.holders, new)
     requests.lines.of = _by_row(requests.lines.of, new)
     requests.used_by = {(new[leaf], user): units for (leaf, user), units in requests.used_by.items()}

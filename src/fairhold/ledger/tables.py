@@ -35,6 +35,11 @@ class Table:
         """Free a row."""
         self._free.append(row)
 
+    def rows(self) -> list[int]:
+        """All rows but the free ones."""
+        free = set(self._free)
+        return [row for row in range(len(self._all[0])) if row not in free]
+
 
 class Requests(Table):
     """Wishes of leaves for units.
@@ -45,15 +50,12 @@ class Requests(Table):
         `queued` is 1 where the request stands in `lines`
     id      : (requests,) name of the request; empty for the one request that stands for a leaf's plain counts
     users   : names, the nameless one first
-    by_leaf : leaf → its requests
     holders : leaf → its requests that hold units
     used_by : (leaf, user) → units that the user's requests hold there
     lines   : who waits in front of whom
-    row_of  : id → row
     """
 
     __slots__ = (
-        "by_leaf",
         "count",
         "held",
         "holders",
@@ -64,7 +66,6 @@ class Requests(Table):
         "noticed",
         "priority",
         "queued",
-        "row_of",
         "submitted",
         "used_by",
         "user",
@@ -79,11 +80,22 @@ class Requests(Table):
         self.id: list[str] = []
         self.users = [""]
         self.user_of = {"": 0}
-        self.by_leaf: dict[int, dict[int, None]] = {}
         self.holders: dict[int, dict[int, None]] = {}
         self.used_by: dict[tuple[int, int], int] = {}
         self.lines = Lines(self)
-        self.row_of: dict[str, int] = {}
+
+    @property
+    def by_leaf(self) -> dict[int, list[int]]:
+        """Leaf → its requests; made when asked for, nothing that is done often needs it."""
+        found: dict[int, list[int]] = {}
+        for row in self.rows():
+            found.setdefault(self.leaf[row], []).append(row)
+        return found
+
+    @property
+    def row_of(self) -> dict[str, int]:
+        """Id → row of every request that has a name; made when asked for."""
+        return {self.id[row]: row for row in self.rows() if self.id[row]}
 
     def user_row(self, name: str) -> int:
         """Position of a user's name, a new one where it has none."""

@@ -56,10 +56,6 @@ def submit(
         requests.id.append(name)
     else:
         requests.id[row] = name
-    if name:
-        assert name not in requests.row_of
-        requests.row_of[name] = row
-    requests.by_leaf.setdefault(leaf, {})[row] = None
     if count:
         books.demand[leaf] += count
         requests.lines.update(row)
@@ -92,10 +88,6 @@ def move(books: Books, request: int, leaf: int) -> None:
     ):
         column[old] -= units
         column[leaf] += units
-    del requests.by_leaf[old][request]
-    if not requests.by_leaf[old]:
-        del requests.by_leaf[old]
-    requests.by_leaf.setdefault(leaf, {})[request] = None
     if held:
         _hold(books, request, -held)
         requests.lines.leave(request)
@@ -119,11 +111,6 @@ def forget(books: Books, request: int) -> None:
     want(books, request, 0)
     for row in [row for row in books.keeps.live if books.keeps.request[row] == request]:
         unkeep(books, row, books.keeps.units[row])
-    requests.row_of.pop(requests.id[request], None)
-    mine = requests.by_leaf[requests.leaf[request]]
-    del mine[request]
-    if not mine:
-        del requests.by_leaf[requests.leaf[request]]
     requests.id[request] = ""
     requests.drop(request)
 

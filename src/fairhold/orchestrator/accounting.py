@@ -60,17 +60,18 @@ class Accounting:
         for number in list(self._held):
             self._put_out(number)
         self._pools = {group: Pool(books, now) for group, books in cluster.books.items()}
-        for group in self._pools:
-            self._measure(cluster, group)
+        self._look_at_hosts(cluster)
         for number in sorted(cluster.attempts):
             self._put_in(cluster.attempts[number], cluster)
+        self._settle()
         for pool in self._pools.values():
-            pool.settle(now)
             pool.begin(now)
 
     def note(self, changes: Iterable[Change], now: int, cluster: Cluster) -> None:
         """Changes that were decided at one instant, not before the one noted last."""
-        self.at = now
+        if now > self.at:
+            self._settle()
+            self.at = now
         for change in changes:
             if isinstance(change, say.Started):
                 attempt = cluster.attempts.get(change.attempt)
@@ -81,16 +82,22 @@ class Accounting:
             elif isinstance(change, say.JobMoved):
                 self._move(change.job, cluster)
             elif isinstance(change, _HOSTS):
-                for group in self._pools:
-                    self._measure(cluster, group)
+                self._look_at_hosts(cluster)
+
+    def _settle(self) -> None:
+        """Nothing more happens at the latest instant: who lends from it on is written down."""
         for pool in self._pools.values():
-            if pool.dirty or pool.amount != pool.lots[-1].amount:
-                self.weight += pool.settle(now)
+            self.weight += pool.settle(self.at)
+
+    def _look_at_hosts(self, cluster: Cluster) -> None:
+        closed = {group for group, host in cluster.hosts if not cluster.accepts(host)}
+        for group, pool in self._pools.items():
+            pool.shrinks = group in closed
+            self._measure(cluster, group)
 
     def _measure(self, cluster: Cluster, group: str) -> None:
         """A group may have another number of slots."""
         pool, slots = self._pools[group], cluster.books[group].slots
-        pool.shrinks = not all(cluster.accepts(host) for at, host in cluster.hosts if at == group)
         if slots == pool.slots:
             return
         pool.slots, pool.unowned = slots, slots
@@ -192,6 +199,7 @@ class Accounting:
 
     def span(self, end: int) -> Span:
         """All since the span began, to before `end`, which is not before the latest change."""
+        self._settle()
         every = ((key, meter.until(end)) for key, meter in self._meters.items())
         steps = {key: found for key, found in every if found}
         lost = {key: tuple(ends) for key, ends in self._lost.items()}
@@ -206,6 +214,7 @@ class Accounting:
     def cut(self, end: int) -> None:
         """A new span begins; the one before was taken by `span`."""
         assert end >= self.at
+        self._settle()
         self.begin = self.at = end
         self.weight = 0
         kept = {key: meter for key, meter in self._meters.items() if meter.rate}

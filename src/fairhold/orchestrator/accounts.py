@@ -69,12 +69,12 @@ class LeafAccount:
 class Pool:
     """A resource group: who has room to lend, and how much is lent.
 
-    room     : per leaf, in path order, what it owns and neither holds nor reserves
+    room     : place of a leaf in path order → what it owns and neither holds nor reserves, where that is not 0
     unowned  : slots that no leaf owns; surplus : what all leaves hold above what they own
     shrinks  : it has a host that starts nothing, and so loses a slot with every unit that comes back
-    dirty    : places of leaves that hold or own another number
-    lots     : since the span began; was : place → room before the last of them
-    parts    : slots that every leaf lends, empty where none does; sums : what came of them in the span, up to `since`
+    dirty    : places of leaves that hold or own another number since it was settled
+    lots     : since the span began
+    parts    : place → slots that a leaf lends; sums : what came of them in the span, up to `since`
     """
 
     def __init__(self, books: Books, now: int) -> None:
@@ -85,12 +85,11 @@ class Pool:
             LeafAccount(rows.path(row), self, place, rows.plan.reserved[row]) for place, row in enumerate(rows.leaves)
         ]
         self.by_path = {leaf.path: leaf for leaf in self.leaves}
-        self.room = [0] * len(self.leaves)
+        self.room: dict[int, int] = {}
         self.unowned = self.surplus = 0
         self.dirty: dict[int, None] = {}
-        self.was: dict[int, int] = {}
         self.surplus_of = [0] * len(self.leaves)
-        self.parts: list[int] = []
+        self.parts: dict[int, int] = {}
         self.sums: list[int] = []
         self.since = now
         self.lots: list[Lot] = []
@@ -102,59 +101,44 @@ class Pool:
         return max(0, self.surplus - max(0, self.unowned))
 
     def begin(self, now: int) -> None:
-        """A span begins."""
+        """A span begins; all is settled."""
         self.since, self.sums = now, [0] * len(self.leaves)
-        self.was = {}
-        self._first_lot(now)
+        self.lots = [Lot(now, self.amount, tuple(sorted(self.room.items())))]
 
     def settle(self, now: int) -> bool:
-        """Write down what is different for the lenders; says whether anything is."""
-        if now > self.lots[-1].at:
-            self.was = {}
-        before = self.amount
+        """Write down what is different for the lenders from an instant on, once for all that happened at it.
+
+        Says whether anything was written.
+        """
+        if not self.dirty and self.amount == self.lots[-1].amount:
+            return False
+        changed = {}
         for place in self.dirty:
             leaf = self.leaves[place]
             surplus = max(0, leaf.held - leaf.owned)
             room = 0 if surplus else max(0, leaf.owned - max(leaf.held, leaf.reserved))
             self.surplus += surplus - self.surplus_of[place]
             self.surplus_of[place] = surplus
-            if room != self.room[place]:
-                self.was.setdefault(place, self.room[place])
+            if room != self.room.get(place, 0):
+                changed[place] = room
                 self.room[place] = room
+                if not room:
+                    del self.room[place]
         self.dirty.clear()
-        if not self.was and self.amount == before == self.lots[-1].amount:
+        if not changed and self.amount == self.lots[-1].amount:
             return False
-        self.advance(now)
-        self.parts = apportion(self.amount, self.room) if self.amount else []
-        return self._write(now)
-
-    def _write(self, now: int) -> bool:
-        """The lot of this instant; what was changed several times at it is written once, or not where it is as before.
-
-        So the changes of an instant give the same lot together and one by one.
-        """
-        if len(self.lots) == 1 and self.lots[0].at == now:
-            self._first_lot(now)
-            return False
-        if self.lots[-1].at == now:
-            self.lots.pop()
-        changed = tuple((place, self.room[place]) for place in sorted(self.was) if self.room[place] != self.was[place])
-        if changed or self.amount != self.lots[-1].amount:
-            self.lots.append(Lot(now, self.amount, changed))
-            return True
-        return False
-
-    def _first_lot(self, now: int) -> None:
-        room = tuple((place, slots) for place, slots in enumerate(self.room) if slots)
-        self.lots = [Lot(now, self.amount, room)]
-
-    def advance(self, now: int) -> None:
-        """Count what was lent up to now."""
         self.sums, self.since = self.lent(now), now
+        places = sorted(self.room) if self.amount else []
+        self.parts = dict(zip(places, apportion(self.amount, [self.room[place] for place in places]), strict=True))
+        self.lots.append(Lot(now, self.amount, tuple(sorted(changed.items()))))
+        return True
 
     def lent(self, end: int) -> list[int]:
         """Unit-microseconds that every leaf has lent since the span began."""
         length = end - self.since
         if not length or not self.parts:
             return self.sums
-        return [before + part * length for before, part in zip(self.sums, self.parts, strict=True)]
+        sums = self.sums[:]
+        for place, part in self.parts.items():
+            sums[place] += part * length
+        return sums

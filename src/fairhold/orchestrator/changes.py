@@ -87,12 +87,13 @@ class Running(NamedTuple):
 
 
 class Noticed(NamedTuple):
-    """The units of an attempt are to be given back."""
+    """The units of an attempt are to be given back; cycle: number of the one that decided it."""
 
     attempt: int
     deadline: int
     reason: str
     taker: str
+    cycle: int = 0
 
 
 class Drained(NamedTuple):
@@ -156,10 +157,11 @@ class HostSet(NamedTuple):
 
 
 class MachineSeen(NamedTuple):
-    """The agent of a machine is connected; boot: identity of the machine's start."""
+    """The agent of a machine is connected; boot: identity of the machine's start, spool: of the agent's memory."""
 
     machine: str
     boot: str
+    spool: str = ""
 
 
 class MachineMissed(NamedTuple):

@@ -12,7 +12,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord
 from fairhold.orchestrator.loans import count_cycle, count_loans, pin
-from fairhold.orchestrator.tasks import Attempt, JobRecord
+from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
 from fairhold.orchestrator.windows import open_window
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.freezing import Freezing
 
 MOST_REFUSALS = 5
 """Attempts in a row that a machine may refuse before it is closed."""
@@ -38,6 +39,7 @@ class Cluster:
     cycles   : how many ran
     forgets  : whether jobs that are over are forgotten
     ended, ended_jobs : what the event before has ended, for who keeps an archive
+    freezing : is told of changes before they are applied, None = nobody is
     own      : name of the host that is the service's own machine, which is the machine without a name
     """
 
@@ -59,21 +61,26 @@ class Cluster:
         self.cycles = 0
         self.next_attempt = 1
         self.forgets = forgets
-        self.job_of: dict[str, dict[int, JobRecord]] = {group: {} for group in self.books}
+        self.freezing: Freezing | None = None
+        self.job_of: dict[str, list[JobRecord | None]] = {group: [] for group in self.books}
         self.attempt_of: dict[str, dict[int, Attempt]] = {group: {} for group in self.books}
         self.dependents: dict[str, dict[str, None]] = {}
         self._slots = {group: sum(book.hosts.slots) for group, book in self.books.items()}
+        self._terms = SharedTerms()
         self._with_gangs: dict[str, dict[str, JobRecord]] = {group: {} for group in self.books}
 
     def apply(self, change: Change, now: int) -> None:
         """Let a change happen that was decided at `now`."""
+        if self.freezing is not None:
+            self.freezing.before(change)
         _APPLY[type(change)](self, change, now)
 
     # Jobs
 
     def _add(self, change: say.JobAdded, now: int) -> None:
         books = self.books[change.resource_group]
-        job = JobRecord(change, books.rows.by_path[change.consumer], now)
+        terms = self._terms.of(change._replace(job=""))
+        job = JobRecord(change.job, terms, books.rows.by_path[change.consumer], now)
         self.jobs[change.job] = job
         for needed in dict.fromkeys(needed for needed, _ in change.after):
             if not self.jobs[needed].is_over:
@@ -93,7 +100,11 @@ class Cluster:
             submitted=job.submitted,
             user=job.terms.user,
         )
-        self.job_of[job.resource_group][request] = job
+        job_of = self.job_of[job.resource_group]
+        if request == len(job_of):
+            job_of.append(job)
+        else:
+            job_of[request] = job
         return request
 
     def take_in(self, job: JobRecord, gangs_made: int, gangs: Iterable[str]) -> None:
@@ -105,6 +116,10 @@ class Cluster:
         self._with_gangs[job.resource_group][job.name] = job
         for name in gangs:
             self.add_gang(job, name)
+
+    def with_gangs(self, group: str) -> Iterable[JobRecord]:
+        """The jobs of a resource group whose tasks are gangs."""
+        return self._with_gangs[group].values()
 
     def add_gang(self, job: JobRecord, name: str) -> None:
         """A gang of a job waits from now on."""
@@ -128,7 +143,7 @@ class Cluster:
 
     def _unask(self, job: JobRecord, request: int) -> None:
         transitions.forget(self.books[job.resource_group], request)
-        del self.job_of[job.resource_group][request]
+        self.job_of[job.resource_group][request] = None
 
     def requests(self, job: JobRecord) -> list[int]:
         """Rows of all requests of a job."""
@@ -200,7 +215,7 @@ class Cluster:
         )
         for allocation in attempt.allocations:
             self.attempt_of[group][allocation] = attempt
-        attempt.job.attempts[attempt.name] = None
+        attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
 
     def _run(self, change: say.Running, _now: int) -> None:
@@ -212,13 +227,13 @@ class Cluster:
     def _notice(self, change: say.Noticed, _now: int) -> None:
         attempt = self.attempts[change.attempt]
         attempt.noticed = True
-        attempt.notice = (change.deadline, change.reason, change.taker)
+        attempt.notice = Notice(*change[1:])
         self.book_notice(attempt)
 
     def book_notice(self, attempt: Attempt) -> None:
         """All units of an attempt are under its notice."""
         assert attempt.notice is not None
-        deadline, reason, path = attempt.notice
+        deadline, reason, path, _ = attempt.notice
         books = self.books[attempt.job.resource_group]
         taker = NOBODY if not path else books.rows.by_path[path]
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
@@ -229,13 +244,13 @@ class Cluster:
         attempt.noticed = True
         attempt.leaving = change.deadline
         if attempt.notice is None:
-            attempt.notice = (change.deadline, "host", "")
+            attempt.notice = leave_by(change.deadline)
         self.due.drain(change.deadline, change.attempt)
 
     def _undrain(self, change: say.Undrained, _now: int) -> None:
         attempt = self.attempts[change.attempt]
         attempt.leaving = None
-        if attempt.notice is not None and attempt.notice[1] == "host":
+        if attempt.notice is not None and attempt.notice.reason == "host":
             attempt.notice = None
 
     def _withdraw(self, change: say.Withdrawn, _now: int) -> None:
@@ -244,7 +259,7 @@ class Cluster:
         for allocation in attempt.allocations:
             for notice in list(books.notices.by_allocation.get(allocation, ())):
                 transitions.withdraw(books, notice, books.notices.units[notice])
-        attempt.notice = None if attempt.leaving is None else (attempt.leaving, "host", "")
+        attempt.notice = None if attempt.leaving is None else leave_by(attempt.leaving)
 
     def _stop(self, change: say.Stopping, _now: int) -> None:
         self.attempts[change.attempt].stopping = change.reason
@@ -253,8 +268,10 @@ class Cluster:
         attempt = self.ended[change.attempt] = self.attempts.pop(change.attempt)
         job, group = attempt.job, attempt.job.resource_group
         books = self.books[group]
-        del job.attempts[change.attempt]
-        self._settle_task(job, attempt, change)
+        job.finish(change.attempt)
+        job.settle(attempt, change)
+        if change.then == say.LATER:
+            self.due.ready(change.instant, job.name, attempt.index)
         if job.gangs is None:
             transitions.want(books, job.request, max(books.requests.held[job.request] - 1, 0))
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
@@ -265,27 +282,6 @@ class Cluster:
         for host, _ in attempt.places:
             self.fit(group, host)
         self.ask(job)
-
-    def _settle_task(self, job: JobRecord, attempt: Attempt, change: say.Ended) -> None:
-        """Count the end of an attempt for its task."""
-        if change.then == say.AGAIN:
-            job.wait_again(attempt.index, attempt.number)
-            job.reclaimed += 1
-        elif change.then == say.LATER:
-            job.delay(attempt.index, attempt.number, change.instant)
-            self.due.ready(change.instant, job.name, attempt.index)
-            job.failures = job.failures if job.failures is not None else {}
-            job.failures[attempt.index] = job.failures.get(attempt.index, 0) + 1
-        else:
-            job.running -= 1
-            job.finished += change.then == say.DONE
-            job.failed += change.then == say.FAILED
-            job.cancelled += change.then == say.CANCELLED
-            if job.failures is not None:
-                job.failures.pop(attempt.index, None)
-        if change.then in {say.FAILED, say.LATER}:
-            job.failed_on = job.failed_on if job.failed_on is not None else set()
-            job.failed_on.add(attempt.machine)
 
     def _ready(self, change: say.Ready, _now: int) -> None:
         job = self.jobs[change.job]
@@ -338,7 +334,7 @@ class Cluster:
 
     def _see(self, change: say.MachineSeen, _now: int) -> None:
         machine = self.machine(change.machine)
-        machine.boot, machine.is_silent = change.boot, False
+        machine.boot, machine.spool, machine.is_silent = change.boot, change.spool, False
         self._fit_machine(change.machine, is_unknown=False)
 
     def _miss(self, change: say.MachineMissed, _now: int) -> None:

@@ -86,12 +86,14 @@ class MachineReported:
     boot    : identity of its start
     last    : largest number of an attempt that it has ever started
     held    : every attempt that it has not been told to forget
+    spool   : identity of where it keeps them
     """
 
     machine: str
     boot: str
     last: int
     held: tuple[Held, ...] = ()
+    spool: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A live cluster as a document, and back: for snapshots, and for a change of plan.
 
 The document says what the cluster is, in names and numbers, never in rows of the books; what follows from the rest is
-not in it. A job that only waits takes three entries, an array of any size no more.
+not in it. A job that only waits is an entry in each of three columns, an array of any size no more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.changes import JobAdded
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.loans import told
-from fairhold.orchestrator.tasks import Attempt, JobRecord
+from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,24 +21,61 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
 
+_AS_IT_CAME: Document = {}
 COUNTS = ("finished", "failed", "cancelled", "dropped", "reclaimed")
 NAMED = 5
 """How many jobs a fault names."""
 
 
+class Columns:
+    """Jobs in columns: names, places of their terms, instants of submission; and what else is to be said of some.
+
+    terms : different terms, by place
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.places: list[int] = []
+        self.submitted: list[int] = []
+        self.changed: dict[str, Document] = {}
+        self.terms: dict[JobAdded, int] = {}
+
+    def add(self, job: JobRecord, more: Document) -> None:
+        """The next job; more: what is different of it since it was submitted."""
+        self.names.append(job.name)
+        self.places.append(self.terms.setdefault(job.terms, len(self.terms)))
+        self.submitted.append(job.submitted)
+        if more:
+            self.changed[job.name] = more
+
+    def document(self) -> Document:
+        """Parts of the document of a cluster."""
+        return {
+            "jobs": [self.names, self.places, self.submitted],
+            "changed": self.changed,
+            "terms": [[*each[1:-1], [list(need) for need in each.after]] for each in self.terms],
+        }
+
+
 def freeze(cluster: Cluster) -> Document:
     """All that a cluster is, in lists, texts and numbers that JSON can hold; equal for equal clusters."""
-    terms: dict[JobAdded, int] = {}
+    columns = Columns()
+    for job in cluster.jobs.values():
+        columns.add(job, changed_of(cluster, job))
+    return columns.document() | freeze_rest(cluster)
+
+
+def freeze_rest(cluster: Cluster) -> Document:
+    """All but the jobs."""
     return {
         "cycles": cluster.cycles,
         "next_attempt": cluster.next_attempt,
-        "jobs": [_job(cluster, job, terms) for job in cluster.jobs.values()],
-        "terms": [[*each[1:-1], [list(need) for need in each.after]] for each in terms],
         "attempts": [_attempt(cluster, attempt) for attempt in cluster.attempts.values()],
         "notices": _in_order(cluster),
         "hosts": [[*name, host.slots, host.is_up, host.planned] for name, host in cluster.hosts.items()],
         "machines": [
-            [name, each.boot, each.is_silent, each.shut, each.refusals] for name, each in cluster.machines.items()
+            [name, each.boot, each.is_silent, each.shut, each.refusals, each.spool]
+            for name, each in cluster.machines.items()
         ],
         "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
         "dependents": {needed: list(names) for needed, names in cluster.dependents.items() if names},
@@ -55,10 +92,9 @@ def freeze(cluster: Cluster) -> Document:
     }
 
 
-def _job(cluster: Cluster, job: JobRecord, terms: dict[JobAdded, int]) -> list[Any]:
-    """Name, place of its terms, instant of its submission; where it is not as it came, what is different."""
-    asked = job.terms._replace(job="")
-    row = [job.name, terms.setdefault(asked, len(terms)), job.submitted]
+def changed_of(cluster: Cluster, job: JobRecord) -> Document:
+    """What is different of a job since it was submitted."""
+    asked = job.terms
     more: Document = {name: count for name in COUNTS if (count := getattr(job, name))}
     if (path := cluster.books[job.resource_group].rows.path(job.leaf)) != asked.consumer:
         more["consumer"] = path
@@ -75,7 +111,7 @@ def _job(cluster: Cluster, job: JobRecord, terms: dict[JobAdded, int]) -> list[A
         more["is_cancelled"] = True
     if job.gangs_made:
         more["gangs"] = [job.gangs_made, [name for name, _ in job.gangs or ()]]
-    return [*row, more] if more else row
+    return more
 
 
 def _attempt(cluster: Cluster, attempt: Attempt) -> list[Any]:
@@ -149,8 +185,8 @@ class _Thawing:
         running: dict[str, int] = {}
         for _, job, *_ in document["attempts"]:
             running[job] = running.get(job, 0) + 1
-        for row in document["jobs"]:
-            self._job(row, running.get(row[0], 0))
+        for name, place, submitted in zip(*document["jobs"], strict=True):
+            self._job(name, place, submitted, running.get(name, 0))
         for row in document["attempts"]:
             self._attempt(*row)
         for name in document["notices"]:
@@ -185,21 +221,21 @@ class _Thawing:
             self.leaves[key] = row if rows is not None and row is not None and rows.is_leaf(row) else None
         return self.leaves[key]
 
-    def _leaf(self, row: list[Any]) -> int | None:
-        if len(row) == 3 or "consumer" not in row[3]:
-            place: int = row[1]
+    def _leaf(self, place: int, more: Document) -> int | None:
+        if "consumer" not in more:
             return self.home[place]
-        path: str = row[3]["consumer"]
-        return self._row(self.terms[row[1]].resource_group, path)
+        return self._row(self.terms[place].resource_group, more["consumer"])
 
     def _check(self) -> None:
         gone: dict[tuple[str, str], list[str]] = {}
         active = {job for _, job, *_ in self.document["attempts"]}
-        for row in self.document["jobs"]:
-            if self._leaf(row) is None and (row[0] in active or not _is_over(row)):
-                terms = self.terms[row[1]]
-                path = row[3].get("consumer", terms.consumer) if len(row) > 3 else terms.consumer
-                gone.setdefault((terms.resource_group, path), []).append(row[0])
+        changed = self.document["changed"]
+        names, places, _ = self.document["jobs"]
+        for name, place in zip(names, places, strict=True):
+            more = changed.get(name, _AS_IT_CAME)
+            if self._leaf(place, more) is None and (name in active or not _is_over(more)):
+                terms = self.terms[place]
+                gone.setdefault((terms.resource_group, more.get("consumer", terms.consumer)), []).append(name)
         if gone:
             raise InputError(list(self._faults(gone)))
 
@@ -211,20 +247,25 @@ class _Thawing:
                 mend = "cancel them or wait for them"
             else:
                 what = f"the plan has no leaf `{self._path(path)}` any more, and it has jobs that are not over: {names}"
-                mend = f"move or cancel them, or say where the leaf is now, with `was: {path}`"
+                mend = f"move or cancel them, or say what the leaf is called now: `--was NEW={self._path(path)}`"
             yield Fault("consumer-in-use", what, mend)
 
     def _machines_and_hosts(self) -> None:
         cluster = self.cluster
-        for name, boot, is_silent, shut, refusals in self.document["machines"]:
+        for name, boot, is_silent, shut, refusals, *more in self.document["machines"]:
             machine = cluster.machine(name)
             machine.boot, machine.is_silent, machine.shut, machine.refusals = boot, is_silent, shut, refusals
+            machine.spool = more[0] if more else ""
         cluster.paused |= {
             group: (grants, reclaims)
             for group, (grants, reclaims) in self.document["paused"].items()
             if group in cluster.books
         }
-        group_of = {row[0]: self.terms[row[1]].resource_group for row in self.document["jobs"]}
+        names, places, _ = self.document["jobs"]
+        active = {job for _, job, *_ in self.document["attempts"]}
+        group_of = {
+            name: self.terms[place].resource_group for name, place in zip(names, places, strict=True) if name in active
+        }
         used = {(group_of[job], host) for _, job, _, _, _, places, _ in self.document["attempts"] for host, _ in places}
         for group, name, slots, is_up, planned in self.document["hosts"]:
             host = cluster.hosts.get((group, name))
@@ -232,26 +273,26 @@ class _Thawing:
                 host.is_up = is_up
                 if host.planned == planned:
                     host.slots = slots
-            elif group in cluster.books and (planned is None or (group, name) in used):
-                host = cluster.add_host(group, name, slots if planned is None else 0)
+            elif group in cluster.books and ((not planned and (planned is None or slots)) or (group, name) in used):
+                host = cluster.add_host(group, name, 0 if planned else slots)
                 host.is_up, host.planned = is_up, None if planned is None else 0
         for group in cluster.books:
             cluster.count_slots(group)
 
-    def _job(self, row: list[Any], running: int) -> None:
-        cluster, leaf = self.cluster, self._leaf(row)
+    def _job(self, name: str, place: int, submitted: int, running: int) -> None:
+        cluster, more = self.cluster, self.document["changed"].get(name, _AS_IT_CAME)
+        leaf = self._leaf(place, more)
         if leaf is None:
             return
-        job = JobRecord(JobAdded(row[0], *self.terms[row[1]][1:]), leaf, row[2])
-        cluster.jobs[job.name] = job
-        if len(row) == 3:  # as it came: by far the most frequent case
+        job = JobRecord(name, self.terms[place], leaf, submitted)
+        cluster.jobs[name] = job
+        if not more:  # by far the most frequent case
             cluster.take_in(job, 0, ())
             return
-        more = row[3]
         job.running = running
-        for name in (*COUNTS, "priority", "hold", "needs", "waiting", "is_cancelled"):
-            if name in more:
-                setattr(job, name, more[name])
+        for field in (*COUNTS, "priority", "hold", "needs", "waiting", "is_cancelled"):
+            if field in more:
+                setattr(job, field, more[field])
         job.restore(more)
         for index, instant in (job.delays or {}).items():
             cluster.due.ready(instant, job.name, index)
@@ -282,12 +323,12 @@ class _Thawing:
         attempt.leaving, attempt.stopping = more.get("leaving"), more.get("stopping", "")
         cluster.add_attempt(attempt)
         if "notice" in more:
-            deadline, reason, taker = more["notice"]
-            is_there = taker and self._row(job.resource_group, taker) is not None
-            attempt.notice = (deadline, reason, self._path(taker) if is_there else "")
+            notice = Notice(*more["notice"])
+            is_there = notice.taker and self._row(job.resource_group, notice.taker) is not None
+            attempt.notice = notice._replace(taker=self._path(notice.taker) if is_there else "")
         if attempt.leaving is not None:
             cluster.due.drain(attempt.leaving, name)
 
 
-def _is_over(row: list[Any]) -> bool:
-    return len(row) > 3 and row[3].get("waiting") == 0 and not row[3].get("delays")
+def _is_over(more: Document) -> bool:
+    return more.get("waiting") == 0 and not more.get("delays")

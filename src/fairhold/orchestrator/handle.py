@@ -35,6 +35,7 @@ from fairhold.orchestrator.events import (
 )
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
 from fairhold.orchestrator.loans import told
+from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.windows import Openings
 from fairhold.rules.handing import hand_over
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
     OnCycle = Callable[[CycleResult, str], None]
+    OnStage = Callable[[str], None]
 
 
 class Orchestrator:
@@ -60,6 +62,7 @@ class Orchestrator:
     is_closing : nothing more is started, though everything else goes on; set by a driver that is about to stop
     on_cycle : called with each cycle's result and cause, the first event since the cycle before, before its decision is
         applied
+    on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Orchestrator:
         cycle_min_gap: int = MIN_GAP,
         cycle_max_interval: int = MAX_INTERVAL,
         on_cycle: OnCycle | None = None,
+        on_stage: OnStage = lambda _: None,
     ) -> None:
         self.cluster = books if isinstance(books, Cluster) else Cluster(books)
         self.books = self.cluster.books
@@ -76,6 +80,7 @@ class Orchestrator:
         self.attempts = self.cluster.attempts
         self.changes: list[say.Change] = []
         self.on_cycle = on_cycle
+        self.on_stage = on_stage
         self.now = 0
         self.is_closing = False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
@@ -165,6 +170,7 @@ class Orchestrator:
     def start(self, group: str, request: int, places: tuple[tuple[str, int], ...]) -> None:
         """Start the next task of a request."""
         job = self.cluster.job_of[group][request]
+        assert job is not None, "only requests of jobs are granted anything"
         index, number = job.peek()
         name = self.cluster.next_attempt
         self.do(say.Started(name, job.name, index, number, places))
@@ -198,10 +204,11 @@ class Orchestrator:
 
     def _cycle(self, group: str) -> None:
         books = self.books[group]
-        result = run(books, self.now)
+        result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
+        self.on_stage("apply")
         self._quota[group] = result.draft.quota
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
         if not self.cluster.paused.get(group, (False, False))[1]:
@@ -212,6 +219,7 @@ class Orchestrator:
             self._grant(group, result.decision)
             if result.decision.loans is not None:
                 self.do(say.LoansCounted(group, tuple(told(books, result.decision.loans.items()))))
+        self.on_stage("")
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
@@ -224,7 +232,7 @@ class Orchestrator:
             attempt = self.cluster.attempt_of[group][books.notices.allocation[notice]]
             self.do(say.Withdrawn(attempt.name))
             if attempt.leaving is not None and not attempt.stopping:
-                self.order(Notify(attempt.name, attempt.leaving, "host", ""))
+                self.order(Notify(attempt.name, *leave_by(attempt.leaving)))
             elif not attempt.stopping:
                 self.order(Withdraw(attempt.name))
 
@@ -242,8 +250,9 @@ class Orchestrator:
                 continue
             told.add(attempt.name)
             taker = "" if notice.taker == NOBODY else books.rows.path(notice.taker)
-            self.do(say.Noticed(attempt.name, notice.deadline, REASONS[notice.reason], taker))
-            self.order(Notify(attempt.name, notice.deadline, REASONS[notice.reason], taker))
+            told_so = Notice(notice.deadline, REASONS[notice.reason], taker, self.cluster.cycles)
+            self.do(say.Noticed(attempt.name, *told_so))
+            self.order(Notify(attempt.name, *told_so))
 
     def _grant(self, group: str, decision: Decision) -> None:
         books = self.books[group]

@@ -23,16 +23,16 @@ class HostRecord:
 class MachineRecord:
     """A machine on which attempts run.
 
-    boot     : identity of its start
+    boot     : identity of its start; spool: of its agent's memory
     is_silent : its agent is not connected
     shut     : why it starts nothing, None = it does
     refusals : attempts that it could not start, in a row
     """
 
-    __slots__ = ("boot", "is_silent", "refusals", "shut")
+    __slots__ = ("boot", "is_silent", "refusals", "shut", "spool")
 
     def __init__(self) -> None:
-        self.boot = ""
+        self.boot = self.spool = ""
         self.is_silent = False
         self.shut: str | None = None
         self.refusals = 0

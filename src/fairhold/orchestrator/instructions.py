@@ -34,12 +34,14 @@ class Notify:
     deadline : instant at which it will be stopped
     reason   : one of model.state.REASONS
     taker    : path of the leaf that the slot is on its way to, empty = nobody
+    cycle    : number of the one that gave the notice, 0 = none did: its host is being drained
     """
 
     attempt: int
     deadline: int
     reason: str
     taker: str
+    cycle: int = 0
 
 
 @dataclass(frozen=True, slots=True)

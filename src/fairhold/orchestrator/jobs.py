@@ -64,8 +64,8 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
             f"no policy shares the resource group `{event.resource_group}`",
             f"shared are {', '.join(live.books)}",
         )
-    _leaf(live, event.job, event.resource_group, event.consumer)
-    if event.job in live.jobs or event.job in books.requests.row_of:  # the latter: a gang of another job
+    _leaf(live, event.resource_group, event.consumer)
+    if event.job in live.jobs or _is_of_gang(live, event.job):
         raise _refused(event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name")
     if event.count < 1:
         raise _refused(event, "out-of-range", f"it has {event.count} tasks", "give it one or more")
@@ -89,11 +89,17 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
             raise _refused(event, "unknown-word", f"`{needed.on}` is no end to wait for", f"write {', '.join(ONS)}")
 
 
-def _leaf(live: Orchestrator, job: str, group: str, consumer: str) -> int:
+def _is_of_gang(live: Orchestrator, name: str) -> bool:
+    """Whether a request of another job may have this name."""
+    owner = live.jobs.get(name.rpartition("[")[0])
+    return owner is not None and owner.units > 1
+
+
+def _leaf(live: Orchestrator, group: str, consumer: str) -> int:
     rows = live.books[group].rows
     leaf = rows.by_path.get(consumer)
     if leaf is None or not rows.is_leaf(leaf):
-        what = f"job `{job}`: `{consumer}` is no leaf of the plan"
+        what = f"`{consumer}` is no leaf of the plan"
         raise InputError([Fault("not-a-leaf", what, "name a consumer without consumers below it")])
     return leaf
 
@@ -146,7 +152,7 @@ def change(live: Orchestrator, event: JobChanged) -> None:
         what = f"job `{event.job}`: its `priority` is {event.priority}"
         raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
     if event.consumer:
-        leaf = _leaf(live, event.job, job.resource_group, event.consumer)
+        leaf = _leaf(live, job.resource_group, event.consumer)
         if leaf != job.leaf:
             live.do(say.JobMoved(job.name, event.consumer))
     if event.priority is not None and event.priority != job.priority:

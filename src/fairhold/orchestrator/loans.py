@@ -33,7 +33,7 @@ def pin(cluster: Cluster, change: Pinned, _now: int) -> None:
     attempt = cluster.attempts[change.attempt]
     notices = cluster.books[attempt.job.resource_group].notices
     assert attempt.notice is not None
-    attempt.notice = (attempt.notice[0], "window", attempt.notice[2])
+    attempt.notice = attempt.notice._replace(reason="window")
     for allocation in attempt.allocations:
         for notice in notices.by_allocation.get(allocation, ()):
             notices.reason[notice] = transitions.WINDOW

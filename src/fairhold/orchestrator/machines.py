@@ -9,6 +9,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.ending import OUTCOMES, end, run
 from fairhold.orchestrator.events import Exit, Outcome, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
+from fairhold.orchestrator.tasks import leave_by
 
 if TYPE_CHECKING:
     from fairhold.orchestrator.events import (
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def report(live: Orchestrator, event: MachineReported) -> None:
     """An agent has connected: what the service believes and what the machine holds are brought together."""
-    live.do(say.MachineSeen(event.machine, event.boot))
+    live.do(say.MachineSeen(event.machine, event.boot, event.spool))
     held = {each.attempt: each for each in event.held}
     ended: list[TaskEnded] = []
     for attempt in live.cluster.on(event.machine):
@@ -69,8 +70,9 @@ def _found(live: Orchestrator, attempt: Attempt, found: Held) -> None:
 
 def _say_again(live: Orchestrator, attempt: Attempt) -> None:
     if attempt.notice is not None:
-        deadline, reason, taker = attempt.notice
-        live.order(Notify(attempt.name, deadline, reason, taker))
+        live.order(Notify(attempt.name, *attempt.notice))
+    elif attempt.noticed:  # withdrawn, maybe while nobody could tell it
+        live.order(Withdraw(attempt.name))
     if attempt.stopping:
         live.order(Stop(attempt.name, attempt.stopping))
 
@@ -106,8 +108,8 @@ def close(live: Orchestrator, event: MachineClosed) -> None:
                 rows = live.books[attempt.job.resource_group].rows
                 deadline = live.now + rows.grace[attempt.job.leaf]
                 live.do(say.Drained(attempt.name, deadline))
-                if attempt.notice == (deadline, "host", ""):
-                    live.order(Notify(attempt.name, deadline, "host", ""))
+                if attempt.notice == leave_by(deadline):
+                    live.order(Notify(attempt.name, *attempt.notice))
     live.changed_all()
 
 

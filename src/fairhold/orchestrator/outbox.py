@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.instructions import Instruction
 
-    Order = Start | Notify | Withdraw | Stop | Forget
+Order = Start | Notify | Withdraw | Stop | Forget
+"""What agents are told."""
 
 
 class Outbox:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 OWN, BORROWED, LENT, LOST = "own", "borrowed", "lent", "lost"
-KINDS = (OWN, BORROWED, LENT, LOST)
+HELD = (OWN, BORROWED)
+"""The kinds that tell apart what is held; together they are all of it."""
 Step = tuple[int, int, int]
 """From an instant, to before another, so many units."""
 

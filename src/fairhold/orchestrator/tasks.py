@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.orchestrator.changes import AGAIN, CANCELLED, DONE, FAILED, LATER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.orchestrator.changes import JobAdded
+    from fairhold.orchestrator.changes import Ended, JobAdded
+
+
+MOST_TERMS = 1_000
+_NO_ATTEMPTS: Mapping[int, None] = MappingProxyType({})
 
 
 class JobRecord:
     """A job as the orchestrator knows it; constant memory however many of its tasks still wait.
 
-    terms    : what was asked for
+    name     : unique
+    terms    : what was asked for, without its name: jobs with the same terms share them
     leaf     : row of its consumer in the books of its resource group; priority : as it is now
     request  : row of its request there, NONE for gangs: each of their tasks has a request of its own
     gangs    : (id, row) of requests of gang tasks that wait, by id; they are equal, and the first is started first
@@ -27,15 +35,14 @@ class JobRecord:
     finished, failed : tasks that are over
     cancelled, dropped : tasks that a cancel stopped, and that waited when it came
     reclaimed : attempts that ended because of a reclaim and were not done
-    attempts : numbers of its running attempts, in the order of their start
     failed_on : machines on which it failed
     """
 
     __slots__ = (
         "_attempts",
+        "_begun",
         "_front",
         "_next_index",
-        "attempts",
         "cancelled",
         "delays",
         "dropped",
@@ -48,6 +55,7 @@ class JobRecord:
         "hold",
         "is_cancelled",
         "leaf",
+        "name",
         "needs",
         "priority",
         "reclaimed",
@@ -59,7 +67,8 @@ class JobRecord:
     )
     NONE = -1
 
-    def __init__(self, terms: JobAdded, leaf: int, submitted: int) -> None:
+    def __init__(self, name: str, terms: JobAdded, leaf: int, submitted: int) -> None:
+        self.name = name
         self.terms = terms
         self.leaf = leaf
         self.request = self.NONE
@@ -74,17 +83,12 @@ class JobRecord:
         self.is_cancelled = False
         self.gangs: list[tuple[str, int]] | None = None
         self.gangs_made = 0
-        self.attempts: dict[int, None] = {}
+        self._begun: dict[int, None] | None = None
         self.failed_on: set[str] | None = None
         self.failures: dict[int, int] | None = None
         self._next_index = 0
         self._front: deque[int] | None = None
         self._attempts: dict[int, int] | None = None
-
-    @property
-    def name(self) -> str:
-        """Unique name."""
-        return self.terms.job
 
     @property
     def resource_group(self) -> str:
@@ -108,6 +112,22 @@ class JobRecord:
     def is_over(self) -> bool:
         """Nothing waits or runs any more."""
         return self.waiting == 0 and self.running == 0 and not self.delays
+
+    @property
+    def attempts(self) -> Mapping[int, None]:
+        """Numbers of its running attempts, in the order of their start."""
+        return self._begun or _NO_ATTEMPTS
+
+    def begin(self, attempt: int) -> None:
+        """An attempt of it holds units."""
+        self._begun = self._begun if self._begun is not None else {}
+        self._begun[attempt] = None
+
+    def finish(self, attempt: int) -> None:
+        """An attempt of it is over."""
+        assert self._begun is not None
+        del self._begun[attempt]
+        self._begun = self._begun or None
 
     def peek(self) -> tuple[int, int]:
         """Index and attempt number of the task to start next: requeued ones first (S1.60)."""
@@ -148,6 +168,26 @@ class JobRecord:
         del self.delays[index]
         self.waiting += 1
         self._put_back(index, self._tried(index))
+
+    def settle(self, attempt: Attempt, change: Ended) -> None:
+        """Count the end of an attempt of it for its task."""
+        if change.then == AGAIN:
+            self.wait_again(attempt.index, attempt.number)
+            self.reclaimed += 1
+        elif change.then == LATER:
+            self.delay(attempt.index, attempt.number, change.instant)
+            self.failures = self.failures if self.failures is not None else {}
+            self.failures[attempt.index] = self.failures.get(attempt.index, 0) + 1
+        else:
+            self.running -= 1
+            self.finished += change.then == DONE
+            self.failed += change.then == FAILED
+            self.cancelled += change.then == CANCELLED
+            if self.failures is not None:
+                self.failures.pop(attempt.index, None)
+        if change.then in {FAILED, LATER}:
+            self.failed_on = self.failed_on if self.failed_on is not None else set()
+            self.failed_on.add(attempt.machine)
 
     def drop(self) -> None:
         """A cancel: nothing waits any more."""
@@ -200,6 +240,33 @@ class JobRecord:
         self._front.appendleft(index)
 
 
+class SharedTerms:
+    """Terms of jobs that came lately, so that equal ones are in memory once."""
+
+    def __init__(self) -> None:
+        self._known: dict[JobAdded, JobAdded] = {}
+
+    def of(self, terms: JobAdded) -> JobAdded:
+        """The same terms, as some job has them already."""
+        if len(self._known) >= MOST_TERMS:
+            self._known.clear()
+        return self._known.setdefault(terms, terms)
+
+
+class Notice(NamedTuple):
+    """An attempt is to give its units back; fields as in `Notify`."""
+
+    deadline: int
+    reason: str
+    taker: str
+    cycle: int = 0
+
+
+def leave_by(deadline: int) -> Notice:
+    """The notice of a host that is being drained."""
+    return Notice(deadline, "host", "")
+
+
 class Attempt:
     """One attempt of a task that holds units.
 
@@ -211,7 +278,7 @@ class Attempt:
     is_running  : its command is known to run
     is_unknown  : its machine is silent
     noticed     : it was told that its units are reclaimed, now or before a withdrawal
-    notice      : (deadline, reason, taker) in force, None = none
+    notice      : in force, None = none
     leaving     : deadline by which it is to leave its host, which is being drained; None = it may stay
     stopping    : why it was told to stop, empty = it was not
     """
@@ -254,7 +321,7 @@ class Attempt:
         self.started = started
         self.allocations: tuple[int, ...] = ()
         self.is_running = self.is_unknown = self.noticed = False
-        self.notice: tuple[int, str, str] | None = None
+        self.notice: Notice | None = None
         self.leaving: int | None = None
         self.stopping = ""
 

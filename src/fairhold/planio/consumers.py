@@ -161,7 +161,7 @@ def _path_fault(path: str, rows: dict[str, int]) -> tuple[str, str, str] | None:
         mend = f"write it by path as well: `/{shown(path)}`"
         return "mixed-consumers", f"`{shown(path)}` is a name among paths", mend
     if path == "/":
-        return "name", "the root `/` is the cluster and has no settings", "leave it away"
+        return "name", "the root `/` is the cluster and has no settings", "leave it out"
     above, _, last = path.rpartition("/")
     # What a known parent consists of was looked at before.
     for name in (last,) if above in rows else path[1:].split("/"):

@@ -52,7 +52,7 @@ def read_settings(
     for path, node in nodes.items():
         row = rows.get(path, -1)
         if row == ROOT:
-            report.fault("name", "the root `/` is the cluster and has no settings", "leave it away", (*place, path))
+            report.fault("name", "the root `/` is the cluster and has no settings", "leave it out", (*place, path))
         elif row < 0:
             unknown_path(report, tree, path, (*place, path))
         stated = _read_stated(report, node, (*place, path), policy, known_keys, tree, row)
@@ -107,6 +107,6 @@ def refuse_key(
     others = [name for name, keys in keys_of.items() if key in keys]
     if others:
         what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy}`"
-        report.fault("other-policy", what, f"leave it away, or use {listed(keys_of[policy])}", place)
+        report.fault("other-policy", what, f"leave it out, or use {listed(keys_of[policy])}", place)
     else:
         report.unknown_key(key, keys_of[policy], place, not_here)

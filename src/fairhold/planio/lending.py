@@ -44,7 +44,7 @@ def read_peers(report: Report, value: Value, place: Place, tree: ConsumerTree, r
         path = report.text(node.get("consumer", ""), (*here, "consumer"), what="the path of a leaf")
         peer = find_leaf(report, tree, path, (*here, "consumer")) if path else -1
         if peer == row > 0:
-            report.fault("lends-to-itself", f"`{shown(path)}` names itself", "leave it away", (*here, "consumer"))
+            report.fault("lends-to-itself", f"`{shown(path)}` names itself", "leave it out", (*here, "consumer"))
         elif peer in peers:
             report.fault("listed-twice", f"`{shown(path)}` stands twice on the list", "keep one of the two", here)
         elif peer > 0:
@@ -100,7 +100,7 @@ class _ListCheck:
     def across(self, owner: int, peer: int, key: str, place: Place) -> None:
         one, other = (f"`{shown(self.tree.paths[row])}`" for row in (owner, peer))
         what = f"{one} names {other} under `{key}`, which is under another policy: only `ownership` lends and borrows"
-        self.report.fault("lends-across-policies", what, "leave it away", place)
+        self.report.fault("lends-across-policies", what, "leave it out", place)
 
     def one_sided(self, owner: int, peer: int, key: str, place: Place) -> None:
         one, other = (f"`{shown(self.tree.paths[row])}`" for row in (owner, peer))

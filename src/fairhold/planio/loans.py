@@ -35,7 +35,7 @@ def read_loans(view: StateView, value: Value) -> tuple[Loan, ...]:
             report.fault("lends-to-itself", what, "name the leaf that owns the slots", (*place, "lender"))
         elif not any(entry.policy == "ownership" and group in entry.resource_groups for entry in view.plan.policies):
             what = f"nobody borrows in `{shown(group)}`: no entry of it has the policy `ownership`"
-            report.fault("other-policy", what, "leave it away", place)
+            report.fault("other-policy", what, "leave it out", place)
         elif (borrower, lender, group) in seen:
             what = f"`{shown(path)}` and its lender stand twice under `borrowed`"
             report.fault("listed-twice", what, "write the units of both in one", place)

@@ -86,7 +86,7 @@ def _check_ratios(
             place = ("policies", at, "consumers", path, "share_ratio")
             if is_mixed:
                 what = f"`{shown(path)}` has a share ratio, and `hybrid` has the slots that nobody owns here"
-                report.fault("ratio-in-mixture", what, "leave it away", place)
+                report.fault("ratio-in-mixture", what, "leave it out", place)
             elif plan.tree.children[row]:
                 what = f"`{shown(path)}` has consumers below it, and under `ownership` only leaves have a share ratio"
                 report.fault("ratio-on-branch", what, "write it at the leaves below", place)
@@ -100,7 +100,7 @@ def _check_owned(report: Report, group: ResourceGroup, owned: int, *, is_mixed: 
         report.fault("out-of-range", what, "lower what they own", place)
     elif group.configured_slots is not None and group.configured_slots < owned:
         what = f"the consumers of the first level own {owned}, more than the {group.configured_slots} configured slots"
-        mend = f"raise `configured_slots` to {owned}, or leave it away"
+        mend = f"raise `configured_slots` to {owned}, or leave it out"
         report.fault("owned-above-configured", what, mend, (*place, "configured_slots"))
     elif group.slots < owned:
         what = f"{owned} slots are owned and `{shown(group.name)}` has {group.slots}: what is owned is scaled down"

@@ -21,7 +21,7 @@ SUGGESTIONS = 200
 """How many faults of one file get a "did you mean": comparing names is slow."""
 LONGEST_NAME = 200
 """Longer words are not compared, and are shown cut."""
-LEAVE_AWAY = "leave it away"
+LEAVE_AWAY = "leave it out"
 _INSTEAD = {"capacity": "write `slots: N` instead", "labels": "list the hosts under `hosts:` instead"}
 """Keys that are not supported and cannot just go: something supported has to take their place."""
 LAST_INSTANT = 221_845_392_000_000_000

@@ -50,7 +50,7 @@ class StateView:
             return True
         if name in self.plan.resource_groups:
             what = f"no policy entry of the plan shares the resource group `{shown(name)}`"
-            self.report.fault("group-without-policy", what, "leave it away, or add it to a policy entry", place)
+            self.report.fault("group-without-policy", what, "leave it out, or add it to a policy entry", place)
         else:
             mend = self.report.suggest(name, self.plan.resource_groups, "name a resource group of the plan")
             self.report.fault("unknown-resource-group", f"there is no resource group `{shown(name)}`", mend, place)
@@ -76,7 +76,7 @@ class StateView:
         """Whether the plan has a host; a fault where not."""
         if name in self.host:
             return True
-        otherwise = "name a host of the plan" if self.host else "the plan has no hosts: leave it away"
+        otherwise = "name a host of the plan" if self.host else "the plan has no hosts: leave it out"
         mend = self.report.suggest(name, list(self.host)[:5000], otherwise)
         self.report.fault("unknown-host", f"there is no host `{shown(name)}`", mend, place)
         return False

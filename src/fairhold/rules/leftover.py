@@ -130,12 +130,13 @@ class _Counted:
 def _waiting(snapshot: Snapshot, granted: array[int]) -> list[_Waiting]:
     """What requests still wait for when their leaves have what they are granted: first submitted first."""
     books, requests = snapshot.books, snapshot.books.requests
+    by_leaf = requests.by_leaf
     found: list[tuple[int, int, str, _Waiting]] = []
     for place, leaf in enumerate(snapshot.rows.leaves):
         given: dict[int, int] = {}
         for grant in serve_leaf(books, leaf, granted[leaf], _Counted()):
             given[grant.request] = given.get(grant.request, 0) + grant.units
-        for request in requests.by_leaf.get(leaf, ()):
+        for request in by_leaf.get(leaf, ()):
             units = requests.count[request] - requests.held[request] - given.get(request, 0)
             if units > 0:
                 found.append((requests.submitted[request], place, requests.id[request], _Waiting(leaf, units)))

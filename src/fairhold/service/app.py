@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from fairhold import __version__
 from fairhold.service import problems
 from fairhold.service.auth import Guard, the_token
-from fairhold.service.context import Service, now
+from fairhold.service.context import AT_ONCE, Service, now
 from fairhold.service.gate import Gate
 from fairhold.service.metrics import Requests
 from fairhold.service.models.answers import Problem
@@ -56,7 +58,9 @@ def make_app(
         generate_unique_id_function=lambda route: route.name,
         redirect_slashes=False,
     )
-    app.state.service = Service(desk, settings, news, requests, stopping, now())
+    app.state.service = Service(
+        desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)
+    )
     whole = APIRouter(prefix=PREFIX)
     for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, docs):
         whole.include_router(subject.router)

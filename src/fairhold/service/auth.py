@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import secrets
 import socket
 import struct
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 TOKEN = "token"  # noqa: S105 - the name of its file
 _CREDENTIALS = struct.Struct("3i")
 _ROOT = 0
+_HARD_TO_GUESS = re.compile(rb"[!-~]{20,}")
 
 
 class Refused(NamedTuple):
@@ -115,9 +117,9 @@ def peer_of(connection: socket.socket | None) -> Peer:
 
 
 def the_token(directory: Path) -> str:
-    """The service's token, made once; a file that only its owner may read."""
+    """The service's token, made once; a file that only its owner may read. One that anybody could guess is replaced."""
     path = directory / TOKEN
-    if not path.exists():
+    if not path.exists() or not _HARD_TO_GUESS.fullmatch(path.read_bytes().strip()):
         making = directory / f".{TOKEN}.{os.getpid()}"
         with open(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor
             file.write(secrets.token_urlsafe(32) + "\n")

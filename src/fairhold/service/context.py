@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Annotated, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Annotated, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from fastapi import Depends, Request
 
@@ -21,6 +21,9 @@ from fairhold.service.settings import ServiceSettings
 from fairhold.service.stopping import Stopping
 
 Answer = TypeVar("Answer")
+Given = ParamSpec("Given")
+AT_ONCE = 3
+"""Plans that are read or compared at a time."""
 _LONGEST = 60.0
 """Seconds after which a desk that does not answer is given up."""
 
@@ -39,6 +42,8 @@ class Service(NamedTuple):
 
     stopping : takes the order to stop; None = who made the application ends it
     started  : instant
+    began    : the same on a clock that nobody sets, seconds
+    turn     : to read or compare plans: a few at a time, so that large ones leave threads for everybody else
     """
 
     desk: Desk
@@ -47,6 +52,8 @@ class Service(NamedTuple):
     requests: Requests
     stopping: Stopping | None
     started: int
+    began: float
+    turn: asyncio.Semaphore
 
     @property
     def store(self) -> Store:
@@ -62,6 +69,11 @@ class Service(NamedTuple):
         """The agents of all machines."""
         hub = self.desk.agents
         return hub.status() if isinstance(hub, Reporting) else ()
+
+    async def work_out(self, work: Callable[Given, Answer], *given: Given.args, **more: Given.kwargs) -> Answer:
+        """Do something long with plans, in another thread."""
+        async with self.turn:
+            return await asyncio.to_thread(work, *given, **more)
 
     async def write(self, ask: Callable[[Core], Answer]) -> Answer:
         """Let the core do something; returns when it is durable."""

@@ -30,6 +30,12 @@ def _micros(value: object) -> int:
     return micros
 
 
+def _span(micros: int) -> int:
+    if not micros:
+        raise PydanticCustomError("duration", "expected a time that is longer than nothing")
+    return micros
+
+
 def _instant(value: object) -> int:
     micros = parse_instant(value) if isinstance(value, str) and len(value) <= 40 else None
     if micros is None or micros < 0:
@@ -96,6 +102,7 @@ _DURATION: dict[str, Any] = {
 _SIGNALS = sorted(each.name.removeprefix("SIG") for each in signal.Signals if each not in _NEVER)
 
 Duration = Annotated[int, BeforeValidator(_micros), WithJsonSchema(_DURATION)]
+Span = Annotated[Duration, AfterValidator(_span)]
 Instant = Annotated[int, BeforeValidator(_instant), WithJsonSchema({"type": "string", "format": "date-time"})]
 Text = Annotated[str, AfterValidator(_unicode)]
 Plain = Annotated[Text, AfterValidator(_plain)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from fairhold.errors import Fault
 from fairhold.service.auth import Peer, Refused
-from fairhold.service.problems import problem
+from fairhold.service.problems import head_too_large, problem
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     from fairhold.service.metrics import Requests
     from fairhold.service.settings import RequestLimits
 
+_PIECE = 64 * 1024
 _LOG = logging.getLogger("fairhold.requests")
 
 
 class Gate:
     """The outermost application.
 
-    The server says in `scope["state"]` who is at the other end (`peer`) and how many connections there are (`clients`).
+    The server says in `scope["state"]` who is at the other end (`peer`), how many connections there are (`clients`),
+    and how to leave this one at once (`leave`).
     """
 
     def __init__(self, app: ASGIApp, *, guard: Guard, limits: RequestLimits, requests: Requests) -> None:
@@ -43,12 +46,14 @@ class Gate:
         began = time.perf_counter()
         status = 0
 
+        taken = self._in_pieces(send, scope)
+
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"cache-control", b"no-store")]
-            await send(message)
+            await taken(message)
 
         try:
             refusal = self._refusal(scope)
@@ -69,26 +74,57 @@ class Gate:
     def _refusal(self, scope: Scope) -> Response | None:
         """The answer to a request that is not looked at; None = it is. Notes who asks."""
         state = scope.setdefault("state", {})
+        head = sum(len(name) + len(value) for name, value in scope["headers"]) + len(scope.get("raw_path") or b"")
+        if head + len(scope["query_string"]) > self._limits.head:
+            return problem(431, [head_too_large(self._limits.head)], {"Connection": "close"})
         headers = dict(scope["headers"])
         caller = self._guard.check(headers, state.get("peer", Peer(None)))
         if isinstance(caller, Refused):
             return problem(caller.status, [caller.fault], caller.headers)
         state["caller"] = caller
-        if state.get("clients", 0) > self._limits.clients:
-            fault = Fault("too-many", f"the limit `clients` is {self._limits.clients}", "try again later")
-            return problem(429, [fault], {"Retry-After": "1", "Connection": "close"})
+        if state.get("clients", 0) > self._limits.clients_now:
+            limit = "clients" if self._limits.clients_now == self._limits.clients else "open_files"
+            what = f"the limit `{limit}` is {getattr(self._limits, limit)}"
+            return problem(
+                429, [Fault("too-many", what, "try again later")], {"Retry-After": "1", "Connection": "close"}
+            )
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 15 or int(length) > self._limits.body:
             return problem(413, [self._too_large()], {"Connection": "close"})
         return None
 
+    def _in_pieces(self, send: Send, scope: Scope) -> Send:
+        """Send long bodies piece by piece, each when the client has taken most of what was sent; leave who does not."""
+
+        async def send_piece(message: Message) -> None:
+            try:
+                async with asyncio.timeout(self._limits.silence):
+                    await send(message)
+            except TimeoutError:
+                scope["state"].get("leave", lambda: None)()
+
+        async def sending(message: Message) -> None:
+            body = message.get("body", b"")
+            for begin in range(0, len(body) - _PIECE, _PIECE):
+                await send_piece({**message, "body": body[begin : begin + _PIECE], "more_body": True})
+            rest = len(body) % _PIECE or _PIECE
+            await send_piece({**message, "body": body[-rest:]} if len(body) > _PIECE else message)
+
+        return sending
+
     def _counting(self, receive: Receive) -> Receive:
-        """Let no more through than a body may have, whatever its length is said to be."""
-        received = 0
+        """Let no more through than a body may have, whatever its length is said to be; and wait for no one long."""
+        received, is_whole = 0, False
 
         async def receiving() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, is_whole
+            try:
+                async with asyncio.timeout(None if is_whole else self._limits.silence):
+                    message = await receive()
+            except TimeoutError:
+                what = f"nothing of the request came for {self._limits.silence:g} seconds"
+                raise HTTPException(408, what, {"Connection": "close"}) from None
+            is_whole = not message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > self._limits.body:
                 raise HTTPException(413, self._too_large().what)

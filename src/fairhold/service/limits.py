@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from fairhold.service.problems import refused
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.errors import InputError
     from fairhold.service.models.requests import SubmitBody
     from fairhold.service.settings import RequestLimits
@@ -27,10 +29,16 @@ def check_job(body: SubmitBody, limits: RequestLimits) -> None:
         ("argument", limits.argument, max([*words, *variables])),
         ("stdin", limits.stdin, len(body.stdin)),
         ("after", limits.after, len(body.after)),
-        ("labels", limits.labels, len(body.labels)),
     ):
         if found > limit:
             raise too_large(name, limit, found)
+    check_labels(body.labels, limits)
+
+
+def check_labels(labels: Mapping[str, str], limits: RequestLimits) -> None:
+    """Refuse more labels than a job may have."""
+    if len(labels) > limits.labels:
+        raise too_large("labels", limits.labels, len(labels))
 
 
 def check_plan(text: str, limits: RequestLimits) -> None:

@@ -43,11 +43,8 @@ def listen_here(directory: Path) -> socket.socket:
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.unlink(missing_ok=True)  # of a service before: the store's lock says that there is no other
-        before = os.umask(0o177)
-        try:
-            door.bind(str(path))
-        finally:
-            os.umask(before)
+        door.bind(str(path))
+        path.chmod(0o600)  # nobody can connect before `listen`
     except OSError as error:
         door.close()
         raise _refused(str(path), error) from error

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from prometheus_client.metrics_core import Metric
@@ -63,6 +63,7 @@ class Numbers(NamedTuple):
     attempts: int
     leaves: dict[str, list[Leaf]]
     cycle_micros: dict[str, int]
+    cycle_stages: dict[str, int]
 
 
 def numbers(core: Core) -> Numbers:
@@ -88,8 +89,9 @@ def numbers(core: Core) -> Numbers:
             else:
                 rest = Leaf(OTHERS, *(mine + its for mine, its in zip(rest[1:], leaf[1:], strict=True)))
         leaves[group] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
-    micros = dict(core.cycle_notes.micros)
-    return Numbers(cluster.cycles, len(cluster.jobs), len(cluster.attempts), leaves, micros)
+    notes = core.cycle_notes
+    counts = cluster.cycles, len(cluster.jobs), len(cluster.attempts)
+    return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages))
 
 
 class _Collector:
@@ -107,10 +109,8 @@ class _Collector:
         yield _counter("cycles", "Cycles that were run.", read.cycles)
         yield _counter("rounds", "Rounds of the desk.", desk.rounds)
         yield _counter("log_entries", "Entries of the event log.", desk.core.store.last)
-        stages = CounterMetricFamily("fairhold_stage_seconds", "Seconds in each stage of the rounds.", labels=["stage"])
-        for name, nanos in desk.stages.items():
-            stages.add_metric([name], nanos / 1e9)
-        yield stages
+        yield _stages("stage_seconds", "Seconds in each stage of the rounds.", desk.stages)
+        yield _stages("cycle_stage_seconds", "Seconds in each stage of the cycles.", read.cycle_stages)
         latest = GaugeMetricFamily("fairhold_cycle_seconds", "Duration of the latest cycle.", labels=["resource_group"])
         for group, micros in read.cycle_micros.items():
             latest.add_metric([group], micros / 1e6)
@@ -133,6 +133,13 @@ class _Collector:
 
 def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
     return CounterMetricFamily(f"fairhold_{name}", text, value=value)
+
+
+def _stages(name: str, text: str, nanos: Mapping[str, int]) -> CounterMetricFamily:
+    found = CounterMetricFamily(f"fairhold_{name}", text, labels=["stage"])
+    for stage, spent in nanos.items():
+        found.add_metric([stage], spent / 1e9)
+    return found
 
 
 def exposition(requests: Requests, desk: Desk, read: Numbers, agents: int, directory: Path) -> bytes:

@@ -39,7 +39,7 @@ class Tried(NamedTuple):
 def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tried:
     """The attempt of this number of a task, 0 = the latest; in the desk's thread. InputError: no such job or task."""
     record = core.orchestrator.jobs.get(job)
-    if record is None and store.job(job) is None:
+    if record is None and core.finished(job) is None:
         raise unknown_job(job)
     running = 0
     for name in record.attempts if record is not None else ():
@@ -50,7 +50,7 @@ def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tr
         return Tried(number, is_over=False)
     over = _last_over(store, job, task, number)
     if number and not over:
-        raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it away")
+        raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it out")
     if number or not running:
         if not over and (record is None or task >= record.terms.tasks):
             raise refused("unknown-task", f"job `{job}` has no output of a task {task}", "tasks count from 0")
@@ -74,7 +74,15 @@ def _last_over(store: Store, job: str, task: int, number: int) -> int:
         after = (task, found)
 
 
-def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int) -> bytes | None:
+class Piece(NamedTuple):
+    """Some of an output. next : offset behind it; is_end : there is no more at present."""
+
+    content: bytes
+    next: int
+    is_end: bool
+
+
+def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int) -> Piece | None:
     """Bytes of the output of (job, task, number of its attempt); None where there is no such file.
 
     A task may put anything into the place of its files: links are not followed, and only a plain file is read.
@@ -96,11 +104,33 @@ def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int) -> byt
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return None
-        return os.pread(file, min(limit, MOST), offset)
+        return _piece(file, offset, min(limit, MOST))
     except OSError:
         return None
     finally:
         os.close(file)
+
+
+def _piece(file: int, offset: int, limit: int) -> Piece:
+    """What is there; a line in the place of what was left out, because it was more than an attempt may keep."""
+    content = os.pread(file, limit, offset)
+    size = os.fstat(file).st_size
+    if offset >= size:
+        return Piece(b"", offset, is_end=True)
+    # Looked at after it was read: what is no hole by now was none then.
+    begin = _seek(file, offset, os.SEEK_DATA, size)
+    if begin > offset:
+        return Piece(f"\nfairhold: {begin - offset} bytes were left out here\n".encode(), begin, is_end=False)
+    hole = _seek(file, offset, os.SEEK_HOLE, size)
+    content = content[: hole - offset]
+    return Piece(content, offset + len(content), is_end=len(content) < limit and offset + len(content) >= size)
+
+
+def _seek(file: int, offset: int, what: int, otherwise: int) -> int:
+    try:
+        return os.lseek(file, offset, what)
+    except OSError:  # there is none behind this place
+        return otherwise
 
 
 async def pause(spent: float) -> None:

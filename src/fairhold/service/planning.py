@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import Cycle, decision_document, group_document
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
-from fairhold.errors import InputError
+from fairhold.errors import Fault, InputError
 from fairhold.model.state import State
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.planio.balances import balances
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
+    from fairhold.model.tree import ConsumerTree
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.ports import PlanVersion
     from fairhold.runtime.live.core import Core
@@ -69,12 +70,50 @@ def plan_check(text: str) -> Document:
     }
 
 
-def plan_effect(frozen: Frozen, text: str, moved: Mapping[str, str]) -> tuple[list[Document], Document]:
-    """Warnings of a plan, and what the next cycle under it would do otherwise. InputError where it cannot be used."""
+class Effect(NamedTuple):
+    """What a plan would do.
+
+    moved    : old path → new path
+    warnings : of its text
+    diff     : what the next cycle under it would do otherwise
+    """
+
+    plan: Plan
+    moved: dict[str, str]
+    warnings: list[Document]
+    diff: Document
+
+
+def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str]) -> Effect:
+    """What a plan would do now; `was`: new path → old path. InputError where it cannot be put in force."""
     plan, warnings = parse_plan(text, NAME)
+    moved = _old_to_new(was, frozen.plan.tree, plan.tree)
     before = _cycle(frozen.under(frozen.plan, {}).books, frozen.now)
     after = _cycle(frozen.under(plan, moved).books, frozen.now)
-    return [fault_document(fault) for fault in warnings], diff(before, after)
+    return Effect(plan, moved, [fault_document(fault) for fault in warnings], diff(before, after))
+
+
+def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:
+    """Renamed consumers as the core wants them; people write the new path first."""
+    faults: list[Fault] = []
+    moved: dict[str, str] = {}
+    for new, old in was.items():
+        if new not in after.rows:
+            faults.append(_stranger(new, "the new plan", new))
+        if old not in before.rows:
+            faults.append(_stranger(old, "the plan in force", new))
+        if old in moved:
+            what = f"`{old}` cannot become `{moved[old]}` and `{new}`"
+            faults.append(Fault("duplicate-key", what, "leave one of them away", ("was", new)))
+        moved[old] = new
+    if faults:
+        raise InputError(faults)
+    return moved
+
+
+def _stranger(path: str, where: str, key: str) -> Fault:
+    what = f"{where} has no consumer `{path}`"
+    return Fault("unknown-consumer", what, "write NEW PATH: OLD PATH, each with all above it", ("was", key))
 
 
 def _cycle(books: Mapping[str, Books], now: int) -> Cycle:
@@ -104,8 +143,3 @@ def plan_head(plan: PlanVersion) -> Document:
 def plan_document(plan: PlanVersion) -> Document:
     """A version of the plan."""
     return plan_head(plan) | {"text": plan.text}
-
-
-def old_to_new(was: Mapping[str, str]) -> dict[str, str]:
-    """Renamed consumers as the core wants them; people write the new path first."""
-    return {old: new for new, old in was.items()}

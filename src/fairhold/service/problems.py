@@ -38,6 +38,7 @@ STATUS = {
     "unknown-plan": 404,
     "unknown-task": 404,
     "no-such-method": 405,
+    "too-slow": 408,
     "duplicate-job": 409,
     "job-over": 409,
     "consumer-in-use": 409,
@@ -54,7 +55,7 @@ STATUS = {
 """Status of what has one of its own; the rest of the faults of an input is 422."""
 _OF_PYDANTIC = {
     "missing": ("missing-key", "add it"),
-    "extra_forbidden": ("unknown-key", "leave it away"),
+    "extra_forbidden": ("unknown-key", "leave it out"),
     "string_type": ("not-a-string", "write a string"),
     "string_unicode": ("not-text", "write Unicode text"),
     "json_invalid": ("json-syntax", "send JSON"),
@@ -75,7 +76,7 @@ _OF_PYDANTIC = {
 }
 OWN_KINDS = ("duration", "instant", "not-text", "out-of-range", "wrong-type", "unknown-word", "name", "base64")
 """Faults that our own models report under their code."""
-_OF_STATUS = {404: "no-such-page", 405: "no-such-method", 413: "too-large"}
+_OF_STATUS = {404: "no-such-page", 405: "no-such-method", 408: "too-slow", 413: "too-large"}
 _MOST_FAULTS = 100
 _LOG = logging.getLogger("fairhold.service")
 
@@ -83,6 +84,11 @@ _LOG = logging.getLogger("fairhold.service")
 def refused(code: str, what: str, mend: str = "") -> InputError:
     """One fault of a request."""
     return InputError([Fault(code, what, mend)])
+
+
+def head_too_large(limit: int) -> Fault:
+    """That a request has more in its address and its headers than is taken."""
+    return Fault("too-large", f"the limit `head` is {limit} bytes", "send less in headers and address")
 
 
 def unknown_job(job: str) -> InputError:
@@ -104,9 +110,15 @@ def fault_document(fault: Fault) -> dict[str, Any]:
 
 def problem(status: int, faults: Sequence[Fault], headers: Mapping[str, str] | None = None) -> Response:
     """The answer to a request that cannot be carried out; named by the first fault."""
+    # ASCII: a request may hold what is no Unicode text, and the answer says where
+    return Response(json.dumps(problem_document(status, faults)), status, headers, media_type=MEDIA_TYPE)
+
+
+def problem_document(status: int, faults: Sequence[Fault]) -> dict[str, Any]:
+    """What such an answer says."""
     first = faults[0]
     title = CODES.get(first.code) or first.code.replace("-", " ")
-    document = {
+    return {
         "type": TYPES + first.code,
         "title": title[0].upper() + title[1:],
         "status": status,
@@ -114,8 +126,6 @@ def problem(status: int, faults: Sequence[Fault], headers: Mapping[str, str] | N
         "code": first.code,
         "faults": [fault_document(fault) for fault in faults[:_MOST_FAULTS]],
     }
-    # ASCII: a request may hold what is no Unicode text, and the answer says where
-    return Response(json.dumps(document), status, headers, media_type=MEDIA_TYPE)
 
 
 def status_of(code: str, *, is_addressed: bool) -> int:
@@ -146,7 +156,11 @@ def _headers(fault: Fault) -> dict[str, str]:
 async def _store_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, StoreError)
     if isinstance(error, StoreFull):
-        fault = Fault(error.code, "there is no room to write this down", "make room; the service goes on by itself")
+        what, mend = "there is no room to write this down, and it was not accepted", "make room, and ask again"
+        if error.is_kept:
+            what = "there is no room to write this down now; it is kept, and done as soon as there is room"
+            mend = "make room, and look; a submit with the same `Idempotency-Key` tells the job"
+        fault = Fault(error.code, what, mend)
         return problem(507, [fault], _headers(fault))
     _LOG.error("the store failed: %s", error)
     return problem(500, [Fault(error.code, "the store failed; the service's log says why")])

@@ -7,17 +7,19 @@ import contextlib
 import logging
 import resource
 import signal
+import ssl
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from fairhold.errors import FairholdError
+from fairhold.errors import FairholdError, Fault, InputError
 from fairhold.runtime.live.opening import open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
-from fairhold.service.auth import peer_of
+from fairhold.service.connection import Connection, Crowd
 from fairhold.service.listening import listen_here, listen_tcp, tell, untell, url_of
 from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
 
@@ -30,24 +32,12 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.desk import Desk
     from fairhold.runtime.live.opening import LiveSettings
     from fairhold.service.news import News
-    from fairhold.service.settings import ServiceSettings
+    from fairhold.service.settings import RequestLimits, ServiceSettings
 
 _LOG = logging.getLogger("fairhold.service")
 _READERS = 16
 """Threads that read the store and the outputs."""
-_LONGEST_HEAD = 64 * 1024
 _KEEP_ALIVE = 75
-_OPEN_FILES = 16_384
-
-
-class Connection(H11Protocol):
-    """A connection that tells the application who is at its other end, and how many there are."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its parent
-        """Note the peer for all requests of this connection."""
-        super().connection_made(transport)
-        peer = peer_of(transport.get_extra_info("socket"))
-        self.app_state = {**self.app_state, "peer": peer, "clients": len(self.connections)}
 
 
 class Server(uvicorn.Server):
@@ -77,15 +67,16 @@ class ServiceFailedError(FairholdError):
 def serve(
     live: LiveSettings, settings: ServiceSettings, *, level: str = "INFO", on_ready: Callable[[str], None] | None = None
 ) -> str:
-    """Run a service until it is asked to stop, or gets SIGTERM or SIGINT; returns how it stopped.
+    """Run a service until it is asked to stop, or gets SIGTERM, SIGINT or SIGHUP; returns how it stopped.
 
     on_ready : called with the address for clients as soon as they are answered
     Raises InputError where the plan, the store, the directory or the address cannot be used; ServiceFailedError where
     it has to be started again.
     """
     settings.check()
+    _tls(settings)
     logs.configure(level)
-    _raise_open_files()
+    settings = replace(settings, limits=_allow_open_files(settings.limits))
     opened = open_live(live)
     how = ""
     try:
@@ -102,7 +93,7 @@ async def run(desk: Desk, settings: ServiceSettings, *, on_ready: Callable[[str]
     """Answer requests over a desk until somebody asks to stop; how. Raises as `serve`."""
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_READERS, "reading"))
-    stopping = Stopping(desk)
+    stopping, tls = Stopping(desk), _tls(settings)
     with contextlib.ExitStack() as doors:
         tcp = doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port)))
         here = doors.enter_context(contextlib.closing(listen_here(settings.directory)))
@@ -110,16 +101,18 @@ async def run(desk: Desk, settings: ServiceSettings, *, on_ready: Callable[[str]
         app = make_app(desk, settings, stopping=stopping, port=port)
         news: News = app.state.service.news
         news.open()
-        servers = [_server(app, settings, is_here=False), _server(app, settings, is_here=True)]
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, _signalled, stopping, servers)
+        crowd = Crowd(settings.limits)
+        servers = [_server(app, settings, crowd, each) for each in (tls, {})]
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
+                loop.add_signal_handler(number, _signalled, stopping, servers)
         async with asyncio.TaskGroup() as tasks:
             for server, door in zip(servers, (tcp, here), strict=True):
                 tasks.create_task(server.serve(sockets=[door]))
             for server in servers:
                 await server.is_open.wait()
             url = url_of(settings, port)
-            tell(settings, url)
+            _tell(settings, url)
             _LOG.info("listening at %s", url)
             if on_ready is not None:
                 on_ready(url)
@@ -130,6 +123,14 @@ async def run(desk: Desk, settings: ServiceSettings, *, on_ready: Callable[[str]
     if failed is not None:
         raise ServiceFailedError(f"the service has failed: {failed}") from failed
     return stopping.how or LEAVE
+
+
+def _tell(settings: ServiceSettings, url: str) -> None:
+    """Say where the service is. Without room for that it goes on: what runs needs it."""
+    try:
+        tell(settings, url)
+    except OSError as error:
+        _LOG.error("clients cannot be told where the service is: %s", error)
 
 
 async def _end(desk: Desk, stopping: Stopping) -> BaseException | None:
@@ -157,14 +158,24 @@ def _signalled(stopping: Stopping, servers: list[Server]) -> None:
     stopping.leave_now()
 
 
-def _server(app: FastAPI, settings: ServiceSettings, *, is_here: bool) -> Server:
-    tls: dict[str, Any] = {}
-    if settings.is_secure and not is_here:
-        tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
+def _tls(settings: ServiceSettings) -> dict[str, Any]:
+    """What TLS needs, empty where none is wanted. InputError `tls-files` where its files are none."""
+    if settings.certificate is None:
+        return {}
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, lambda: "")
+    except (OSError, ssl.SSLError) as error:
+        what = f"no certificate with its key: {error}"
+        mend = "name two files in PEM that belong together, the key without a password"
+        raise InputError([Fault("tls-files", what, mend, file=str(settings.certificate))]) from error
+    return {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
+
+
+def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, tls: dict[str, Any]) -> Server:
     return Server(
         uvicorn.Config(
             app,
-            http=Connection,
+            http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]  # what makes one
             ws="none",
             interface="asgi3",
             lifespan="off",
@@ -174,16 +185,20 @@ def _server(app: FastAPI, settings: ServiceSettings, *, is_here: bool) -> Server
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE,
             timeout_graceful_shutdown=max(1, round(settings.patience)),
-            h11_max_incomplete_event_size=_LONGEST_HEAD,
+            h11_max_incomplete_event_size=settings.limits.head,
             **tls,
         )
     )
 
 
-def _raise_open_files() -> None:
-    """Allow many open files, as far as the system lets us: every client is one."""
+def _allow_open_files(limits: RequestLimits) -> RequestLimits:
+    """Allow many open files, as far as the system lets us: every client is one. The limits as they are then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    allowed = limits.open_files if hard == resource.RLIM_INFINITY else min(limits.open_files, hard)
+    if soft == resource.RLIM_INFINITY or soft >= allowed:
+        return replace(limits, open_files=allowed)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    except (OSError, ValueError):
+        allowed = soft
+    return replace(limits, open_files=allowed)

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 PORT = 7878
 KIB, MIB = 1024, 1024 * 1024
+_OTHER_FILES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
     """How much one request may ask for; a fault names the limit as it is called here. Sizes are bytes.
 
+    head        : of a request: its line and its headers
     body        : of a request
     argv        : all words of a command together; argument: one word, or one variable of the environment
     environment : all variables together
@@ -29,8 +31,11 @@ class RequestLimits:
     labels      : of one job
     clients     : connections at once
     streams     : followers of events at once
+    open_files  : of the service; what the system allows where that is less
+    silence     : seconds in which a client has to go on with what it sends or takes
     """
 
+    head: int = 64 * KIB
     body: int = 16 * MIB
     argv: int = 512 * KIB
     argument: int = 128 * KIB - 1
@@ -41,6 +46,13 @@ class RequestLimits:
     labels: int = 64
     clients: int = 2_000
     streams: int = 1_000
+    open_files: int = 16_384
+    silence: float = 30.0
+
+    @property
+    def clients_now(self) -> int:
+        """Clients at once as far as open files go; some files are for the store, the agents and the outputs."""
+        return max(8, min(self.clients, self.open_files - _OTHER_FILES))
 
 
 @dataclass(frozen=True, slots=True)

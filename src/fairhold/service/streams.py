@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 PAGE = 500
 _MOST_SEQ = 2**62
 _OTHERS: dict[str, tuple[str, ...]] = {
-    "PlanApplied": ("version", "moved", "reverts", "windows"),
+    "PlanApplied": ("version", "moved", "returns", "windows"),
+    "JobLabelled": ("job", "labels"),
     "Closing": ("machine", "plan"),
     "UsageSpan": ("begin", "end", "span"),
 }
@@ -42,8 +43,8 @@ def event_document(entry: Entry) -> dict[str, Any]:
 
 def events(store: Store, after: int, limit: int) -> dict[str, Any]:
     """A page of the log behind `after`. InputError `events-gone` where entries are missing in between."""
-    check_place(store, after)
     entries = store.entries(min(after, _MOST_SEQ), limit=limit)
+    check_place(store, after)
     following = entries[-1].seq if entries else after
     return {"events": [event_document(entry) for entry in entries], "next": following}
 
@@ -68,6 +69,8 @@ async def stream(store: Store, news: News, after: int, beat: float) -> AsyncIter
         except StoreError:
             _LOG.exception("a stream of events ends")
             return
+        if after and entries and entries[0].seq > after + 1:
+            return  # what follows was cleared out: who asks again is told so
         if entries:
             yield "".join(_framed(entry) for entry in entries)
             after = entries[-1].seq

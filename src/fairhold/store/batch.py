@@ -40,6 +40,7 @@ class GatheredBatch:
         self._keys: dict[tuple[str, str], str] = {}
         self._jobs: list[FinishedJob] = []
         self._tasks: list[FinishedTask] = []
+        self._changed_specs: list[tuple[str, str]] = []
 
     def append(self, at: int, body: str) -> int:
         """Add an entry to the log; returns its number."""
@@ -53,6 +54,10 @@ class GatheredBatch:
     def put_spec(self, job: str, body: str) -> None:
         """Keep what a new job runs."""
         self._add("INSERT INTO specs VALUES (?, ?)", job, body)
+
+    def change_spec(self, job: str, body: str) -> None:
+        """Keep this in the place of what was put for a job."""
+        self._changed_specs.append((job, body))
 
     def put_key(self, user: str, key: str, job: str, at: int) -> None:
         """Remember with which key a user submitted a job."""
@@ -100,6 +105,8 @@ class GatheredBatch:
         for statement, rows in self._rows.items():
             connection.executemany(statement, rows)
             written += len(rows)
+        connection.executemany("INSERT OR REPLACE INTO specs VALUES (?, ?)", self._changed_specs)  # after the new ones
+        written += len(self._changed_specs)
         if self._jobs:
             written += _archive(connection, JOBS, self._jobs, words)
         if self._tasks:

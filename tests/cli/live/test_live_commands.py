@@ -248,7 +248,6 @@ def test_explain_a_job_or_a_live_consumer(fake: Fake) -> None:
     assert "bound by ratio" in said
     assert "R-RECLAIM-4" in said
     assert json.loads(fairhold("explain", "1", "--json").stdout)["place"] == 3
-    assert fairhold("explain", "/Trading").stdout == "/Trading in compute: quota 2\n"
     assert "explain takes PLAN STATE CONSUMER" in fairhold("explain", "a", "b", exits=2).stderr
 
 

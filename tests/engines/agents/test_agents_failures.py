@@ -302,7 +302,7 @@ def test_of_two_agents_with_one_name_the_newer_stays(open_desk: OpenDesk, connec
 
 
 def test_status_says_who_is_there(open_desk: OpenDesk, connect: Connect) -> None:
-    desk = open_desk(address=("127.0.0.1", 0), awaited=["old"])
+    desk = open_desk(address=("127.0.0.1", 0), awaited={"old": ""})
     far = connect(desk.agents.address).introduce("far", slots=8)
     desk.next(MachineReported)
     far.say("beat", n=4)

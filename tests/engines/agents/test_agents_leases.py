@@ -110,7 +110,7 @@ def test_the_own_machine_is_never_gone(desk: Desk, connect: Connect, clock: Cloc
 
 
 def test_machines_from_before_the_start_get_a_whole_lease(open_desk: OpenDesk, connect: Connect, clock: Clock) -> None:
-    desk = open_desk(address=("127.0.0.1", 0), settings=LEASE, clock=clock, awaited=["a", "b", "c", ""])
+    desk = open_desk(address=("127.0.0.1", 0), settings=LEASE, clock=clock, awaited={"a": "", "b": "", "c": "", "": ""})
     far(desk, connect, "b")
     later(desk, clock, 105.9)
     answered(desk, connect)

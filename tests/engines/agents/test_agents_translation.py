@@ -72,6 +72,7 @@ def test_a_start_says_all_that_a_task_needs(pair: tuple[Desk, FakeAgent]) -> Non
         "signal": 10,
         "lead": 0.25,
         "weight": 80,
+        "output_limit": 1 << 30,
     }
 
 
@@ -88,12 +89,13 @@ def test_a_notice_says_how_many_seconds_are_left(pair: tuple[Desk, FakeAgent]) -
     desk, agent = pair
     desk.order(start(1))
     agent.hear("start")
-    desk.order(Notify(1, NOW + 2_500_000, "quota", "/C"), Notify(1, NOW - 5, "window", ""), Withdraw(1))
-    plain = {"attempt": 1, "cycle": None}
+    desk.order(Notify(1, NOW + 2_500_000, "quota", "/C", 9), Notify(1, NOW - 5, "window", ""), Withdraw(1))
     assert agent.hear("notice") == {
-        **plain, "deadline": NOW + 2_500_000, "seconds": 2.5, "reason": "quota", "for": "/C",
+        "attempt": 1, "deadline": NOW + 2_500_000, "seconds": 2.5, "reason": "quota", "for": "/C", "cycle": 9,
     }  # fmt: skip
-    assert agent.hear("notice") == {**plain, "deadline": NOW - 5, "seconds": 0, "reason": "window", "for": None}
+    assert agent.hear("notice") == {
+        "attempt": 1, "deadline": NOW - 5, "seconds": 0, "reason": "window", "for": None, "cycle": None,
+    }  # fmt: skip
     assert agent.hear("withdraw") == {"attempt": 1}
 
 

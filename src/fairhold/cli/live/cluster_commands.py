@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fairhold.cli.live.options import Json, Service, complete_host
+from fairhold.cli.live.options import Json, Service, complete_group, complete_host, complete_keys
 
 hosts_app = typer.Typer(help="List hosts; close, drain or open one.")
 Host = Annotated[
@@ -15,7 +15,10 @@ Host = Annotated[
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; everybody sees it.")]
 At = Annotated[str, typer.Option("--at", metavar="INSTANT", help="From then on, as 2026-01-05T18:00:00Z; else now.")]
 Until = Annotated[str, typer.Option("--until", metavar="INSTANT", help="When it opens again; else by hand.")]
-Group = Annotated[str, typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.")]
+Group = Annotated[
+    str,
+    typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.", autocompletion=complete_group),
+]
 
 
 def top(
@@ -124,7 +127,13 @@ def usage(
     start: Annotated[str, typer.Option("--from", metavar="INSTANT", help="As 2026-01-05T00:00:00Z.")] = "",
     end: Annotated[str, typer.Option("--to", metavar="INSTANT", help="Else now.")] = "",
     by: Annotated[
-        str, typer.Option("--by", metavar="KEYS", help="Of consumer, user, job and kind, with commas.")
+        str,
+        typer.Option(
+            "--by",
+            metavar="KEYS",
+            help="Of consumer, user, job and kind, with commas.",
+            autocompletion=complete_keys,
+        ),
     ] = "consumer",
     service: Service = "",
     json: Json = False,

@@ -5,57 +5,88 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
+from fairhold.cli.live.endings import bad_endings
+from fairhold.cli.live.names import better
 from fairhold.cli.live.printing import clock, count, fitted, say, say_json
+from fairhold.cli.words import document_in_words
 from fairhold.client import steps
+from fairhold.client.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.client.exchange import Document
+
+_HOLDERS = ("units", "reclaiming", "deadline", "consumer")
+_COMING = ("units", "deadline", "consumer")
+_TAKEN = ("task", "attempt", "cycle", "rule", "at", "deadline", "end", "for")
+_KEYS = {"attempt": "number"}
 
 
 def explain_job(service: str, name: str, *, as_json: bool) -> None:
     """Why a job waits: its place, the bound, who has the units, when they come back; or what was taken from it."""
-    found = connect(service).run(steps.explanation(name))
+    connection = connect(service)
+    found = connection.run(steps.explanation(name))
     if as_json:
         say_json(found)
     else:
-        say(_job_in_words(found))
+        say(_job_in_words(found, bad_endings(connection, name) if found["state"] == "failed" else []))
 
 
 def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> None:
     """Why a consumer's numbers are what they are now."""
-    found = connect(service).run(steps.consumer_explanation(path, group))
+    connection = connect(service)
+    try:
+        found = connection.run(steps.consumer_explanation(path, group))
+    except Refused as error:
+        raise better(connection, error, path) from None
     if as_json:
         say_json(found)
     else:
-        say(str(found.get("text", "")))
+        say("\n\n".join(map(document_in_words, found["explanations"])))
 
 
-def _job_in_words(found: Document) -> str:
-    why = f" ({found['reason']})" if found.get("reason") else ""
-    text = found.get("text") or ""
-    parts = [f"job {found['job']} is {found['state']}{why}" + (f": {text}" if text else "")]
+def _job_in_words(found: Document, over: list[str]) -> str:
+    if found["state"] in steps.OVER:
+        parts = [f"job {found['job']} is over: {found['state']}", *over]
+    else:
+        parts = [*_waiting(found)]
+    taken = found["reclaims"]
+    if taken:
+        rows = [[_cell(row, column) for column in _TAKEN] for row in taken]
+        parts.append(f"What was taken from it:\n{fitted(_TAKEN, rows)}")
+    return "\n\n".join(parts)
+
+
+def _waiting(found: Document) -> Iterator[str]:
+    """How a job stands that is not over."""
+    why = found.get("reason")
+    yield f"job {found['job']} is {found['state']}" + (f" ({why}): {found['text']}" if why else "")
     place = found.get("place")
     if place is not None:
-        parts.append(f"{count(place, 'task')} of its leaf {'is' if place == 1 else 'are'} served before it.")
+        yield _place(place)
     leaf = found.get("leaf")
     if leaf:
         bound = f"; bound by {found['bound']}" if found.get("bound") else ""
         limit = "none" if leaf.get("limit") is None else leaf["limit"]
-        parts.append(
+        yield (
             f"Its leaf: quota {leaf['quota']}, holds {leaf['allocated']}, wants {leaf['demand']}, "
             f"owns {leaf['owned']}, limit {limit}{bound}."
         )
-    for key, title, columns in (
-        ("holders", "Who has the units:", ("units", "deadline", "consumer")),
-        ("notices", "Units that are on their way back:", ("units", "deadline", "for", "consumer")),
-        ("reclaims", "What was taken from it:", ("attempt", "cycle", "rule", "at", "deadline", "for")),
-    ):
-        rows = found.get(key)
-        if rows:
-            parts.append(f"{title}\n{fitted(columns, [[_cell(row, column) for column in columns] for row in rows])}")
-    return "\n\n".join(parts)
+    if why and found["holders"]:
+        rows = [[_cell(row, column) for column in _HOLDERS] for row in found["holders"]]
+        yield f"Who has the units:\n{fitted(_HOLDERS, rows)}"
+    if found["notices"]:
+        rows = [[_cell(row, column) for column in _COMING] for row in found["notices"]]
+        yield f"Units that are on their way to its leaf:\n{fitted(_COMING, rows)}"
+
+
+def _place(place: int) -> str:
+    if not place:
+        return "It is the next of its leaf."
+    return f"{count(place, 'task')} of its leaf {'is' if place == 1 else 'are'} served before it."
 
 
 def _cell(row: Document, column: str) -> object:
-    value = row.get(column)
+    value = row.get(_KEYS.get(column, column))
     return clock(value) if column in {"at", "deadline"} else value

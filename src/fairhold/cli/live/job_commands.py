@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.live.options import (
+    STATES,
     Consumer,
     Duration,
     JobArgument,
@@ -17,8 +18,11 @@ from fairhold.cli.live.options import (
     Service,
     Size,
     complete_consumer,
+    complete_group,
     complete_job,
+    complete_state,
 )
+from fairhold.errors import UsageError, printable
 
 _WHEN = Duration()
 
@@ -29,7 +33,7 @@ Count = Annotated[
     typer.Option("-n", "--count", metavar="COUNT[%THROTTLE]", help="Tasks; after %, how many may run at once."),
 ]
 Units = Annotated[int, typer.Option("--units", metavar="N", help="Slots of each task.", min=1)]
-Group = Annotated[str, typer.Option("--group", metavar="GROUP", help="Resource group.")]
+Group = Annotated[str, typer.Option("--group", metavar="GROUP", help="Resource group.", autocompletion=complete_group)]
 Priority = Annotated[int, typer.Option("--priority", metavar="N", help="Higher goes first in its leaf.")]
 Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What people call it.")]
 Labels = Annotated[
@@ -43,7 +47,12 @@ Memory = Annotated[
 ]
 After = Annotated[
     list[str] | None,
-    typer.Option("--after", metavar="ok:JOB", help="Wait for a job: ok:, fail: or any:. May be repeated."),
+    typer.Option(
+        "--after",
+        metavar="ok:JOB",
+        help="Wait for a job: ok:, fail: or any:. May be repeated.",
+        autocompletion=complete_job,
+    ),
 ]
 Retries = Annotated[int, typer.Option("--retries", metavar="N", help="New tries of a task that fails.", min=0)]
 Backoff = Annotated[
@@ -131,7 +140,12 @@ def jobs(
     consumer: Annotated[
         str, typer.Option("--consumer", metavar="CONSUMER", help="Of this one.", autocompletion=complete_consumer)
     ] = "",
-    state: Annotated[str, typer.Option("--state", metavar="STATE", help="waiting, blocked, held, running, …")] = "",
+    state: Annotated[
+        str,
+        typer.Option(
+            "--state", metavar="STATE", help="waiting, blocked, held, running, …", autocompletion=complete_state
+        ),
+    ] = "",
     user: Annotated[str, typer.Option("--user", metavar="USER", help="Of this user.")] = "",
     label: Annotated[
         str | None, typer.Option("--label", metavar="NAME=VALUE", help="With this label.", click_type=Pair())
@@ -144,6 +158,8 @@ def jobs(
     """List jobs; every one that waits with its reason."""
     from fairhold.cli.live.listing import list_jobs  # noqa: PLC0415
 
+    if state and state not in STATES:
+        raise UsageError(f"--state {printable(state)}: write one of {', '.join(STATES)}")
     name, _, value = (label or "").partition("=")
     query = {
         "consumer": consumer or None,

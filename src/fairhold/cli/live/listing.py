@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
+from fairhold.cli.live.names import unknown_consumer
 from fairhold.cli.live.printing import clock, count, fitted, pairs, say, say_json, seconds, span, tasks_in_words
 from fairhold.client import steps
 from fairhold.runtime.outlet import complain
@@ -26,12 +27,18 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
 
     limit : rows at most, 0 = all
     """
-    found = connect(service).run(steps.jobs(query, limit))
+    connection = connect(service)
+    found = connection.run(steps.jobs(query, limit))
+    unknown = unknown_consumer(connection, str(query["consumer"])) if query["consumer"] and not found["jobs"] else None
+    if unknown:
+        raise unknown
     if as_json:
         say_json(found)
         return
     if not found["jobs"]:
-        say("no jobs" if query.get("all") else "no jobs that are not over; `--all` shows finished ones too")
+        is_narrow = any(query.get(name) for name in ("consumer", "state", "user", "label"))
+        what = "no such jobs" if is_narrow else "no jobs"
+        say(what if query.get("all") else f"{what} that are not over; `--all` shows finished ones too")
         return
     say(fitted(_HEAD, [_row(job) for job in found["jobs"]], _SPARE))
     if found["next"] is not None:
@@ -80,7 +87,7 @@ def _job_in_words(job: Document) -> str:
     labels = ", ".join(f"{name}={value}" for name, value in (job.get("labels") or {}).items())
     ended = clock(job.get("ended"))
     took = span(job.get("submitted"), job["ended"]) if ended else None
-    why = f" ({job['reason']})" if job.get("reason") else ""
+    why = f" ({job['reason']})" if job.get("reason") not in {None, job["state"]} else ""
     return pairs(
         {
             "job": f"{job['job']}  {job['name']}" if job.get("name") else job["job"],
@@ -96,7 +103,7 @@ def _job_in_words(job: Document) -> str:
             "time limit": seconds(job["time_limit"]) if job.get("time_limit") else None,
             "retries": job.get("retries") or None,
             "after": after or None,
-            "held": job.get("hold"),
+            "held": job.get("hold") or None,
             "labels": labels or None,
             "submitted": clock(job.get("submitted")),
             "ended": f"{ended}, {took} later" if ended else None,
@@ -108,7 +115,9 @@ def _job_in_words(job: Document) -> str:
 
 def _attempt(task: Document, attempt: Document | None) -> tuple[object, ...]:
     if attempt is None:
-        return (int(task["task"]), None, task["state"], None, None, None, None, None)
+        through = task.get("through")  # tasks that are alike and have no attempt stand in one row
+        name = int(task["task"]) if through is None else f"{task['task']}-{through}"
+        return (name, None, task["state"], None, None, None, None, None)
     ending = attempt.get("code")
     if attempt.get("signal"):
         ending = f"signal {attempt['signal']}"

@@ -11,7 +11,7 @@ from fairhold.client import steps
 if TYPE_CHECKING:
     from fairhold.client.exchange import Document
 
-_HEAD = ("host", "state", "slots", "running", "starting", "refusals", "since", "reason")
+_HEAD = ("host", "state", "slots", "running", "starting", "refusals", "reason")
 
 
 def list_hosts(service: str, *, as_json: bool) -> None:
@@ -20,22 +20,30 @@ def list_hosts(service: str, *, as_json: bool) -> None:
     if as_json:
         say_json(found)
     else:
-        say(fitted(_HEAD, [_row(host) for host in found["hosts"]], ("refusals", "starting", "since", "slots")))
+        say(fitted(_HEAD, [_row(host) for host in found["hosts"]], ("refusals", "starting", "slots")))
 
 
 def _row(host: Document) -> tuple[object, ...]:
     groups = host.get("resource_groups") or {}
+    starting = host.get("starting", 0)
     slots = " ".join(f"{name}:{number}" for name, number in groups.items())
     return (
         host["host"],
         host["state"],
         slots or None,
         host.get("running", 0),
-        host.get("starting", 0),
+        f"{starting} ({queued} queued)" if (queued := host.get("queued")) else starting,
         host.get("refusals", 0),
-        clock(host.get("since")),
-        host.get("reason") or None,
+        _why(host) or None,
     )
+
+
+def _why(host: Document) -> str:
+    """Why a host is closed, and what is planned for it."""
+    planned = [
+        f"{word} {clock(host[key])}" for word, key in (("closes", "close_at"), ("opens", "open_at")) if host.get(key)
+    ]
+    return "; ".join([*([host["reason"]] if host.get("reason") else []), *planned])
 
 
 def close_host(service: str, host: str, body: Document, *, as_json: bool) -> None:
@@ -52,7 +60,7 @@ def _say_host(found: Document, *, as_json: bool) -> None:
     if as_json:
         say_json(found)
         return
-    why = f" ({found['reason']})" if found.get("reason") else ""
+    why = f" ({_why(found)})" if _why(found) else ""
     running = f", {found['running']} running" if found.get("running") else ""
     say(f"host {found['host']}: {found['state']}{why}{running}")
 

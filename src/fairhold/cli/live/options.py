@@ -12,6 +12,9 @@ import typer
 if TYPE_CHECKING:
     from fairhold.client.exchange import Returned, Steps
 
+STATES = ("waiting", "blocked", "held", "running", "done", "failed", "cancelled")
+KEYS = ("consumer", "user", "job", "kind")
+"""What usage can be summed by."""
 _SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([kKMGT]?)(i?B)?")
 _COMPLETION = 0.5
 """Seconds that the service may take to help a shell."""
@@ -104,6 +107,31 @@ def complete_host(incomplete: str) -> list[str]:
 
     found = _ask(hosts()) or {"hosts": []}
     return [row["host"] for row in found["hosts"] if row["host"].startswith(incomplete)]
+
+
+def complete_job_or_consumer(incomplete: str) -> list[tuple[str, str]]:
+    """What can be explained: jobs that are not over, and leaves."""
+    return [*complete_job(incomplete), *((path, "") for path in complete_consumer(incomplete))]
+
+
+def complete_group(incomplete: str) -> list[str]:
+    """Resource groups."""
+    from fairhold.client.steps import consumers  # noqa: PLC0415
+
+    groups = (_ask(consumers()) or {"resource_groups": {}})["resource_groups"]
+    return [name for name in groups if name.startswith(incomplete)]
+
+
+def complete_state(incomplete: str) -> list[str]:
+    """States of jobs."""
+    return [name for name in STATES if name.startswith(incomplete)]
+
+
+def complete_keys(incomplete: str) -> list[str]:
+    """What usage can be summed by; after a comma what has not been named."""
+    before, comma, last = incomplete.rpartition(",")
+    named = before.split(",")
+    return [f"{before}{comma}{name}" for name in KEYS if name.startswith(last) and name not in named]
 
 
 Service = Annotated[

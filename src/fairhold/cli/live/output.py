@@ -40,7 +40,17 @@ def print_output(service: str, name: str, attempt: int, *, follow: bool) -> None
     for each in connection.run(steps.tasks(job))["tasks"]:
         if each.get("attempts"):
             _write(f"==> {job}.{each['task']} <==\n".encode())
-            _Reader(connection, job, int(each["task"]), attempt).read(follow=False)
+            _read_what_is_here(_Reader(connection, job, int(each["task"]), attempt))
+
+
+def _read_what_is_here(reader: _Reader) -> None:
+    """Print a task's output; one that lies on another host does not hide those after it."""
+    try:
+        reader.read(follow=False)
+    except Refused as error:
+        if error.code != "no-output":
+            raise
+        complain(str(error))
 
 
 class _Reader:
@@ -102,7 +112,8 @@ class _Reader:
         if tasks["tasks"] == 1:
             return False
         rows = self._connection.run(steps.tasks(self._job))["tasks"]
-        state = next((row["state"] for row in rows if int(row["task"]) == self._task), "done")
+        spans = ((int(row["task"]), int(row.get("through", row["task"])), row["state"]) for row in rows)
+        state = next((state for first, last, state in spans if first <= self._task <= last), "done")
         return state in steps.OVER
 
 

@@ -10,7 +10,7 @@ import typer
 from fairhold.cli.live.options import Duration, Json, Pair, Service, by_name
 
 plan_app = typer.Typer(no_args_is_help=True, help="Show, compare, replace and take back the plan of the service.")
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Plan file, YAML or JSON.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Plan file, YAML or JSON; `-` is standard input.")]
 Was = Annotated[
     list[str] | None,
     typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.cli.files import diff_text
@@ -17,7 +18,6 @@ from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from fairhold.client.exchange import Document, Steps
 
@@ -49,9 +49,8 @@ def list_versions(service: str, *, as_json: bool) -> None:
 
 def show_difference(service: str, path: Path, was: Mapping[str, str], *, as_json: bool) -> None:
     """`plan diff`: what a plan would change now."""
-    text = read_text(path)
-    with_file = _OfFile(path)
-    found = with_file.run(service, steps.diff_plan(text, was))
+    path, text = _read(path)
+    found = _OfFile(path).run(service, steps.diff_plan(text, was))
     if as_json:
         say_json(found)
     else:
@@ -63,7 +62,7 @@ def apply_plan(service: str, path: Path, body: Document, seen: int | None, *, is
 
     seen : version that it was made from, None = the one in force
     """
-    text = read_text(path)
+    path, text = _read(path)
     found = _OfFile(path).run(service, steps.apply_plan({"text": text, **body}, seen, is_dry=is_dry))
     _say_applied(found, str(path), is_dry=is_dry, as_json=as_json)
 
@@ -72,6 +71,12 @@ def revert_plan(service: str, version: int | None, comment: str, *, as_json: boo
     """`plan revert`: put an earlier plan in force again."""
     found = connect(service).run(steps.revert_plan(version, comment))
     _say_applied(found, "", is_dry=False, as_json=as_json)
+
+
+def _read(path: Path) -> tuple[Path, str]:
+    """A plan file and its text; `-` is standard input."""
+    source = Path("/dev/stdin") if str(path) == "-" else path
+    return source, read_text(source)
 
 
 def _say_applied(found: Document, name: str, *, is_dry: bool, as_json: bool) -> None:

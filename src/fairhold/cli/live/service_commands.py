@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
+from fairhold.cli.live.options import Duration, Json, Service, Size
 
 State = Annotated[
     Path | None,
@@ -41,6 +41,28 @@ def serve(
     agents: Annotated[
         str, typer.Option("--agents", metavar="HOST:PORT", help="To listen at for agents of other machines.")
     ] = "",
+    lease: Annotated[
+        str, typer.Option("--lease", metavar="DURATION", help="Of agents of other machines.", click_type=Duration())
+    ] = "10m",
+    starts: Annotated[
+        int, typer.Option("--starts", metavar="N", help="That a machine is given in a second at most.", min=1)
+    ] = 2000,
+    output: Annotated[
+        int,
+        typer.Option(
+            "--output-limit", metavar="SIZE", help="Kept of what an attempt prints; 0 = all.", click_type=Size()
+        ),
+    ] = 1 << 30,
+    keep_jobs: Annotated[
+        str,
+        typer.Option(
+            "--keep-jobs", metavar="DURATION", help="Jobs that are over, with outputs; 0 = all.", click_type=Duration()
+        ),
+    ] = "30d",
+    keep_log: Annotated[
+        str,
+        typer.Option("--keep-log", metavar="DURATION", help="Events and cycles; 0 = all.", click_type=Duration()),
+    ] = "7d",
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -50,7 +72,10 @@ def serve(
 
     if level.upper() not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
         raise UsageError("--log: write debug, info, warning or error")
-    run(Wanted(plan, state, host, listen, port, certificate, key, agents, names or [], level.upper()))
+    wanted = Wanted(
+        plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
+    )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts)
+    run(wanted)
 
 
 def stop(

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.cli.live.printing import say
 from fairhold.client.finding import CURRENT, STATE, base_directory
 from fairhold.errors import Fault, InputError, UsageError, printable
+from fairhold.units import SECOND, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_LONGEST_LEASE = 86_400 * SECOND
+_LEAST_SILENCE = 5.0
+"""Seconds: a busy machine may say nothing for a while."""
 _NEEDS = "the service needs more than the base: pip install 'fairhold[service]'"
 _EXTRA = ("fastapi", "pydantic", "pydantic_core", "prometheus_client", "starlette", "uvicorn", "anyio", "h11")
 
@@ -30,22 +34,37 @@ class Wanted(NamedTuple):
     certificate: Path | None
     key: Path | None
     agents: str
+    lease: str | int
+    output: int
     names: Sequence[str]
     level: str
+    keep_jobs: str | int = "30d"
+    keep_log: str | int = "7d"
+    starts: int = 2000
 
 
 def serve(wanted: Wanted) -> None:
     """Run the service until it is asked to stop. Raises InputError, UsageError."""
     try:
+        from fairhold.engines.agents.settings import AgentSettings  # noqa: PLC0415
         from fairhold.runtime.live.opening import LiveSettings  # noqa: PLC0415
+        from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
         from fairhold.service.server import serve as run  # noqa: PLC0415
         from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
+        from fairhold.store.directory import FILE  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] in _EXTRA:
             raise UsageError(_NEEDS) from None
         raise
     directory = _directory(wanted)
-    live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents))
+    if wanted.plan is None and not (directory / FILE).exists():
+        raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
+    lease = _lease(wanted.lease)
+    silence = min(AgentSettings().silence, max(lease, _LEAST_SILENCE))  # so that a lease that is over is noticed
+    tasks = AgentSettings(starts_per_second=wanted.starts, lease=lease, silence=silence, output=wanted.output)
+    log = _micros(wanted.keep_log)
+    keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
+    live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents), tasks=tasks, keep=keep)
     settings = ServiceSettings(
         directory,
         host=wanted.listen,
@@ -96,6 +115,18 @@ def _address(text: str) -> tuple[str, int] | None:
     if not port.isdecimal() or int(port) > 65_535:
         raise UsageError(f"--agents {printable(text)}: write HOST:PORT, as 10.0.0.1:7879")
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - what its user asked for
+
+
+def _lease(duration: str | int) -> float:
+    """Seconds."""
+    micros = _micros(duration)
+    if not SECOND <= micros <= _LONGEST_LEASE:
+        raise UsageError("--lease: write 1s to 1d")
+    return micros / SECOND
+
+
+def _micros(duration: str | int) -> int:
+    return duration * SECOND if isinstance(duration, int) else parse_duration(duration) or 0
 
 
 def run_agent(words: Sequence[str]) -> None:

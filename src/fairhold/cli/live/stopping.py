@@ -28,7 +28,7 @@ def stop_service(service: str, how: str, *, wait: bool, as_json: bool) -> int:
     try:
         while wait:
             try:
-                if connection.run(steps.health())["started"] != started:  # it is back already
+                if connection.run(steps.health(patience=0))["started"] != started:  # it is back already
                     break
             except ServiceError as error:
                 if error.status not in {429, 503}:

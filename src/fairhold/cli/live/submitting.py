@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import Connection, connect
+from fairhold.cli.live.endings import bad_endings, is_own_exit
+from fairhold.cli.live.names import better
 from fairhold.cli.live.options import by_name
 from fairhold.cli.live.printing import say, say_json
 from fairhold.client import steps
-from fairhold.client.errors import ConnectionLost
+from fairhold.client.errors import ConnectionLost, Refused
 from fairhold.client.terms import after_rows, job_terms, new_key, own_environment
 from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.runtime.outlet import complain, tell
@@ -64,7 +66,10 @@ def submit_job(
     connection = connect(service)
     sent: list[Document] = []
     try:
-        sent.append(_submit(connection, terms, key or new_key()))
+        try:
+            sent.append(_submit(connection, terms, key or new_key()))
+        except Refused as error:
+            raise better(connection, error, consumer) from None
         if as_json and not wait:
             say_json(sent[0])
         elif not as_json:
@@ -140,6 +145,9 @@ def _wait(connection: Connection, jobs: list[Document], *, as_json: bool) -> int
     for job in over:
         if job["state"] == "cancelled" or (len(over) > 1 and _code(job)):
             complain(f"job {job['job']} is {job['state']}")
+        if job["state"] == "failed" and not is_own_exit(connection, job):
+            for line in bad_endings(connection, job["job"]):
+                complain(f"job {job['job']}: {line}")
     return next((_code(job) for job in over if _code(job)), 0)
 
 

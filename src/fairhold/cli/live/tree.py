@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 COLUMNS = ("owned", "held", "borrowed", "lent", "waiting")
 _BY_WEIGHT = ("held", "waiting", "owned", "borrowed", "lent")
-"""Which columns a narrow terminal keeps; bars come last."""
+"""Which columns a narrow terminal keeps."""
 _BAR, _LEAST_BAR = 48, 8
 _GAP = 2
 _LEAST_NAME = 12
+_FIRST = ("held",)
+"""Columns that come before a bar where there is not room for all."""
 
 
 class Mark(NamedTuple):
@@ -91,7 +93,8 @@ def _tree(title: str, found: Document, room: int) -> Tree:
     sizes = {name: max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(COLUMNS)}
     kept = []
     for name in _BY_WEIGHT:
-        if sizes[name] + _GAP > left:
+        kept_free = 0 if name in _FIRST else _GAP + _LEAST_BAR
+        if sizes[name] + _GAP > left - kept_free:
             break
         left -= sizes[name] + _GAP
         kept.append(name)

@@ -19,7 +19,7 @@ from fairhold.rules.ratios import fill_sharers
 from fairhold.rules.sharing import needs_of_sharers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairhold.cycle.run import CycleResult
     from fairhold.kernels.amounts import Amounts
@@ -71,27 +71,38 @@ def _levels(result: CycleResult, row: int) -> Iterator[Level]:
 
 def level_of(result: CycleResult, row: int) -> Level:
     """The division in which a row has its part: among the siblings that are under its policy."""
-    owns, shares = result.snapshot.rows.is_owner[row], result.draft.planned is not None
-    derive = derive_owned if owns else derive_shares if shares else derive_level
-    return derive(result, result.snapshot.rows.tree.parent[row])
+    return _divider(result, row)(result, result.snapshot.rows.tree.parent[row])
+
+
+def _divider(result: CycleResult, row: int) -> Callable[[CycleResult, int], Level]:
+    if result.snapshot.rows.is_owner[row]:
+        return derive_owned
+    return derive_level if result.draft.planned is None else derive_shares
 
 
 def derive_level(result: CycleResult, parent: int) -> Level:
     """The division of one parent's quota, derived again exactly."""
-    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
-    amount = draft.quota[parent]
-    filling = fill_children(snapshot, needs_of_sharers(snapshot, draft), parent, Fraction(amount))
+    rows = result.snapshot.rows
+    filling = _filling(result, parent)
     first, end = rows.tree.first[parent], rows.tree.end[parent]
     phase = "enough" if filling.den == 0 else "rest" if filling.phase == PHASE_REST else "owners"
+    water = _water(filling)
     return Level(
         parent=rows.path(parent),
-        amount=amount,
-        water=_water(filling),
+        amount=result.draft.quota[parent],
+        water=water,
         phase=phase,
         siblings=tuple(
-            _standing(result, filling, child, child - first) for child in range(first, end) if not rows.is_owner[child]
+            _standing(result, filling, water, child, child - first)
+            for child in range(first, end)
+            if not rows.is_owner[child]
         ),
     )
+
+
+def _filling(result: CycleResult, parent: int) -> Filling:
+    snapshot, draft = result.snapshot, result.draft
+    return fill_children(snapshot, needs_of_sharers(snapshot, draft), parent, Fraction(draft.quota[parent]))
 
 
 def derive_shares(result: CycleResult, parent: int) -> Level:
@@ -154,6 +165,17 @@ def _bound_of_sharer(result: CycleResult, row: int, exact: Fraction, water: Frac
     return Bound.PLANNED if exact > water * rows.ratio[row] else Bound.SHARE
 
 
+def derive_standing(result: CycleResult, row: int) -> Standing:
+    """One consumer's place in the division in which it has its part; not of the root."""
+    rows = result.snapshot.rows
+    parent = rows.tree.parent[row]
+    if _divider(result, row) is derive_level:  # the others are not asked for, they may be many
+        filling = _filling(result, parent)
+        return _standing(result, filling, _water(filling), row, row - rows.tree.first[parent])
+    path = rows.path(row)
+    return next(each for each in level_of(result, row).siblings if each.path == path)
+
+
 def _water(filling: Filling) -> Fraction:
     """The λ that gives these amounts: of several the largest, at which most children stand by their ratio.
 
@@ -168,9 +190,9 @@ def _water(filling: Filling) -> Fraction:
     return min(open_ones, default=max(full_ones))
 
 
-def _standing(result: CycleResult, filling: Filling, row: int, child: int) -> Standing:
+def _standing(result: CycleResult, filling: Filling, water: Fraction, row: int, child: int) -> Standing:
     exact = filling.share(child)
-    return _numbers(result, row, exact, _bound(result, filling, row, exact))
+    return _numbers(result, row, exact, _bound(result, filling, water, row, exact))
 
 
 def _numbers(result: CycleResult, row: int, exact: Fraction, bound: Bound) -> Standing:
@@ -193,7 +215,7 @@ def _numbers(result: CycleResult, row: int, exact: Fraction, bound: Bound) -> St
     )
 
 
-def _bound(result: CycleResult, filling: Filling, row: int, exact: Fraction) -> Bound:
+def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exact: Fraction) -> Bound:
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     need, owned = draft.needs.need[row], rows.plan.owned[row]
     if exact >= need:
@@ -207,7 +229,7 @@ def _bound(result: CycleResult, filling: Filling, row: int, exact: Fraction) -> 
         return Bound.NOTHING_LEFT
     if filling.phase == PHASE_REST:
         return Bound.EVEN if rows.entry.settings.distribute_evenly else Bound.EQUAL
-    return Bound.GUARANTEE if exact > _water(filling) * owned else Bound.RATIO
+    return Bound.GUARANTEE if exact > water * owned else Bound.RATIO
 
 
 def _wanted_below(result: CycleResult, row: int) -> int:

@@ -15,7 +15,7 @@ from fairhold.orchestrator.instructions import Start
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from fairhold.engines.agents.link import Link
@@ -39,8 +39,9 @@ class Agents:
     own_host  : the plan's name of the service's own machine; a start for a host of that name, for none, or for one
                 whose agent was never connected goes to the own machine
     address   : host and port (0 = any) for agents of other machines; None = there are none
-    awaited   : other machines that may still run something from before the service's start; they are gone when a
-                lease has run out since then, or report before
+    awaited   : other machines that may still run something from before the service's start, with their spools; they
+                are gone when a lease has run out since then, or report before
+    lease_before : seconds of the longest lease that they may have from before
     complain  : is told, from that thread, what goes wrong with connections
     clock     : seconds that do not go back; now : instant. A test that sets them calls `wake`
 
@@ -58,7 +59,8 @@ class Agents:
         on_events: Callable[[], None] = lambda: None,
         own_host: str = "",
         address: tuple[str, int] | None = None,
-        awaited: Iterable[str] = (),
+        awaited: Mapping[str, str] | None = None,
+        lease_before: float = 0.0,
         settings: AgentSettings | None = None,
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
@@ -71,7 +73,7 @@ class Agents:
         self._complain = complain
         self._clock = clock
         self._lock = threading.Lock()
-        self._routes = Routes(own_host, awaited := set(awaited))
+        self._routes = Routes(own_host, awaited or ())
         self._posted: list[Posted] = []
         self._reports: list[tuple[Report, Link | None]] = []
         self._is_closing = self._has_news = False
@@ -95,7 +97,8 @@ class Agents:
             complain=complain,
             clock=clock,
             now=now,
-            awaited=awaited,
+            awaited=awaited or {},
+            lease_before=lease_before,
         )
         self._wire = self._talk.wire = Wire(
             doors, self._talk, secret=secret, settings=settings, complain=complain, clock=clock

@@ -12,6 +12,11 @@ MARGIN = 5.0
 """Seconds on top, for supervisors that kill and for what is rounded."""
 
 
+def length(seconds: float) -> float:
+    """Seconds after which a lease is certainly over, counted by the service."""
+    return seconds * (1 + DRIFT) + MARGIN
+
+
 class Leases:
     """Until when each machine may still run something, on the service's clock.
 
@@ -19,13 +24,21 @@ class Leases:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._length = seconds * (1 + DRIFT) + MARGIN
+        self._length = length(seconds)
         self._until: dict[str, float] = {}
         self._silent: set[str] = set()
 
-    def promise(self, machine: str, now: float) -> None:
-        """A machine is about to be given a lease; `now` is not before the host's own beginning of it."""
-        self._until[machine] = max(self._until.get(machine, now), now + self._length)
+    def promise(self, machine: str, now: float, seconds: float | None = None) -> None:
+        """A machine is about to be given a lease; `now` is not before the host's own beginning of it.
+
+        seconds : of a lease that was given before, which may have been longer
+        """
+        ends = now + (self._length if seconds is None else length(seconds))
+        self._until[machine] = max(self._until.get(machine, now), ends)
+
+    def runs(self, machine: str, now: float) -> bool:
+        """Whether a lease of a machine may not be over yet."""
+        return self._until.get(machine, now) > now
 
     def connected(self, machine: str) -> None:
         """It tells itself what runs; nothing is concluded from its lease."""

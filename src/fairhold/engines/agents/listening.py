@@ -19,11 +19,8 @@ _LONGEST_PATH = 107
 _BACKLOG = 64
 
 
-def listen_here(directory: Path) -> socket.socket:
-    """The Unix socket of a state directory, for its owner only; takes the place of one that a service left behind.
-
-    Raises InputError where the path is too long or something else has that name, and OSError.
-    """
+def check_path(directory: Path) -> None:
+    """Raise InputError where no Unix socket can be in a state directory, because its path is too long."""
     path = directory / SOCKET
     if len(os.fsencode(path)) > _LONGEST_PATH:
         raise InputError(
@@ -36,6 +33,15 @@ def listen_here(directory: Path) -> socket.socket:
                 )
             ]
         )
+
+
+def listen_here(directory: Path) -> socket.socket:
+    """The Unix socket of a state directory, for its owner only; takes the place of one that a service left behind.
+
+    Raises InputError where the path is too long or something else has that name, and OSError.
+    """
+    check_path(directory)
+    path = directory / SOCKET
     if os.path.lexists(path):
         if not stat.S_ISSOCK(path.lstat().st_mode):
             mend = "remove it, or choose another state directory"

@@ -46,7 +46,11 @@ class Waiting:
 
 @dataclass(slots=True)
 class Machine:
-    """A machine that was connected at least once, or is waited for since the service started."""
+    """A machine that was connected at least once, or is waited for since the service started.
+
+    spool    : identity of where its agent keeps its attempts
+    is_bound : something may run there while it is silent, of which only that spool can tell the end
+    """
 
     name: str
     pace: Pace
@@ -56,6 +60,8 @@ class Machine:
     version: str = ""
     slots: int = 0
     beat: int = 0
+    spool: str = ""
+    is_bound: bool = False
     waiting: dict[int, Waiting] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
 

@@ -23,7 +23,7 @@ def token(secret: bytes, attempt: int) -> str:
     return hmac.digest(secret, str(attempt).encode(), "sha256").hex()
 
 
-def start(order: Start, spec: Spec, *, secret: bytes, weight: int) -> Message:
+def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit: int) -> Message:
     """Run this. Names of files are relative to the agent's directory: where that is, only the agent knows."""
     folder = f"jobs/{folder_name(order.job)}"
     stem = f"{folder}/{order.index}"
@@ -40,6 +40,7 @@ def start(order: Start, spec: Spec, *, secret: bytes, weight: int) -> Message:
         "job_directory": f"{stem}.dir",
         "time_limit": spec.time_limit / SECOND,
         "memory": spec.memory,
+        "output_limit": output_limit,
         "signal": spec.notice,
         "lead": spec.lead / SECOND,
         "weight": weight,
@@ -69,7 +70,7 @@ def notice(order: Notify, now: int) -> Message:
         "seconds": max(0, order.deadline - now) / SECOND,
         "reason": order.reason,
         "for": order.taker or None,
-        "cycle": None,
+        "cycle": order.cycle or None,
     }
 
 

@@ -32,7 +32,7 @@ _Kind = TypeVar("_Kind")
 class Inventory(NamedTuple):
     """All that an agent holds; see `MachineReported`.
 
-    host  : what the agent calls its host
+    host  : what the agent calls its host; spool: identity of where it keeps its attempts
     slots : how many it offers
     """
 
@@ -42,6 +42,7 @@ class Inventory(NamedTuple):
     slots: int
     last: int
     held: tuple[Held, ...]
+    spool: str = ""
 
 
 def inventory(message: Mapping[str, Any]) -> Inventory:
@@ -70,6 +71,7 @@ def inventory(message: Mapping[str, Any]) -> Inventory:
         number(message, "slots"),
         number(message, "last"),
         tuple(held),
+        str(message.get("spool") or "")[:_LONGEST_NAME],
     )
 
 

@@ -15,6 +15,7 @@ class AgentSettings:
     silence           : without a word, or without taking what is sent, after which a connection is given up
     lease             : of the agents of other machines; the own one has none
     weight            : part of the processors that a task gets where they are short, 100 = as every other program
+    output            : bytes of what an attempt prints that are kept, 0 = all
     strangers         : connections that may be in their handshake at once
     backlog           : bytes that may wait for an agent that reads slowly
     reports           : events that may wait for the orchestrator before the agents are no longer read
@@ -26,6 +27,7 @@ class AgentSettings:
     silence: float = 60.0
     lease: float = 600.0
     weight: int = 100
+    output: int = 1024 * 1024 * 1024
     strangers: int = 64
     backlog: int = 8 * 1024 * 1024
     reports: int = 50_000

@@ -44,7 +44,8 @@ class Talk:
 
     report  : is given every event with the connection it came over, in order
     clock   : seconds that do not go back; now : instant
-    awaited : other machines that may still run something from before the service's start
+    awaited : other machines that may still run something from before the service's start, with their spools
+    lease_before : seconds of the leases that they may have
     """
 
     wire: Wire
@@ -60,7 +61,8 @@ class Talk:
         complain: Callable[[str], None],
         clock: Callable[[], float],
         now: Callable[[], int],
-        awaited: Iterable[str],
+        awaited: Mapping[str, str],
+        lease_before: float,
     ) -> None:
         self._secret = secret
         self._own_host = own_host
@@ -73,10 +75,11 @@ class Talk:
         self._busy: dict[str, Machine] = {}
         self._leases = Leases(settings.lease)
         self._machine(OWN)
-        for name in awaited:
+        for name, spool in awaited.items():
             if name != OWN:
-                self._machine(name)
-                self._leases.promise(name, clock())
+                machine = self._machine(name)
+                machine.spool, machine.is_bound = spool, True
+                self._leases.promise(name, clock(), max(lease_before, settings.lease))
                 self._leases.broken(name)
 
     def status(self) -> tuple[MachineStatus, ...]:
@@ -117,7 +120,7 @@ class Talk:
         assert link.machine is not None
         machine = self._machines[link.machine]
         self._complain(f"the agent of {machine.name or 'this machine'} is not connected any more: {why}")
-        machine.link, machine.since = None, self._now()
+        machine.link, machine.since, machine.is_bound = None, self._now(), bool(link.known)
         machine.drop_waiting()
         self._busy.pop(machine.name, None)
         self._leases.broken(machine.name)
@@ -131,8 +134,11 @@ class Talk:
         if not link.is_own and name in (OWN, self._own_host):
             raise BrokenLinkError("an agent of another machine gives the name of the service's own")
         machine = self._machine(name)
+        if not link.is_own and inventory.spool != machine.spool and machine.spool:
+            self._refuse_another(machine, now)
         if machine.link:
             self.wire.give_up(machine.link, "a newer connection took its place")
+        machine.spool = inventory.spool
         link.machine, machine.link = name, link
         link.known.update(held.attempt for held in inventory.held)
         machine.since, machine.beat = self._now(), 0
@@ -140,8 +146,16 @@ class Talk:
         self._leases.connected(name)
         if not link.is_own:
             self._leases.promise(name, now)
-        self._report(MachineReported(name, inventory.boot, inventory.last, inventory.held), link)
+        self._report(MachineReported(name, inventory.boot, inventory.last, inventory.held, inventory.spool), link)
         self._say(link, messages.welcome(None if link.is_own else self._settings.lease))
+
+    def _refuse_another(self, machine: Machine, now: float) -> None:
+        """An agent with another spool knows nothing of what the one before runs. Raises BrokenLinkError."""
+        if machine.link:
+            raise BrokenLinkError(f"another agent is connected as {machine.name}; give each host a name of its own")
+        if machine.is_bound and self._leases.runs(machine.name, now):
+            what = f"its spool is new, and the lease of what {machine.name} ran before is not over"
+            raise BrokenLinkError(f"{what}; it is let in when that is")
 
     # -- what agents are told
 
@@ -205,7 +219,13 @@ class Talk:
 
     def _start(self, link: Link, waiting: Waiting) -> None:
         start = waiting.start
-        message = messages.start(start, waiting.spec, secret=self._secret, weight=self._settings.weight)
+        message = messages.start(
+            start,
+            waiting.spec,
+            secret=self._secret,
+            weight=self._settings.weight,
+            output_limit=self._settings.output,
+        )
         try:
             self.wire.send(link, message)
         except FrameError as error:

@@ -1,8 +1,13 @@
-"""Machines that close and open at set times."""
+"""What happens at set times: machines close and open, and a plan that was applied for a time goes."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+MOST_RETURNS = 16
+"""Plans for a time on top of one another."""
+LATER = 60_000_000
+"""Microseconds until it is tried again to bring a plan back whose leaves the jobs cannot go back to."""
 
 
 class Closing(NamedTuple):
@@ -12,3 +17,16 @@ class Closing(NamedTuple):
     open_at: int
     reason: str
     drain: bool
+
+
+class Return(NamedTuple):
+    """A plan comes back.
+
+    at      : instant
+    version : of the plan
+    moved   : path in the plan that goes → path in the one that comes back
+    """
+
+    at: int
+    version: int
+    moved: dict[str, str]

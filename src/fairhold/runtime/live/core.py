@@ -21,17 +21,18 @@ from fairhold.orchestrator.events import (
 )
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
-from fairhold.orchestrator.instructions import Forget, JobOver, Notify, Start, Stop, WakeAt, Withdraw
+from fairhold.orchestrator.instructions import JobOver, WakeAt
+from fairhold.orchestrator.outbox import Outbox
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
-from fairhold.runtime.live.closings import Closing
+from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
-from fairhold.runtime.live.journal import CLOSING, PLAN_APPLIED, Journal
+from fairhold.runtime.live.journal import CLOSING, LABELLED, PLAN_APPLIED, Journal
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
-from fairhold.runtime.live.submitting import Limits, check_limits, still_waited_for
+from fairhold.runtime.live.submitting import Limits, Waiting, check_limits, still_waited_for
 from fairhold.runtime.live.usage import LiveUsage
 from fairhold.runtime.live.windows import windows_of
 
@@ -41,12 +42,10 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.events import Event
-    from fairhold.ports import Store
+    from fairhold.ports import FinishedJob, Store
     from fairhold.runtime.live.submitting import Submission
 
 _LOG = logging.getLogger("fairhold")
-Order = Start | Notify | Withdraw | Stop | Forget
-"""What agents are told."""
 
 
 class Core:
@@ -56,12 +55,13 @@ class Core:
     orchestrator : decides
     specs        : what jobs run
     journal      : what the next commit writes
-    orders       : instructions to carry out after the commit
+    outbox       : instructions to carry out after the commit
     wake         : instant at which `Woken` is due, None = nothing is
     over         : names of jobs that ended in this round
-    reverts      : (instant, version) of the plan that comes back, None = none does
+    returns      : plans that come back, the next one in front
     closings     : machine → when it closes and opens again
     usage        : the accounts
+    waiting      : counts for the limits
     reclaims     : which cycle took back what runs
     """
 
@@ -80,17 +80,19 @@ class Core:
         self.own = own
         self.limits = limits or Limits()
         self._pace = (cycle_min_gap, cycle_max_interval)
+        self._is_closing = False
         self.journal = Journal(store)
         self.specs = Specs(store, self.journal)
         self.cycle_notes = CycleNotes()
         self.usage = LiveUsage(store, self.journal)
         self.reclaims = Reclaims()
-        self.orders: list[Order] = []
+        self.waiting = Waiting()
+        self.outbox = Outbox()
         self.over: list[str] = []
         self.wake: int | None = None
         self.next_job = 1
         self.version = 0
-        self.reverts: tuple[int, int] | None = None
+        self.returns: tuple[Return, ...] = ()
         self.closings: dict[str, Closing] = {}
         self.plan: Plan
         self.orchestrator: Orchestrator
@@ -111,7 +113,7 @@ class Core:
                 self.apply_plan(text, author, f"read from {name}", self.version)
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))
-        for machine in sorted({self.cluster.machine_of(host) for _, host in self.cluster.hosts}):
+        for machine in sorted(self._machines()):
             self.feed(MachineSilent(machine))
         self.orchestrator.changed_all()
 
@@ -127,7 +129,7 @@ class Core:
         self.usage.begin(self.cluster, now)
         self.version = 1
         version = PlanVersion(1, now, author, f"read from {name}", text)
-        self.journal.note_entry([PLAN_APPLIED, 1, {}, None, windows_of(self.cluster)], now)
+        self.journal.note_entry([PLAN_APPLIED, 1, {}, [], windows_of(self.cluster)], now)
         self.journal.write(lambda batch: batch.put_plan(version))
 
     def use(self, plan: Plan, cluster: Cluster) -> None:
@@ -135,9 +137,14 @@ class Core:
         self.plan = plan
         gap, interval = self._pace
         self.orchestrator = Orchestrator(
-            cluster, cycle_min_gap=gap, cycle_max_interval=interval, on_cycle=self.cycle_notes.take
+            cluster,
+            cycle_min_gap=gap,
+            cycle_max_interval=interval,
+            on_cycle=self.cycle_notes.take,
+            on_stage=self.cycle_notes.begin,
         )
-        self.orchestrator.now = self.now()
+        self.orchestrator.is_closing = self._is_closing
+        self.wake = self.orchestrator.now = self.now()
         self.orchestrator.changed_all()
 
     # Time
@@ -146,8 +153,8 @@ class Core:
     def due(self) -> int | None:
         """When something is to be done next, None = nothing is."""
         instants = [instant for each in self.closings.values() for instant in each[:2] if instant]
-        if self.reverts is not None:
-            instants.append(self.reverts[0])
+        if self.returns:
+            instants.append(self.returns[0].at)
         if self.wake is not None:
             instants.append(self.wake)
         return min(instants, default=None)
@@ -155,9 +162,13 @@ class Core:
     def pass_time(self) -> None:
         """Do what is due."""
         now = self.now()
-        if self.reverts is not None and self.reverts[0] <= now:
-            self._revert(self.reverts[1])
+        if self.returns and self.returns[0].at <= now:
+            self._come_back(*self.returns)
+        machines = self._machines()
         for machine, plan in list(self.closings.items()):
+            if machine not in machines:  # another plan has no such host
+                self._plan_closing(machine, None)
+                continue
             if plan.close_at and plan.close_at <= now:
                 self._plan_closing(machine, plan._replace(close_at=0))
                 self.feed(MachineClosed(machine, plan.reason, plan.drain))
@@ -169,15 +180,17 @@ class Core:
             if self.wake is not None and self.wake <= self.now():
                 self.feed(Woken())
 
-    def _revert(self, version: int) -> None:
-        """The time of a plan is over: the one before comes back, unless its leaves are in use no more."""
-        self.reverts = None
-        found = self.store.plan(version)
+    def _come_back(self, due: Return, *later: Return) -> None:
+        """The time of a plan is over: the one before comes back, with the jobs that moved; else it is tried later."""
+        found = self.store.plan(due.version)
         assert found is not None
+        plan = parse_plan(found.text, f"plan {due.version}")[0]
+        said = self._next_plan("fairhold", f"plan {due.version} comes back", found.text)
         try:
-            self.apply_plan(found.text, "fairhold", f"plan {version} comes back", self.version)
+            self._put_in_force(plan, said, due.moved, later)
         except InputError as error:
-            _LOG.warning("plan %s cannot come back: %s", version, error)
+            _LOG.warning("plan %s cannot come back yet: %s", due.version, error)
+            self.returns = (due._replace(at=self.now() + LATER), *later)
 
     def _plan_closing(self, machine: str, plan: Closing | None) -> None:
         if plan is None or not (plan.close_at or plan.open_at):
@@ -190,10 +203,13 @@ class Core:
         """Close a machine, now or at an instant, until an instant or until it is opened."""
         if not at:
             self.feed(MachineClosed(machine, reason, drain))
-        elif machine not in {self.cluster.machine_of(host) for _, host in self.cluster.hosts}:
+        elif machine not in self._machines():
             raise InputError([Fault("unknown-host", f"there is no host `{machine}`", "`fairhold hosts` shows them")])
-        if at or until:
+        if at or until or machine in self.closings:
             self._plan_closing(machine, Closing(at, until, reason, drain))
+
+    def _machines(self) -> set[str]:
+        return {self.cluster.machine_of(host) for _, host in self.cluster.hosts}
 
     def open_machine(self, machine: str) -> None:
         """Open a machine; a planned closing is forgotten."""
@@ -203,7 +219,7 @@ class Core:
 
     def wind_down(self, *, stop: bool) -> None:
         """Start nothing more; stop: what runs is stopped and waits for the next start of the service."""
-        self.orchestrator.is_closing = True
+        self._is_closing = self.orchestrator.is_closing = True
         if stop:
             for name in [job.name for job in self.orchestrator.jobs.values() if job.attempts]:
                 self.feed(JobRequeued(name))
@@ -211,7 +227,7 @@ class Core:
     # Events
 
     def feed(self, event: Event) -> None:
-        """Hand an event to the orchestrator; what it decides goes to the journal, what it orders to `orders`."""
+        """Hand an event to the orchestrator; what it decides goes to the journal, what it orders to the outbox."""
         now = self.now()
         instructions = self.orchestrator.handle(event, now)
         self.usage.note(self.orchestrator.changes, now, self.cluster)
@@ -223,8 +239,7 @@ class Core:
                 self.wake = instruction.instant
             elif isinstance(instruction, JobOver):
                 self.over.append(instruction.job)
-            else:
-                self.orders.append(instruction)
+        self.outbox.add(event, instructions, self.cluster)
 
     def _note(self, changes: list[Change], now: int) -> None:
         codes: dict[str, int] = {}
@@ -243,6 +258,10 @@ class Core:
 
     # What users ask for
 
+    def finished(self, job: str) -> FinishedJob | None:
+        """A job that is over, also where that could not be written yet; None = there is none of this name."""
+        return self.journal.jobs.get(job) or self.store.job(job)
+
     def submit(self, asked: Submission) -> str:
         """Accept a job and return its name; the same user's same key again gives the same job."""
         if asked.key:
@@ -253,12 +272,22 @@ class Core:
         job = str(self.next_job)
         terms = replace(asked.terms, job=job, user=asked.user, after=still_waited_for(self, asked.terms.after))
         self.feed(terms)
+        self.waiting.add(terms)
         self.next_job += 1
         self.journal.put_spec(job, spec_document(asked.spec))
         self.specs.remember(job, asked.spec)
         if asked.key:
             self.journal.put_key(asked.user, asked.key, job, self.orchestrator.now)
         return job
+
+    def relabel(self, job: str, labels: Mapping[str, str]) -> None:
+        """Give a job other labels; nothing where its command is not known any more."""
+        spec = self.specs.of(job)
+        if spec is not None:
+            spec = replace(spec, labels=dict(labels))
+            self.journal.note_entry([LABELLED, job, spec.labels], self.now())
+            self.journal.change_spec(job, spec_document(spec))
+            self.specs.remember(job, spec)
 
     def apply_plan(
         self,
@@ -269,25 +298,41 @@ class Core:
         *,
         until: int = 0,
         moved: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
     ) -> int:
         """Put another plan in force, whole or not at all; returns its version.
 
-        seen : version that the author has seen; another one in force is refused
+        seen  : version that the author has seen; another one in force is refused
         until : instant at which the plan in force now comes back, 0 = never
+        moved : old path → new path of consumers that the plan calls otherwise
+        plan  : what the text says, where it was read already
         """
         if seen != self.version:
             what = f"plan {self.version} is in force, and the change was made from plan {seen}"
             raise InputError([Fault("plan-changed", what, "look at the plan in force and make the change again")])
-        plan = parse_plan(text, "the new plan")[0]
-        now = self.now()
         moved = dict(moved or {})
+        returns: tuple[Return, ...] = ()
+        if until:
+            returns = (Return(until, self.version, {new: old for old, new in moved.items()}), *self.returns)
+        if len(returns) > MOST_RETURNS:
+            what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, on top of one another"
+            raise InputError([Fault("too-many", what, "wait until one has gone, or apply this one for good")])
+        plan = plan or parse_plan(text, "the new plan")[0]
+        return self._put_in_force(plan, self._next_plan(author, comment, text), moved, returns)
+
+    def _next_plan(self, author: str, comment: str, text: str) -> PlanVersion:
+        return PlanVersion(self.version + 1, self.now(), author, comment, text, self.version)
+
+    def _put_in_force(
+        self, plan: Plan, said: PlanVersion, moved: Mapping[str, str], returns: tuple[Return, ...]
+    ) -> int:
+        now, version = said.at, said.version
         cluster = thaw(freeze(self.cluster), open_books(plan, State(now=now)), forgets=True, own=self.own, moved=moved)
-        self.reverts = (until, self.version) if until else None
         self.usage.end_span(now)
-        version = self.version = self.version + 1
-        kept = PlanVersion(version, now, author, comment, text, seen, until)
-        self.journal.note_entry([PLAN_APPLIED, version, moved, self.reverts, windows_of(cluster)], now)
+        kept = said._replace(until=returns[0].at if returns else 0)
+        self.journal.note_entry([PLAN_APPLIED, version, moved, returns, windows_of(cluster)], now)
         self.journal.write(lambda batch: batch.put_plan(kept))
+        self.version, self.returns = version, returns
         self.use(plan, cluster)
         self.usage.plan_changed(cluster, now)
         return version

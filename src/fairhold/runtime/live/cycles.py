@@ -20,35 +20,43 @@ MOST_ROWS = 2_000
 class CycleNotes:
     """Takes what the orchestrator tells of its cycles, and writes it to the journal.
 
-    latest : resource group → document of its latest cycle's quotas, made when asked for
-    micros : resource group → duration of its latest cycle
+    results : resource group → its latest cycle
+    micros  : resource group → duration of its latest cycle, up to its decision
+    stages  : name → nanoseconds that all cycles spent in it
     """
 
     def __init__(self) -> None:
         self.results: dict[str, CycleResult] = {}
         self.micros: dict[str, int] = {}
-        self._waiting: list[tuple[CycleResult, str, str]] = []
-        self._began = perf_counter_ns()
+        self.stages: dict[str, int] = {}
+        self._waiting: list[tuple[CycleResult, str, int, str]] = []
+        self._stage, self._stage_began = "", 0
+        self._began = 0
 
-    def begin(self) -> None:
-        """A round begins; what passes until `take` is counted as the cycle's."""
-        self._began = perf_counter_ns()
+    def begin(self, stage: str) -> None:
+        """A stage of a cycle begins and the one before ends; empty: the cycle is over (`Orchestrator.on_stage`)."""
+        now = perf_counter_ns()
+        if self._stage:
+            self.stages[self._stage] = self.stages.get(self._stage, 0) + now - self._stage_began
+        else:
+            self._began = now
+        self._stage, self._stage_began = stage, now
 
     def take(self, result: CycleResult, cause: str) -> None:
         """A cycle ran; `on_cycle` of the orchestrator, called before the decision is applied."""
         group = result.snapshot.rows.group.name
-        self.micros[group] = (perf_counter_ns() - self._began) // 1000
+        self.begin("note")
+        micros = self.micros[group] = (perf_counter_ns() - self._began) // 1000
         self.results[group] = result
         document: dict[str, Any] = {}
         if result.decision.notices and len(result.snapshot.rows) <= MOST_ROWS:
             document = group_document(result) | decision_document(result)
-        self._waiting.append((result, cause, json.dumps(document) if document else ""))
-        self.begin()
+        self._waiting.append((result, cause, micros, json.dumps(document) if document else ""))
 
     def write(self, journal: Journal, last: int) -> None:
         """Note the cycles of a round; `last` is the number of the latest."""
         waiting, self._waiting = self._waiting, []
-        for number, (result, cause, document) in enumerate(waiting, last - len(waiting) + 1):
+        for number, (result, cause, micros, document) in enumerate(waiting, last - len(waiting) + 1):
             decision = result.decision
             counts = {
                 "granted": sum(grant.units for grant in decision.grants),
@@ -57,5 +65,5 @@ class CycleNotes:
                 "idle": result.draft.idle,
             }
             group = result.snapshot.rows.group.name
-            note = CycleNote(number, result.snapshot.now, group, cause, self.micros[group], json.dumps(counts))
+            note = CycleNote(number, result.snapshot.now, group, cause, micros, json.dumps(counts))
             journal.put_cycle(note, document)

@@ -16,23 +16,27 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fairhold.errors import FairholdError, Fault, InputError
 from fairhold.ports import StoreError, StoreFull
-from fairhold.runtime.live.recovery import frozen
+from fairhold.runtime.live.recovery import Frozen
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from fairhold.orchestrator.events import Event
-    from fairhold.runtime.live.core import Core, Order
+    from fairhold.orchestrator.outbox import Order
+    from fairhold.runtime.live.core import Core
 
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("fairhold")
 SNAPSHOT_EVERY = 20_000
 """Entries of the log after which a new snapshot is taken: a start replays no more than so many, and some."""
 _IDLE = 3600.0
+"""Seconds after which the desk looks again, whatever is due; a lock cannot be waited for without end."""
 _RETRY = 0.5
 """Seconds between tries to write when there was no room."""
 MOST_IN_A_ROUND = 2_000
+SLICE = 1_000
+"""Jobs that a round gathers for a snapshot: two milliseconds' work."""
 
 
 class Agents(Protocol):
@@ -69,6 +73,8 @@ class Desk:
         self._is_woken = False
         self._is_stopping = False
         self._since_snapshot = 0
+        self._frozen: Frozen | None = None
+        self._saver: Thread | None = None
         self._thread = Thread(target=self._run, name="desk", daemon=True)
 
     # From any thread
@@ -141,20 +147,21 @@ class Desk:
                 stopping = self._is_stopping
             self.round(calls)
             if stopping and not self._calls:
-                self._snapshot()
+                self._last_snapshot()
                 return
 
     def _timeout(self) -> float:
         if self.trouble is not None:
             return _RETRY
+        if self._frozen is not None:
+            return 0.0
         due = self.core.due
-        return _IDLE if due is None else max(0.0, (due - self.core.now()) / SECOND)
+        return _IDLE if due is None else min(_IDLE, max(0.0, (due - self.core.now()) / SECOND))
 
     def round(self, calls: Iterable[tuple[Callable[[Core], Any], Future[Any], bool]]) -> None:
         """One round; in trouble nothing new is accepted until what is decided already could be written."""
         began = time.perf_counter_ns()
         core = self.core
-        core.cycle_notes.begin()
         answers = self._answers = []
         for ask, answer, is_write in calls:
             if not answer.set_running_or_notify_cancel():
@@ -171,20 +178,25 @@ class Desk:
         self._commit()
         committed = time.perf_counter_ns()
         if self.trouble is None:
-            orders, core.orders = core.orders, []
+            orders = core.outbox.take()
             if orders:
                 self.agents.execute(orders)
         for future, value, error, is_write in answers:
-            failed = error or (self.trouble if is_write else None)
+            failed = error or (self._kept() if is_write else None)
             if failed is not None:
                 future.set_exception(failed)
             else:
                 future.set_result(value)
         done = time.perf_counter_ns()
+        self._gather()
         self.rounds += 1
         self.stages["decide"] += decided - began
         self.stages["commit"] += committed - decided
         self.stages["order"] += done - committed
+
+    def _kept(self) -> StoreFull | None:
+        """What is told to who asked for something that could not be written yet: this round decided it."""
+        return None if self.trouble is None else StoreFull(str(self.trouble), is_kept=True)
 
     def _ask(
         self, ask: Callable[[Core], Any], answer: Future[Any], *, is_write: bool
@@ -212,18 +224,35 @@ class Desk:
             self._since_snapshot += entries
             for listener in self.listeners:
                 listener(self.core.store.last)
-            if self._since_snapshot >= SNAPSHOT_EVERY:
-                self._snapshot()
+            if self._since_snapshot >= SNAPSHOT_EVERY and not self.is_gathering:
+                self._frozen, self._since_snapshot = Frozen(self.core), 0
 
-    def _snapshot(self) -> None:
-        if self.trouble is None and self._since_snapshot:
-            store = self.core.store
-            try:
-                store.save_snapshot(store.last, store.last_at, frozen(self.core).encode())
-            except StoreFull as error:
-                self.trouble = error
-                return
-            self._since_snapshot = 0
+    @property
+    def is_gathering(self) -> bool:
+        """Whether a snapshot is being gathered or written."""
+        return self._frozen is not None or (self._saver is not None and self._saver.is_alive())
+
+    def _gather(self) -> None:
+        """Go on with a snapshot that was begun, a slice a round; it is written in a thread of its own."""
+        if self._frozen is not None and not self._frozen.step(SLICE):
+            self._frozen.end()
+            self._saver = Thread(target=self._save, args=(self._frozen,), name="snapshot", daemon=True)
+            self._saver.start()
+            self._frozen = None
+
+    def _save(self, frozen: Frozen) -> None:
+        try:
+            self.core.store.save_snapshot(frozen.seq, frozen.at, frozen.text().encode())
+        except StoreError as error:  # the log has everything: the next snapshot may succeed
+            _LOG.warning("no snapshot could be written: %s", error)
+
+    def _last_snapshot(self) -> None:
+        if self._saver is not None:
+            self._saver.join()
+        if self.trouble is None and (self._since_snapshot or self._frozen is not None):
+            whole = Frozen(self.core)
+            whole.end()
+            self._save(whole)
 
 
 def _refused(code: str, what: str, mend: str) -> InputError:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PLAN_APPLIED = "PlanApplied"
 CLOSING = "Closing"
+LABELLED = "JobLabelled"
 """Kinds of entries that are no changes of the cluster."""
 
 
@@ -33,6 +34,7 @@ class Journal:
         self.entries: list[tuple[int, str]] = []
         self.keys: dict[tuple[str, str], str] = {}
         self.specs: dict[str, str] = {}
+        self.jobs: dict[str, FinishedJob] = {}
 
     def __bool__(self) -> bool:
         return bool(self._writes or self.entries)
@@ -54,6 +56,11 @@ class Journal:
         self.specs[job] = body
         self.write(lambda batch: batch.put_spec(job, body))
 
+    def change_spec(self, job: str, body: str) -> None:
+        """What is different of a job now."""
+        self.specs[job] = body
+        self.write(lambda batch: batch.change_spec(job, body))
+
     def put_key(self, user: str, key: str, job: str, at: int) -> None:
         """With which key a user submitted a job."""
         self.keys[user, key] = job
@@ -65,6 +72,7 @@ class Journal:
 
     def put_job(self, job: FinishedJob) -> None:
         """A job that is over."""
+        self.jobs[job.job] = job
         self.write(lambda batch: batch.put_job(job))
 
     def put_cycle(self, cycle: CycleNote, document: str) -> None:
@@ -81,7 +89,7 @@ class Journal:
             for write in self._writes:
                 write(batch)
         self._writes, self.entries = [], []
-        self.keys, self.specs = {}, {}
+        self.keys, self.specs, self.jobs = {}, {}, {}
 
 
 def change_of(fields: list[Any]) -> Change | None:

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.agents.hub import Agents
 from fairhold.engines.agents.launch import OwnAgent
+from fairhold.engines.agents.listening import check_path
 from fairhold.engines.agents.secret import the_secret
+from fairhold.engines.agents.settings import AgentSettings
 from fairhold.kernels._jit import prefer_compiled
 from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.promises import PromisedLeases
+from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits
 from fairhold.store.opening import open_store
 
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.model.spec import Spec
-    from fairhold.ports import Store
+    from fairhold.ports import Clock, Store
 
 MANY_ROWS = 500
 """From so many consumers on, cycles pay for the half second that compiled kernels need to start."""
@@ -41,6 +45,8 @@ class LiveSettings:
     own       : name of the plan's host that is the service's own machine, empty = plain slots only
     agents    : address and port for agents of other machines, None = there are none
     launch    : whether the own machine's agent is started where none runs
+    tasks     : how agents and what they run are treated
+    keep      : how long what is over is kept
     """
 
     plan: Path | None
@@ -48,21 +54,28 @@ class LiveSettings:
     own: str = ""
     agents: tuple[str, int] | None = None
     launch: bool = True
+    tasks: AgentSettings = field(default_factory=AgentSettings)
     limits: Limits = field(default_factory=Limits)
+    keep: Keep = field(default_factory=Keep)
     cycle_min_gap: int = 50_000
     cycle_max_interval: int = 1_000_000
 
 
 class Rising:
-    """Instants that rise with every call, from above the last one that is on record: a clock set back goes on."""
+    """Instants that rise with every call, from above the last one that is on record.
 
-    def __init__(self, last: int) -> None:
-        self._clock = WallClock()
+    Where the clock was set back since then, time goes on from that record, at the clock's pace: graces and cycles do
+    not wait until the clock has caught up.
+    """
+
+    def __init__(self, last: int, clock: Clock | None = None) -> None:
+        self._clock = clock or WallClock()
         self._last = last
+        self._ahead = max(0, last - self._clock.now())
 
     def __call__(self) -> int:
         """The next instant."""
-        self._last = max(self._clock.now(), self._last + 1)
+        self._last = max(self._clock.now() + self._ahead, self._last + 1)
         return self._last
 
 
@@ -73,6 +86,7 @@ class Live:
         """Open everything. Raises InputError where the plan, the store or the directory are at fault."""
         self.settings = settings
         directory = settings.directory
+        check_path(directory)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
@@ -91,6 +105,7 @@ class Live:
             if any(len(books.rows) >= MANY_ROWS for books in self.core.orchestrator.books.values()):
                 prefer_compiled(MANY_ROWS)
             (directory / "jobs").mkdir(mode=0o700, exist_ok=True)
+            self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
             wakes: list[Callable[[], None]] = []
             self.hub = Agents(
                 directory=directory,
@@ -99,7 +114,9 @@ class Live:
                 on_events=lambda: wakes[0]() if wakes else None,
                 own_host=settings.own,
                 address=settings.agents,
-                awaited=[name for name in self.core.cluster.machines if name],
+                awaited={name: each.spool for name, each in self.core.cluster.machines.items() if name},
+                lease_before=self._leases.before,
+                settings=settings.tasks,
                 complain=_LOG.warning,
             )
         except BaseException:
@@ -118,6 +135,8 @@ class Live:
             complain=_LOG.warning,
         )
         self.desk.start()
+        keeping = Housekeeping(self.store, directory / "jobs", self._is_needed, settings.keep)
+        self._caretaker = Caretaker(keeping, WallClock().now)
         if settings.launch:
             self.agent.start()
 
@@ -125,6 +144,10 @@ class Live:
         spec = self.core.specs.of(job)
         assert spec is not None, "a spec is committed before its job starts"
         return spec
+
+    def _is_needed(self, job: str) -> bool:
+        """Whether a job is not over, or nobody can say, as something is not written yet."""
+        return job in self.core.cluster.jobs or bool(self.core.journal)
 
     def _is_connected(self) -> bool:
         return any(machine.machine == "" and machine.is_connected for machine in self.hub.status())
@@ -134,12 +157,14 @@ class Live:
 
         with_agent : also end the own machine's agent; its tasks are to be over
         """
+        self._caretaker.close()
         self.desk.stop()
         if with_agent:
             self.agent.stop_agent()
         else:
             self.agent.close()
         self.hub.close()
+        self._leases.close()
         self.store.close()
 
 

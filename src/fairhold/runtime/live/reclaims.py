@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from fairhold.orchestrator.changes import Change
 
-RULE_OF = {"quota": "R-RECLAIM-4", "limit": "R-RECLAIM-1", "lost": "R-RECLAIM-3", "host": ""}
+RULE_OF = {"quota": "R-RECLAIM-4", "limit": "R-RECLAIM-1", "window": "R-SWITCH-1", "lost": "R-RECLAIM-3", "host": ""}
 """The rule (docs/rules.md) by which units go for a reason; a host is drained because somebody asked for it."""
 _DETAIL, _RECLAIM = "detail", "reclaim"
 

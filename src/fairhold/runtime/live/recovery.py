@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +11,36 @@ from fairhold.model.state import State
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.freezing import Freezing
 from fairhold.planio.plan import parse_plan
-from fairhold.runtime.live.closings import Closing
-from fairhold.runtime.live.journal import CLOSING, PLAN_APPLIED, change_of
+from fairhold.runtime.live.closings import Closing, Return
+from fairhold.runtime.live.journal import CLOSING, LABELLED, PLAN_APPLIED, change_of
 from fairhold.runtime.live.usage import USAGE_SPAN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairhold.model.plan import Plan
     from fairhold.runtime.live.core import Core
 
+PIECE = 5_000
+"""Entries of a column that are made into text at once."""
+
 
 def take_up(core: Core, latest: int) -> None:
-    """Replay what the store holds: the snapshot, then every entry after it; nothing is decided again."""
+    """Replay what the store holds: the snapshot, then every entry after it; nothing is decided again.
+
+    What is made of it stays for long: the search for what nobody refers to any more leaves it out for good.
+    """
+    gc.disable()
+    try:
+        _take_up(core, latest)
+    finally:
+        gc.enable()
+    gc.freeze()
+
+
+def _take_up(core: Core, latest: int) -> None:
     log = core.store.load()
     if log.snapshot is not None:
         _thaw(core, json.loads(log.snapshot.body))
@@ -31,10 +48,12 @@ def take_up(core: Core, latest: int) -> None:
         fields = json.loads(entry.body)
         if fields[0] == PLAN_APPLIED:
             _replay_plan(core, fields[1], fields[2], entry.at, fields[4] if len(fields) > 4 else {})
-            core.reverts = None if fields[3] is None else (fields[3][0], fields[3][1])
+            core.returns = tuple(Return(*each) for each in fields[3])
             continue
         if fields[0] == CLOSING:
             _replay_closing(core, fields[1], fields[2])
+            continue
+        if fields[0] == LABELLED:  # labels stand in the spec
             continue
         if fields[0] == USAGE_SPAN:
             core.usage.replay_span(fields)
@@ -77,23 +96,54 @@ def _replay_plan(
 
 def frozen(core: Core) -> str:
     """All that a later start needs, as text."""
-    document = {
-        "version": core.version,
-        "next_job": core.next_job,
-        "reverts": core.reverts,
-        "closings": core.closings,
-        "usage": core.usage.freeze(),
-        "reclaims": core.reclaims.freeze(),
-    }
-    return json.dumps(document | {"cluster": freeze(core.cluster)}, separators=(",", ":"))
+    whole = Frozen(core)
+    whole.end()
+    return whole.text()
+
+
+class Frozen:
+    """All that a later start needs, as it was when this was made; it is gathered while the core goes on.
+
+    seq, at : number and instant of the last entry of the log that it has seen
+    """
+
+    def __init__(self, core: Core) -> None:
+        self.seq, self.at = core.store.last, core.store.last_at
+        self._document = {
+            "version": core.version,
+            "next_job": core.next_job,
+            "returns": core.returns,
+            "closings": dict(core.closings),
+            "usage": core.usage.freeze(),
+            "reclaims": core.reclaims.freeze(),
+        }
+        self._freezing = Freezing(core.cluster)
+
+    def step(self, jobs: int) -> bool:
+        """Gather so many jobs; False when that is done. Called between two changes, as `end` is."""
+        return self._freezing.step(jobs)
+
+    def end(self) -> None:
+        """Gather what is left; from now on the core is not needed, and any thread may ask for the text."""
+        self._cluster = self._freezing.document()
+
+    def text(self) -> str:
+        """The whole, after `end`; long columns in pieces, so that other threads need not wait for long."""
+        jobs = ",".join(f"[{','.join(_pieces(column))}]" for column in self._cluster.pop("jobs"))
+        rest = json.dumps(self._document | {"cluster": self._cluster}, separators=(",", ":"))
+        return f'{rest[:-2]},"jobs":[{jobs}]}}}}'
+
+
+def _pieces(column: list[Any]) -> Iterator[str]:
+    for first in range(0, len(column), PIECE):
+        yield json.dumps(column[first : first + PIECE], separators=(",", ":"))[1:-1]
 
 
 def _thaw(core: Core, document: dict[str, Any]) -> None:
     core.version = document["version"]
     core.next_job = document["next_job"]
     core.closings = {machine: Closing(*plan) for machine, plan in document["closings"].items()}
-    reverts = document["reverts"]
-    core.reverts = None if reverts is None else (reverts[0], reverts[1])
+    core.returns = tuple(Return(*each) for each in document["returns"])
     plan = _plan_of(core, core.version)
     windows = document["cluster"].get("windows", {})
     force = {group: tuple(entries) for group, (entries, _) in windows.items()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from itertools import islice
+from threading import Event, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.ports import Retention
+from fairhold.ports import Retention, StoreError
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ EVERY = 600 * SECOND
 """Time between two clearings."""
 FOLDERS = 50
 """Folders that are looked at in one step."""
+_PAUSE = 0.02
+"""Seconds between two steps, which belong to the commits of the desk."""
+_IDLE = 60.0
+_LOG = logging.getLogger("fairhold")
 
 
 class Keep(NamedTuple):
@@ -64,7 +70,8 @@ class Housekeeping:
     """Clears out store and outputs in steps that block a commit for some milliseconds at most; not the desk's work.
 
     directory : with a folder for the outputs of each job
-    is_live   : whether a job is not over; asked with its name, in the thread that calls `step`
+    is_live   : whether a job is not over, or its end not yet written; asked with its name, in the thread that calls
+                `step`
     """
 
     def __init__(self, store: Store, directory: Path, is_live: Callable[[str], bool], keep: Keep | None = None) -> None:
@@ -103,3 +110,30 @@ class Housekeeping:
             return
         if touched < now - self.keep.jobs and not self._is_live(name) and self._store.job(name) is None:
             shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed is tried again next time
+
+
+class Caretaker:
+    """Does the housekeeping of a service, in a thread of its own, until it is closed.
+
+    now : the clock; called in that thread
+    """
+
+    def __init__(self, keeping: Housekeeping, now: Callable[[], int]) -> None:
+        self._keeping, self._now = keeping, now
+        self._closed = Event()
+        self._thread = Thread(target=self._run, name="caretaker", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End after the step at hand; before the store is closed."""
+        self._closed.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause = _PAUSE
+        while not self._closed.wait(pause):
+            try:
+                pause = _PAUSE if self._keeping.step(self._now()) else _IDLE
+            except (StoreError, OSError) as error:  # what is old stays a while longer
+                _LOG.warning("what is old cannot be cleared out: %s", error)
+                pause = _IDLE

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.journal import Journal
 
 _LATEST = 1_000
+_STDIN = 64 << 20
+"""Bytes of standard input that the specs in memory may have together."""
 
 
 def spec_document(spec: Spec) -> str:
@@ -52,15 +54,17 @@ class Specs:
         self._store = store
         self._journal = journal
         self._latest: OrderedDict[str, Spec] = OrderedDict()
+        self._stdin = 0
         self._lock = Lock()
 
     def remember(self, job: str, spec: Spec) -> None:
         """Keep a spec in memory for a while."""
         with self._lock:
+            before = self._latest.pop(job, None)
             self._latest[job] = spec
-            self._latest.move_to_end(job)
-            if len(self._latest) > _LATEST:
-                self._latest.popitem(last=False)
+            self._stdin += len(spec.stdin) - (len(before.stdin) if before else 0)
+            while len(self._latest) > _LATEST or (self._stdin > _STDIN and len(self._latest) > 1):
+                self._stdin -= len(self._latest.popitem(last=False)[1].stdin)
 
     def of(self, job: str) -> Spec | None:
         """What a job runs; None where nobody knows any more."""

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.changes import DONE
+from fairhold.runtime.live.archive import consumer_of
 
 if TYPE_CHECKING:
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.events import Dependency, JobSubmitted
     from fairhold.runtime.live.core import Core
+
+_COUNT_EVERY = 1_000_000
+"""Microseconds between two counts of what waits, when a limit is reached."""
 
 
 class Submission(NamedTuple):
@@ -47,7 +51,7 @@ def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Depende
         if needed.job in core.orchestrator.jobs:
             waited.append(needed)
             continue
-        done = core.store.job(needed.job)
+        done = core.finished(needed.job)
         if done is None:
             what = f"there is no job `{needed.job}` to wait for"
             raise InputError([Fault("unknown-job", what, "`fairhold jobs --all` shows what there is")])
@@ -57,19 +61,68 @@ def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Depende
     return tuple(waited)
 
 
+class Waiting:
+    """How many tasks wait, in all and by leaf, held and blocked ones too.
+
+    They were counted some time ago, and what was accepted since was added: most submits need no look at all jobs. They
+    are counted anew where a limit seems to be reached. So a limit is kept but for what ran, or belonged to another
+    leaf, at the last count.
+    """
+
+    def __init__(self) -> None:
+        self._counted_at: int | None = None
+        self._version = 0
+        self._all = 0
+        self._of_leaf: dict[tuple[str, str], int] = {}
+
+    def check(self, core: Core, terms: JobSubmitted) -> None:
+        """Raise InputError with the code `too-many` where a job would go beyond a limit."""
+        if self._version != core.version or (self._beyond(core, terms) and self._is_old(core)):
+            self._count(core)
+        beyond = self._beyond(core, terms)
+        if beyond:
+            raise _too_many(*beyond)
+
+    def add(self, terms: JobSubmitted) -> None:
+        """A job was accepted."""
+        leaf = (terms.resource_group, terms.consumer)
+        self._all += terms.count
+        self._of_leaf[leaf] = self._of_leaf.get(leaf, 0) + terms.count
+
+    def _beyond(self, core: Core, terms: JobSubmitted) -> tuple[str, int, int] | None:
+        leaf = (terms.resource_group, terms.consumer)
+        for name, limit, value in (
+            ("waiting", core.limits.waiting, self._all + terms.count),
+            ("waiting_in_leaf", core.limits.waiting_in_leaf, self._of_leaf.get(leaf, 0) + terms.count),
+        ):
+            if value > limit:
+                return name, limit, value
+        return None
+
+    def _is_old(self, core: Core) -> bool:
+        return self._counted_at is None or core.now() - self._counted_at >= _COUNT_EVERY
+
+    def _count(self, core: Core) -> None:
+        self._counted_at, self._version = core.now(), core.version
+        self._all, self._of_leaf = 0, {}
+        for job in core.orchestrator.jobs.values():
+            leaf = (job.resource_group, consumer_of(job, core.cluster))
+            tasks = job.waiting + len(job.delays or ())
+            self._all += tasks
+            self._of_leaf[leaf] = self._of_leaf.get(leaf, 0) + tasks
+
+
 def check_limits(core: Core, terms: JobSubmitted) -> None:
     """Raise InputError with the code `too-many` where a job would go beyond a limit."""
-    waiting = sum(sum(books.demand) for books in core.orchestrator.books.values())
-    for name, value, limit in (
-        ("tasks", terms.count, core.limits.tasks),
-        ("jobs", len(core.orchestrator.jobs) + 1, core.limits.jobs),
-        ("waiting", waiting + terms.count, core.limits.waiting),
+    for name, limit, value in (
+        ("tasks", core.limits.tasks, terms.count),
+        ("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1),
     ):
         if value > limit:
-            what = f"the limit `{name}` is {limit}, and this would make {value}"
-            raise InputError([Fault("too-many", what, "wait until some are over, or ask for a higher limit")])
-    books = core.orchestrator.books.get(terms.resource_group)
-    row = books.rows.by_path.get(terms.consumer) if books else None
-    if books and row is not None and books.demand[row] + terms.count > core.limits.waiting_in_leaf:
-        what = f"the limit `waiting_in_leaf` is {core.limits.waiting_in_leaf}"
-        raise InputError([Fault("too-many", what, "wait until some are over, or ask for a higher limit")])
+            raise _too_many(name, limit, value)
+    core.waiting.check(core, terms)
+
+
+def _too_many(name: str, limit: int, value: int) -> InputError:
+    what = f"the limit `{name}` is {limit}, and this would make {value}"
+    return InputError([Fault("too-many", what, "wait until some are over, or ask for a higher limit")])

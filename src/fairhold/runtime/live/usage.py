@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.accounting import Accounting
 from fairhold.orchestrator.changes import WindowOpened
-from fairhold.orchestrator.spans import Key, span_of
+from fairhold.orchestrator.spans import HELD, Key, span_of
 from fairhold.ports import Usage
 from fairhold.units import SECOND, format_instant
 
@@ -87,11 +87,15 @@ class LiveUsage:
         """End the spans of the hours that are over."""
         border = self._accounting.begin // HOUR * HOUR + HOUR
         while border <= now:
-            self.end_span(border)
+            self._end_span(border)
             border += HOUR
 
     def end_span(self, now: int) -> None:
         """End the span at hand: what was used is written, and a new one begins."""
+        self.end_hours(now)
+        self._end_span(now)
+
+    def _end_span(self, now: int) -> None:
         if now <= self._accounting.begin:
             return
         span = self._accounting.span(now)
@@ -153,6 +157,8 @@ def usage_document(store: Store, tail: Tail, since: int, until: int, by: Sequenc
     """What was used from `since` to before `until`, in sums by consumer, user, job or kind; callable in any thread.
 
     tail : taken before the call
+    Where `by` does not name `kind`, only what was held counts, own and borrowed: slots that are lent are held by
+    others, and what is lost was held before.
     Exact for any two instants as far back as the log goes. Before that it is exact for the borders of spans, and
     `from` and `to` are moved to them: the answer says for which instants it is exact.
     Raises InputError where `by` names something else, or `until` is before `since`.
@@ -220,6 +226,8 @@ def _kept_span(store: Store, begin: int, end: int) -> Span | None:
 def _rows(sums: dict[Key, int], by: Sequence[str]) -> list[dict[str, str]]:
     grouped: dict[tuple[str, ...], int] = {}
     for key, amount in sums.items():
+        if "kind" not in by and key.kind not in HELD:
+            continue
         group = tuple(getattr(key, name) for name in by)
         grouped[group] = grouped.get(group, 0) + amount
     return [

@@ -60,11 +60,19 @@ class Consumer(Answer):
     users: dict[str, int]
 
 
+class Pauses(Answer):
+    """What is paused."""
+
+    grants: bool
+    reclaims: bool
+
+
 class Group(Answer):
     """A resource group; parents stand before their children."""
 
     slots: int
     idle: int
+    paused: Pauses
     consumers: list[Consumer]
 
 
@@ -254,8 +262,11 @@ class Host(Answer):
     connected: bool
     running: int
     starting: int
+    queued: int = Field(description="Of these, those that wait for the limit of starts a second.")
     refusals: int = Field(description="Attempts in a row that it could not start.")
     closing: bool = Field(description="It closes at an instant that was planned.")
+    close_at: Instant | None = Field(description="That instant.")
+    open_at: Instant | None = Field(description="When it opens by itself; null: when somebody opens it.")
 
 
 class Hosts(Answer):

@@ -150,6 +150,7 @@ class Reclaim(Answer):
 
     attempt: int
     task: int
+    number: int = Field(description="Of the attempt in its task, from 1.")
     cycle: int | None
     rule: str | None
     reason: str

@@ -19,6 +19,7 @@ from fairhold.service.fields import (
     Priority,
     Shown,
     Signal,
+    Span,
     Stdin,
     Text,
     User,
@@ -100,7 +101,7 @@ class PlanBody(DiffBody):
     """A plan to be put in force."""
 
     comment: Shown = ""
-    for_: Duration | None = Field(None, alias="for", description="After which the plan before comes back.")
+    for_: Span | None = Field(None, alias="for", description="After which the plan before comes back.")
 
 
 class RevertBody(Body):

@@ -44,6 +44,4 @@ async def list_allocations(
     host: Annotated[str, Query(max_length=1000)] = "",
 ) -> Response:
     """Attempts that hold units."""
-    return JSONResponse(
-        await service.read(lambda core: allocations_document(core, consumer, "" if host == "-" else host))
-    )
+    return JSONResponse(await service.read(lambda core: allocations_document(core, consumer, host)))

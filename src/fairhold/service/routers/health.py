@@ -1,17 +1,18 @@
 """How the service is, its metrics, and its end."""
 
+import time
 from typing import Any
 
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from fairhold import __version__
-from fairhold.service.context import Service, ServiceOf, now
+from fairhold.service.context import Service, ServiceOf
 from fairhold.service.metrics import exposition, numbers
 from fairhold.service.models import answers
 from fairhold.service.models.requests import StopBody
 from fairhold.service.problems import refused
-from fairhold.units import SECOND, format_instant
+from fairhold.units import format_instant
 
 router = APIRouter(tags=["service"])
 _EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +32,7 @@ async def health(service: ServiceOf) -> Response:
         "plan": core.version,
         "entries": core.store.last,
         "started": format_instant(service.started),
-        "uptime": (now() - service.started) / SECOND,
+        "uptime": round(time.monotonic() - service.began, 6),
         "agents": agents,
     }
     return JSONResponse(document)

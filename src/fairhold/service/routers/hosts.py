@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from fairhold.orchestrator.events import GroupPaused
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import hosts as view
-from fairhold.service.context import ServiceOf, now
+from fairhold.service.context import ServiceOf
 from fairhold.service.models import answers
 from fairhold.service.models.requests import CloseBody, PauseBody
 from fairhold.service.problems import refused
@@ -59,33 +59,41 @@ async def resume_group(service: ServiceOf, group: str, body: PauseBody | None = 
 @router.get("/hosts", response_model=answers.Hosts)
 async def list_hosts(service: ServiceOf) -> Response:
     """All hosts."""
-    return JSONResponse(await service.read(view.hosts_document))
+    queued = _queued(service)
+    return JSONResponse(await service.read(lambda core: view.hosts_document(core, queued)))
 
 
 @router.post("/hosts/{host}/close", response_model=answers.Host)
 async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response:
     """Let a host start nothing more, now or from an instant on; `-` is the service's own machine."""
-    if body.until is not None and body.until <= (body.at or now()):
-        raise refused("out-of-range", "`until` is not after the closing", "give a later instant")
 
     def close(core: Core) -> None:
+        if body.until is not None and body.until <= (body.at or core.now()):
+            raise refused("out-of-range", "`until` is not after the closing", "give a later instant")
         core.close_machine(_machine(core, host), body.reason, drain=body.drain, at=body.at or 0, until=body.until or 0)
 
     await service.write(close)
-    return JSONResponse(await service.read(lambda core: _host(core, host)))
+    queued = _queued(service)
+    return JSONResponse(await service.read(lambda core: _host(core, host, queued)))
 
 
 @router.post("/hosts/{host}/open", response_model=answers.Host)
 async def open_host(service: ServiceOf, host: str) -> Response:
     """Let a closed host start work again; a planned closing is forgotten."""
     await service.write(lambda core: core.open_machine(_machine(core, host)))
-    return JSONResponse(await service.read(lambda core: _host(core, host)))
+    queued = _queued(service)
+    return JSONResponse(await service.read(lambda core: _host(core, host, queued)))
 
 
-def _host(core: Core, host: str) -> dict[str, Any]:
+def _queued(service: ServiceOf) -> dict[str, int]:
+    """Machine → starts that wait for the limit of starts a second, or for a slow agent."""
+    return {agent.machine: agent.waiting for agent in service.agents()}
+
+
+def _host(core: Core, host: str, queued: dict[str, int]) -> dict[str, Any]:
     """The document of one host."""
     name = host if host == OWN else core.cluster.machine_of(host) or OWN
-    rows: list[dict[str, Any]] = view.hosts_document(core)["hosts"]
+    rows: list[dict[str, Any]] = view.hosts_document(core, queued)["hosts"]
     for row in rows:
         if row["host"] == host or row["machine"] == name:
             return row

@@ -1,7 +1,7 @@
 """Jobs: submitted, looked at, waited for, changed."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
@@ -12,7 +12,7 @@ from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.tasks import tasks_page
 from fairhold.service.context import CallerOf, Service, ServiceOf
-from fairhold.service.limits import check_job
+from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
@@ -21,6 +21,7 @@ from fairhold.service.submitting import submit
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 OVER = frozenset({"done", "failed", "cancelled"})
 LONGEST_WAIT = 60
+State = Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
 Key = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=200, pattern=r"^[!-~]+$", description="The same key is the same job."),
@@ -30,7 +31,15 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str, Query(max_length=200, description="`next` of the page before.")]
 
 
-@router.post("", response_model=answers.Job, status_code=201, responses={200: {"model": answers.Job}})
+_WHERE = {"Location": {"description": "Address of the job.", "schema": {"type": "string"}}}
+
+
+@router.post(
+    "",
+    response_model=answers.Job,
+    status_code=201,
+    responses={200: {"model": answers.Job, "headers": _WHERE}, 201: {"headers": _WHERE}},
+)
 async def submit_job(service: ServiceOf, caller: CallerOf, body: SubmitBody, key: Key = None) -> Response:
     """Submit a job; answered when it is durable. 200: the key was used before, and this is its job."""
     check_job(body, service.settings.limits)
@@ -45,7 +54,7 @@ async def list_jobs(
     service: ServiceOf,
     *,
     consumer: Annotated[str, Query(max_length=10_000)] = "",
-    state: Annotated[str, Query(max_length=20)] = "",
+    state: Annotated[State | None, Query()] = None,
     user: Annotated[str, Query(max_length=100)] = "",
     label: Annotated[str, Query(max_length=1000, description="`NAME:VALUE`")] = "",
     all: Annotated[bool, Query(description="Finished ones too.")] = False,  # noqa: A002 - a query
@@ -54,7 +63,7 @@ async def list_jobs(
 ) -> Response:
     """A page of jobs."""
     name, _, value = label.partition(":")
-    wanted = view.Wanted(consumer, state, user, (name, value), all)
+    wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER)
     return JSONResponse(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit)))
 
 
@@ -111,10 +120,20 @@ async def requeue_job(service: ServiceOf, job: str) -> Response:
 
 @router.patch("/{job}", response_model=answers.Job)
 async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response:
-    """Change the priority of a job, or move it to another leaf."""
-    if body.labels is not None:
-        raise refused("not-supported-yet", "labels of a job cannot be changed yet", "leave `labels` away")
-    return await _tell(service, job, lambda: JobChanged(job, body.priority, body.consumer or ""))
+    """Change the priority or the labels of a job, or move it to another leaf: all that is named, or nothing."""
+    labels = body.labels
+    if labels is not None:
+        check_labels(labels, service.settings.limits)
+
+    def change(core: Core) -> None:
+        _require_active(core, job)
+        if body.priority is not None or body.consumer is not None:
+            core.feed(JobChanged(job, body.priority, body.consumer or ""))
+        if labels is not None:
+            core.relabel(job, labels)
+
+    await service.write(change)
+    return JSONResponse(await _document(service, job))
 
 
 def _found(document: dict[str, Any] | None, job: str) -> Response:
@@ -155,5 +174,5 @@ def _require_active(core: Core, job: str) -> None:
 
 
 def _require_known(core: Core, job: str) -> None:
-    if core.store.job(job) is None:
+    if core.finished(job) is None:
         raise unknown_job(job)

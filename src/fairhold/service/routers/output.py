@@ -46,24 +46,23 @@ async def task_output(
 ) -> Response:
     """A piece of the output of one attempt; with `wait`, when there is any, it has ended, or the time is over."""
     began = time.monotonic()
-    content = None
+    piece = None
     while True:
         tried = await service.read(lambda core: output.attempt_of(core, core.store, job, task, attempt))
         if tried.number:
             name = (job, task, tried.number)
-            content = await asyncio.to_thread(output.read, service.jobs_directory, name, offset, limit)
+            piece = await asyncio.to_thread(output.read, service.jobs_directory, name, offset, limit)
         spent = time.monotonic() - began
-        if content or tried.is_over or spent >= wait or service.news.is_ended:
+        if (piece and piece.content) or tried.is_over or spent >= wait or service.news.is_ended:
             break
         await output.pause(spent)
-    if content is None and tried.is_over and tried.number:
+    if piece is None and tried.is_over and tried.number:
         what = f"the output of attempt {tried.number} of task {task} is not on this machine"
         raise refused("no-output", what, "look on the host that it ran on; outputs of old jobs are cleared out")
-    content = content or b""
-    ended = tried.is_over and len(content) < limit
+    piece = piece or output.Piece(b"", offset, is_end=True)
     headers = {
         "Fairhold-Attempt": str(tried.number),
-        "Fairhold-Next": str(offset + len(content)),
-        "Fairhold-Ended": str(int(ended)),
+        "Fairhold-Next": str(piece.next),
+        "Fairhold-Ended": str(int(tried.is_over and piece.is_end)),
     }
-    return Bytes(content, headers=headers)
+    return Bytes(piece.content, headers=headers)

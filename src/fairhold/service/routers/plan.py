@@ -14,8 +14,8 @@ from fairhold.service.limits import check_plan
 from fairhold.service.models import answers
 from fairhold.service.models.requests import CheckBody, DiffBody, PlanBody, RevertBody
 from fairhold.service.planning import (
+    Effect,
     Frozen,
-    old_to_new,
     plan_check,
     plan_document,
     plan_effect,
@@ -27,28 +27,35 @@ router = APIRouter(prefix="/plan", tags=["plan"])
 IfMatch = Annotated[str | None, Header(description='`"VERSION"` of the plan that the change was made from.')]
 
 
+_ETAG: dict[int | str, dict[str, Any]] = {
+    200: {"headers": {"ETag": {"description": '`"VERSION"`, for `If-Match`.', "schema": {"type": "string"}}}}
+}
+
+
 class Wanted(NamedTuple):
     """A plan that somebody wants in force.
 
-    seen  : version that they have seen
-    moved : old path → new path
-    span  : microseconds after which the plan before comes back, 0 = never
+    seen : version that they have seen
+    was  : new path → old path
+    span : microseconds after which the plan before comes back, 0 = never
     """
 
     text: str
     author: str
     comment: str
     seen: int
-    moved: dict[str, str]
+    was: dict[str, str]
     span: int = 0
 
-    def put_in_force(self, core: Core) -> int:
+    def put_in_force(self, core: Core, effect: Effect) -> int:
         """Do it; its version. In the desk's thread."""
         until = core.now() + self.span if self.span else 0
-        return core.apply_plan(self.text, self.author, self.comment, self.seen, until=until, moved=self.moved)
+        return core.apply_plan(
+            self.text, self.author, self.comment, self.seen, until=until, moved=effect.moved, plan=effect.plan
+        )
 
 
-@router.get("", response_model=answers.Plan)
+@router.get("", response_model=answers.Plan, responses=_ETAG)
 async def plan_in_force(service: ServiceOf) -> Response:
     """The plan in force; its `ETag` is wanted as `If-Match` to change it."""
     plan = await asyncio.to_thread(service.store.plan)
@@ -67,7 +74,7 @@ async def plan_versions(
     return JSONResponse({"versions": [plan_head(plan) for plan in plans]})
 
 
-@router.get("/versions/{version}", response_model=answers.Plan)
+@router.get("/versions/{version}", response_model=answers.Plan, responses=_ETAG)
 async def plan_version(service: ServiceOf, version: int) -> Response:
     """One version of the plan."""
     plan = await _version(service, version)
@@ -78,7 +85,7 @@ async def plan_version(service: ServiceOf, version: int) -> Response:
 async def check(service: ServiceOf, body: CheckBody) -> Response:
     """Every fault of a plan with its place and mend; the balance of every parent. Nothing is changed."""
     check_plan(body.text, service.settings.limits)
-    return JSONResponse(await asyncio.to_thread(plan_check, body.text))
+    return JSONResponse(await service.work_out(plan_check, body.text))
 
 
 @router.post("/diff", response_model=answers.Difference)
@@ -86,11 +93,11 @@ async def difference(service: ServiceOf, body: DiffBody) -> Response:
     """What another plan would do now: who gains, who loses, what would be reclaimed, by when."""
     check_plan(body.text, service.settings.limits)
     frozen = await service.read(Frozen)
-    _, found = await asyncio.to_thread(plan_effect, frozen, body.text, old_to_new(body.was))
-    return JSONResponse(found)
+    effect = await service.work_out(plan_effect, frozen, body.text, body.was)
+    return JSONResponse(effect.diff)
 
 
-@router.put("", response_model=answers.Applied)
+@router.put("", response_model=answers.Applied, responses=_ETAG)
 async def apply(
     service: ServiceOf,
     caller: CallerOf,
@@ -101,11 +108,11 @@ async def apply(
 ) -> Response:
     """Put another plan in force, whole or not at all."""
     check_plan(body.text, service.settings.limits)
-    wanted = Wanted(body.text, caller.user, body.comment, _seen(if_match), old_to_new(body.was), body.for_ or 0)
+    wanted = Wanted(body.text, caller.user, body.comment, _seen(if_match), body.was, body.for_ or 0)
     return await _apply(service, wanted, is_dry=dry_run)
 
 
-@router.post("/revert", response_model=answers.Applied)
+@router.post("/revert", response_model=answers.Applied, responses=_ETAG)
 async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_match: IfMatch = None) -> Response:
     """Put an earlier version of the plan in force again, as a new version."""
     seen = _seen(if_match)
@@ -113,7 +120,7 @@ async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_matc
         raise refused("unknown-plan", "there is no plan before version 1", "name a version")
     earlier = await _version(service, body.to or seen - 1)
     comment = body.comment or f"back to version {earlier.version}"
-    wanted = Wanted(earlier.text, caller.user, comment, seen, old_to_new(body.was))
+    wanted = Wanted(earlier.text, caller.user, comment, seen, body.was)
     return await _apply(service, wanted, is_dry=False)
 
 
@@ -122,9 +129,9 @@ async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
         raise refused("plan-changed", what, "look at the plan in force and make the change again")
-    warnings, effect = await asyncio.to_thread(plan_effect, frozen, wanted.text, wanted.moved)
-    version = wanted.seen if is_dry else await service.write(wanted.put_in_force)
-    return _answer({"version": version, "warnings": warnings, "diff": effect}, version)
+    effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was)
+    version = wanted.seen if is_dry else await service.write(lambda core: wanted.put_in_force(core, effect))
+    return _answer({"version": version, "warnings": effect.warnings, "diff": effect.diff}, version)
 
 
 def _seen(if_match: str | None) -> int:

@@ -17,7 +17,7 @@ Document = dict[str, Any]
 def allocations_document(core: Core, consumer: str = "", host: str = "") -> Document:
     """Every attempt, one row for each host on which it holds units, in the order of the starts.
 
-    consumer : path, everything below it too; host : name. Empty: all
+    consumer : path, everything below it too; host : name, `-` = of plain slots. Empty: all
     """
     above, rows = consumer.rstrip("/"), []
     for attempt in core.cluster.attempts.values():
@@ -42,6 +42,6 @@ def allocations_document(core: Core, consumer: str = "", host: str = "") -> Docu
                 "for": notice[2] or None if notice else None,
             }
             for place, units in attempt.places
-            if not host or place == host
+            if host in {"", place or "-"}
         ]
     return {"allocations": rows}

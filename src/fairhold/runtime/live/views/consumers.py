@@ -74,7 +74,13 @@ def _group(core: Core, group: str) -> Document:
                 "users": users.get(row, {}),
             }
         )
-    return {"slots": slots, "idle": result.snapshot.idle, "consumers": consumers}
+    grants, reclaims = core.cluster.paused.get(group, (False, False))
+    return {
+        "slots": slots,
+        "idle": result.snapshot.idle,
+        "paused": {"grants": grants, "reclaims": reclaims},
+        "consumers": consumers,
+    }
 
 
 def _rolled(rows: Rows, units: Mapping[int, int]) -> array[int]:

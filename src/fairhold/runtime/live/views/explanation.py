@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.derivation import level_of
+from fairhold.cycle.explain.derivation import derive_standing
 from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.ledger.tables import NOBODY
 from fairhold.runtime.lending import owned_now
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
 from fairhold.runtime.live.views.prospect import Coming, prospect
-from fairhold.runtime.live.views.waiting import holders, place_of, reason_of
+from fairhold.runtime.live.views.waiting import place_of, reason_of
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
     """All that can be said of a job's waiting and its reclaims; None where there is no such job (any more)."""
     job = core.cluster.jobs.get(name)
     if job is None:
-        done = core.store.job(name)
+        done = core.finished(name)
         if done is None:
             return None
         over: Document = {"job": name, "state": done.state, "reason": None, "text": f"it is over: {done.state}"}
@@ -52,7 +52,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         "leaf": _leaf(look, job.leaf),
         "bound": bounds[-1]["bound"] if bounds else None,
         "bounds": bounds,
-        "holders": [_holder(look, leaf) for leaf in holders(look, job.leaf)[:MOST_HOLDERS]],
+        "holders": [_holder(look, leaf) for leaf in look.holders(job.leaf, MOST_HOLDERS)],
         "notices": [_notice(look, each) for each in look.coming_to(job.leaf)],
         "reclaims": [*_reclaims(core.store, name), *_now(core, job)],
     }
@@ -79,8 +79,7 @@ def _bounds(look: Prospect, leaf: int) -> Iterator[Document]:
     while rows.tree.parent[line[-1]] > 0:
         line.append(rows.tree.parent[line[-1]])
     for row in reversed(line):
-        siblings = level_of(look.result, row).siblings
-        standing = next(each for each in siblings if each.path == rows.path(row))
+        standing = derive_standing(look.result, row)
         yield {
             "consumer": standing.path,
             "bound": standing.bound.value,
@@ -119,7 +118,7 @@ def _reclaims(store: Store, name: str) -> Iterator[Document]:
     for task in store.tasks_of(name, limit=MOST_ATTEMPTS):
         _, reclaim = read_detail(task.detail)
         if reclaim is not None:
-            yield _reclaim(task.attempt, task.task, reclaim) | _end(task)
+            yield _reclaim(task.attempt, task.task, task.number, reclaim) | _end(task)
 
 
 def _end(task: FinishedTask) -> Document:
@@ -131,13 +130,16 @@ def _now(core: Core, job: JobRecord) -> Iterator[Document]:
     for number in job.attempts:
         reclaim = core.reclaims.of(number)
         if reclaim is not None:
-            yield _reclaim(number, core.cluster.attempts[number].index, reclaim) | {"ended": None, "end": None}
+            attempt = core.cluster.attempts[number]
+            yield _reclaim(number, attempt.index, attempt.number, reclaim) | {"ended": None, "end": None}
 
 
-def _reclaim(attempt: int, task: int, reclaim: Reclaim) -> Document:
+def _reclaim(attempt: int, task: int, number: int, reclaim: Reclaim) -> Document:
+    """An attempt under notice. number: from 1, of its task."""
     return {
         "attempt": attempt,
         "task": task,
+        "number": number,
         "cycle": reclaim.cycle or None,
         "rule": reclaim.rule or None,
         "reason": reclaim.reason,

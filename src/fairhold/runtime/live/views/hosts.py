@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.units import format_instant
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairhold.orchestrator.hosts import MachineRecord
     from fairhold.orchestrator.tasks import Attempt
@@ -14,8 +16,11 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
-def hosts_document(core: Core) -> Document:
-    """Every host of every resource group; `-` is the service's own machine where it has no name."""
+def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Document:
+    """Every host of every resource group; `-` is the service's own machine where it has no name.
+
+    queued : machine → starts that were decided and not sent to its agent yet
+    """
     cluster = core.cluster
     groups: dict[str, dict[str, int]] = {}
     is_up: dict[str, bool] = {}
@@ -41,8 +46,11 @@ def hosts_document(core: Core) -> Document:
                 "connected": machine is not None and not machine.is_silent,
                 "running": sum(attempt.is_running for attempt in mine),
                 "starting": sum(not attempt.is_running for attempt in mine),
+                "queued": (queued or {}).get(cluster.machine_of(name), 0),
                 "refusals": machine.refusals if machine else 0,
                 "closing": closing is not None and closing.close_at > 0,
+                "close_at": format_instant(closing.close_at) if closing and closing.close_at else None,
+                "open_at": format_instant(closing.open_at) if closing and closing.open_at else None,
             }
         )
     return {"hosts": rows}

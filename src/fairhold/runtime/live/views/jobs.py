@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import dropwhile
+from itertools import dropwhile, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
@@ -16,7 +16,7 @@ from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.tasks import JobRecord
@@ -27,8 +27,8 @@ Document = dict[str, Any]
 LIVE_STATES = ("waiting", "blocked", "held", "running")
 DONE_STATES = (say.DONE, say.FAILED, say.CANCELLED)
 MOST_LOOKS = 40_000
-"""Jobs that are looked at for one page; a job's labels are looked up for the price of twenty."""
-LABEL_PRICE = 20
+"""Jobs that are looked at for one page; a job's labels are looked up for the price of forty."""
+LABEL_PRICE = 40
 MOST_ROWS = 1_000
 _CURSOR = re.compile(r"live-([0-9]{1,18})|done-([0-9-]{0,40})")
 
@@ -64,7 +64,7 @@ def job_document(core: Core, name: str) -> Document | None:
     job = core.cluster.jobs.get(name)
     if job is not None:
         return _live(core, job, is_whole=True)
-    done = core.store.job(name)
+    done = core.finished(name)
     return None if done is None else _finished(core, done, is_whole=True)
 
 
@@ -102,30 +102,41 @@ def _look(core: Core, wanted: Wanted, below: int, limit: int) -> tuple[list[JobR
     """Live jobs below a number, 0 = all, and the number to go on below; 0: there are no more."""
     price = LABEL_PRICE if wanted.label[0] else 1
     left = MOST_LOOKS
+    leaves = _leaves(core, wanted.consumer) if wanted.consumer else {}
     found: list[JobRecord] = []
     for job in _newest(core, below):
         if len(found) == limit or left <= 0:
             return found, int(job.name) + 1
         left -= price
-        if _is_wanted(core, job, wanted):
+        if _is_wanted(core, job, wanted, leaves):
             found.append(job)
     return found, 0
 
 
 def _newest(core: Core, below: int) -> Iterator[JobRecord]:
-    jobs = reversed(core.cluster.jobs.values())
-    return dropwhile(lambda job: int(job.name) >= below, jobs) if below else jobs
+    jobs = core.cluster.jobs
+    above = max(0, len(jobs) - below + 1) if below else 0  # at least: fewer than `below` have a lower number
+    rest = islice(reversed(jobs.values()), above, None)
+    return dropwhile(lambda job: int(job.name) >= below, rest) if below else rest
 
 
-def _is_wanted(core: Core, job: JobRecord, wanted: Wanted) -> bool:
+def _leaves(core: Core, consumer: str) -> dict[str, set[int]]:
+    """Resource group → rows of a consumer and of all below it."""
+    above = consumer.rstrip("/")
+    return {
+        group: {row for path, row in books.rows.by_path.items() if f"{path}/".startswith(f"{above}/")}
+        for group, books in core.orchestrator.books.items()
+    }
+
+
+def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, set[int]]) -> bool:
     if job.is_over:
+        return False
+    if leaves and job.leaf not in leaves[job.resource_group]:
         return False
     if wanted.user and job.terms.user != wanted.user:
         return False
     if wanted.state and state_of(job) != wanted.state:
-        return False
-    above = wanted.consumer.rstrip("/")
-    if above and not f"{consumer_of(job, core.cluster)}/".startswith(f"{above}/"):
         return False
     if wanted.label[0]:
         spec = core.specs.of(job.name)

@@ -8,7 +8,10 @@ from operator import sub
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairhold.ledger.books import Books
+    from fairhold.ledger.tables import Requests
 
 
 class _Queue:
@@ -17,16 +20,10 @@ class _Queue:
     units, tasks : (requests + 1,) of the requests before each, and of all; a gang is one task
     """
 
-    def __init__(self, books: Books, rows: list[int]) -> None:
-        requests = books.requests
-        wanted: list[int] = list(map(sub, map(requests.count.__getitem__, rows), map(requests.held.__getitem__, rows)))
+    def __init__(self, rows: list[int], units: Sequence[int]) -> None:
         self.rows = rows
-        self.units: list[int] = list(accumulate(wanted, initial=0))
-        self.gangs: list[bool] | None = [requests.minimum[row] > 0 for row in rows] if any(requests.minimum) else None
-        self.tasks = self.units
-        if self.gangs is not None and any(self.gangs):
-            ones = (1 if gang else units for gang, units in zip(self.gangs, wanted, strict=True))
-            self.tasks = list(accumulate(ones, initial=0))
+        self.units = self.tasks = units
+        self.gangs: list[bool] | None = None
 
     def turns(self, units: int) -> tuple[int, int | None]:
         """Tasks that have had their turn before the user has got so many units; who is next at just so many."""
@@ -41,35 +38,59 @@ class _Queue:
         return self.tasks[at] + units - self.units[at], self.rows[at]
 
 
+def _queue_of_ones(rows: list[int]) -> _Queue:
+    """A queue of requests that want one unit each, by far the most frequent case."""
+    return _Queue(rows, range(len(rows) + 1))
+
+
+def _queue(requests: Requests, rows: list[int]) -> _Queue:
+    wanted = list(map(sub, map(requests.count.__getitem__, rows), map(requests.held.__getitem__, rows)))
+    queue = _Queue(rows, list(accumulate(wanted, initial=0)))
+    gangs = [requests.minimum[row] > 0 for row in rows]
+    if any(gangs):
+        queue.gangs = gangs
+        ones = (1 if gang else units for gang, units in zip(gangs, wanted, strict=True))
+        queue.tasks = list(accumulate(ones, initial=0))
+    return queue
+
+
 class LineUp:
-    """The waiting requests of one leaf, as its next units are given out."""
+    """The waiting requests of one leaf, as its next units are given out; true until the books change."""
 
     def __init__(self, books: Books, leaf: int) -> None:
-        self._books, self._leaf = books, leaf
-        queues = books.requests.lines.of.get(leaf, {})
-        self._queues = {name: _Queue(books, list(rows)) for name, rows in queues.items()}
-        self._in_turn = books.rows.entry.settings.within == "users"
+        requests = self._requests = books.requests
+        queues = {
+            name: rows if isinstance(rows, list) else list(rows)  # the middle of a deque is far away
+            for name, rows in requests.lines.of.get(leaf, {}).items()
+        }
+        waiting = books.demand[leaf] - books.held[leaf]
+        if waiting == sum(map(len, queues.values())):
+            self._queues = {name: _queue_of_ones(rows) for name, rows in queues.items()}
+        else:
+            self._queues = {name: _queue(requests, rows) for name, rows in queues.items()}
+        self._in_turn = books.rows.settings(leaf).within == "users"
+        self._used: dict[tuple[int, int], int] = {}
+        """Units of the leaf that a user holds when it is the turn of a priority."""
+        used: dict[int, int] = {}
+        for rank, user in sorted(self._queues):
+            before = self._used[rank, user] = used.setdefault(user, requests.used_by.get((leaf, user), 0))
+            used[user] = before + self._queues[rank, user].units[-1]
 
     def before(self, request: int) -> int:
         """Tasks that are served before the first of a waiting request, were the leaf given units one after another."""
-        requests, key = self._books.requests, self._books.requests.lines.key
+        requests, key = self._requests, self._requests.lines.key
         rank, user = -requests.priority[request], requests.user[request]
-        mine = self._queues[rank, user]
-        at = bisect_left(mine.rows, key(request), key=key)
+        mine, place = self._queues[rank, user], key(request)
+        at = bisect_left(mine.rows, place, key=key)
         count: int = mine.tasks[at]
-        due = self._used(rank, user) + mine.units[at]
+        due = self._used[rank, user] + mine.units[at]
         for (other_rank, other), queue in self._queues.items():
             if other_rank < rank:
                 count += queue.tasks[-1]
             elif other_rank == rank and other != user:
                 if not self._in_turn:
-                    count += queue.tasks[bisect_left(queue.rows, key(request), key=key)]
+                    count += queue.tasks[bisect_left(queue.rows, place, key=key)]
                     continue
-                served, head = queue.turns(due - self._used(rank, other))
-                count += served + (head is not None and key(head) < key(request))
+                served, head = queue.turns(due - self._used[rank, other])
+                count += served + (head is not None and key(head) < place)
         return count
-
-    def _used(self, rank: int, user: int) -> int:
-        """Units of the leaf that a user holds when it is the turn of a priority."""
-        before = sum(queue.units[-1] for (other, who), queue in self._queues.items() if who == user and other < rank)
-        return self._books.requests.used_by.get((self._leaf, user), 0) + before

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from fairhold.cycle.run import run
-from fairhold.ledger.tables import NOBODY
 from fairhold.runtime.live.views.lineup import LineUp
 
 if TYPE_CHECKING:
@@ -41,6 +40,11 @@ class Prospect:
             self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
         self._lines: dict[int, LineUp] = {}
 
+    @property
+    def reclaims_are_paused(self) -> bool:
+        """Whether the notices of the next cycle are not given."""
+        return self._cluster.paused.get(self.group, (False, False))[1]
+
     def line(self, leaf: int) -> LineUp:
         """Who waits in a leaf."""
         found = self._lines.get(leaf)
@@ -67,12 +71,43 @@ class Prospect:
 
     def coming_to(self, leaf: int) -> list[Coming]:
         """Units on their way to a leaf."""
-        return [each for each in self.coming if each.taker == leaf]
+        return self._coming_to.get(leaf, [])
+
+    @cached_property
+    def _coming_to(self) -> dict[int, list[Coming]]:
+        found: dict[int, list[Coming]] = {}
+        for each in self.coming:
+            found.setdefault(each.taker, []).append(each)
+        return found
 
     def asked_for(self, leaf: int) -> tuple[int, int]:
         """Units that the next cycle would give notice of for a leaf, and by when the last of them are due."""
-        mine = [notice for notice in self.result.decision.notices if notice.taker == leaf != NOBODY]
-        return sum(notice.units for notice in mine), max((notice.deadline for notice in mine), default=0)
+        return self._asked_for.get(leaf, (0, 0))
+
+    @cached_property
+    def _asked_for(self) -> dict[int, tuple[int, int]]:
+        found: dict[int, tuple[int, int]] = {}
+        for notice in self.result.decision.notices:
+            units, deadline = found.get(notice.taker, (0, 0))
+            found[notice.taker] = units + notice.units, max(deadline, notice.deadline)
+        return found
+
+    def holders(self, leaf: int, most: int) -> list[int]:
+        """Other leaves that hold units, so many at most: those most above their quota first, then the largest."""
+        return [row for row in self._holders[: most + 1] if row != leaf][:most]
+
+    @cached_property
+    def holding(self) -> int:
+        """How many leaves hold units."""
+        return len(self._holders)
+
+    @cached_property
+    def _holders(self) -> list[int]:
+        held, quota, position = self.books.held, self.result.draft.quota, self.books.rows.position
+        return sorted(
+            (row for row in self.books.rows.leaves if held[row]),
+            key=lambda row: (-max(0, held[row] - quota[row]), -held[row], position[row]),
+        )
 
     @cached_property
     def has_host(self) -> bool:

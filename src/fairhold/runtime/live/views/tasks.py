@@ -35,7 +35,7 @@ def tasks_page(core: Core, name: str, cursor: str = "", limit: int = 100) -> Doc
     job = core.cluster.jobs.get(name)
     if job is not None:
         return _Page(core.store, name, job.terms.tasks, job, core).turn(int(cursor or 0), limit)
-    done = core.store.job(name)
+    done = core.finished(name)
     if done is None:
         return None
     return _Page(core.store, name, json.loads(done.summary)["tasks"], None, core).turn(int(cursor or 0), limit)

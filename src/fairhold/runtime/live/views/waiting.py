@@ -93,22 +93,33 @@ def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
     limited = _limit(look, job)
     if limited is not None:
         return limited
-    coming = look.coming_to(job.leaf)
-    if coming:
-        count, by = sum(each.units for each in coming), coming[-1].deadline
-        text = f"{_slots(count)} on the way to its leaf, by {format_instant(by)}"
-        return Reason("reclaiming", text, {"units": count, "deadline": by, "given": True})
-    count, by = look.asked_for(job.leaf)
-    if count:
-        text = f"the next cycle asks for {_slots(count)} for its leaf, by {format_instant(by)}"
-        return Reason(
-            "reclaiming", text.replace(" is", "").replace(" are", ""), {"units": count, "deadline": by, "given": False}
-        )
+    reclaiming = _reclaiming(look, job.leaf)
+    if reclaiming is not None:
+        return reclaiming
     room = max(0, look.result.draft.quota[job.leaf] - look.result.draft.held[job.leaf])
     if units > 1 and (0 < idle < units or 0 < room < units):
         text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf misses {room}"
         return Reason("gang", text, {"needs": units, "idle": idle, "room": room})
     return _quota(look, books, job)
+
+
+def _reclaiming(look: Prospect, leaf: int) -> Reason | None:
+    """Units that come back to a leaf, or would, were reclaims not paused."""
+    coming = look.coming_to(leaf)
+    if coming:
+        count, by = sum(each.units for each in coming), coming[-1].deadline
+        text = f"{_slots(count)} on the way to its leaf, by {format_instant(by)}"
+        return Reason("reclaiming", text, {"units": count, "deadline": by, "given": True})
+    count, by = look.asked_for(leaf)
+    if count and look.reclaims_are_paused:
+        text = f"{_slots(count)} its leaf's, and reclaims are paused in {look.group}; `fairhold resume` lets them go on"
+        return Reason("paused", text, {"resource_group": look.group, "units": count})
+    if count:
+        text = (
+            f"the next cycle asks for {count} {'slot' if count == 1 else 'slots'} for its leaf, by {format_instant(by)}"
+        )
+        return Reason("reclaiming", text, {"units": count, "deadline": by, "given": False})
+    return None
 
 
 def _limit(look: Prospect, job: JobRecord) -> Reason | None:
@@ -119,7 +130,7 @@ def _limit(look: Prospect, job: JobRecord) -> Reason | None:
         limit = rows.plan.limit[row]
         if held[row] + job.units > limit:
             path = rows.path(row)
-            text = f"{path} holds {held[row]} of its limit of {limit}"
+            text = f"{path} holds {_count(look, row)} of its limit of {limit}"
             return Reason("limit", text, {"consumer": path, "limit": limit, "held": held[row]})
         row = rows.tree.parent[row]
     return None
@@ -128,24 +139,21 @@ def _limit(look: Prospect, job: JobRecord) -> Reason | None:
 def _quota(look: Prospect, books: Books, job: JobRecord) -> Reason:
     rows, draft = books.rows, look.result.draft
     quota, held, path = draft.quota[job.leaf], draft.held[job.leaf], rows.path(job.leaf)
-    others = [rows.path(leaf) for leaf in holders(look, job.leaf)]
+    others = [rows.path(leaf) for leaf in look.holders(job.leaf, MOST_NAMES)]
     if held >= quota:
-        text = f"{path} holds {held}, its quota is {quota}"
+        text = f"{path} holds {_count(look, job.leaf)}, its quota is {quota}"
     else:
-        text = f"{path} holds {held} of its quota of {quota}, and "
+        text = f"{path} holds {_count(look, job.leaf)} of its quota of {quota}, and "
         text += f"{_slots(draft.idle)} kept for reserves" if draft.idle else "nobody in reach can give a slot back"
     if others:
-        text += f"; the others are with {_names(others)}"
+        text += f"; the others are with {_names(others, look.holding - (books.held[job.leaf] > 0))}"
     return Reason("quota", text, {"consumer": path, "quota": quota, "held": held, "holders": others})
 
 
-def holders(look: Prospect, leaf: int) -> list[int]:
-    """Other leaves that hold units: those most above their quota first, then the largest."""
-    held, quota = look.books.held, look.result.draft.quota
-    return sorted(
-        (row for row in look.books.rows.leaves if held[row] and row != leaf),
-        key=lambda row: (-max(0, held[row] - quota[row]), -held[row], look.books.rows.position[row]),
-    )
+def _count(look: Prospect, row: int) -> str:
+    """What a consumer holds, and what it will hold where the next cycle grants it more."""
+    now, soon = look.result.snapshot.held[row], look.result.draft.held[row]
+    return str(now) if now == soon else f"{now} ({soon} with the next cycle)"
 
 
 def _first_request(job: JobRecord) -> int | None:
@@ -172,6 +180,7 @@ def _slots(count: int) -> str:
     return "1 slot is" if count == 1 else f"{count} slots are"
 
 
-def _names(names: list[str]) -> str:
-    more = len(names) - MOST_NAMES
+def _names(names: list[str], count: int | None = None) -> str:
+    """The first of so many."""
+    more = (len(names) if count is None else count) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

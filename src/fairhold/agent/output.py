@@ -1,0 +1,50 @@
+"""Keeps the output of an attempt within its limit: its first and its last part stay, what is between is given back.
+
+The command writes into its file without a pipe, which costs nothing and outlives the supervisor. So the file is looked
+at now and then, and a hole is made in its middle. Its length goes on to say how much was written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+_PUNCH_AND_KEEP_SIZE = 0x02 | 0x01
+_BLOCK = 64 * 1024
+"""Holes begin and end at multiples: blocks of file systems are no larger, and half a hole would be read as zeros."""
+FIRST_LOOK, _LONGEST_PAUSE = 0.1, 1.0
+"""Seconds until the file is looked at first, and between two looks at most."""
+
+
+class Output:
+    """The file of an attempt that runs.
+
+    descriptor : open for writing; most : bytes that are kept, 0 = all
+    """
+
+    __slots__ = ("_descriptor", "_done", "_first", "_most", "_pause")
+
+    def __init__(self, descriptor: int, most: int) -> None:
+        self._descriptor, self._most = descriptor, most
+        self._first = self._done = -(-(most // 2) // _BLOCK) * _BLOCK
+        self._pause = FIRST_LOOK
+
+    def trim(self) -> float:
+        """Give back what is too much; seconds until the next look."""
+        size = os.fstat(self._descriptor).st_size
+        end = (size - self._most // 2) // _BLOCK * _BLOCK
+        is_flood = size > self._most
+        if is_flood and end > self._done:
+            # A file system that cannot make holes keeps everything.
+            _LIBC.fallocate(self._descriptor, _PUNCH_AND_KEEP_SIZE, self._done, end - self._done)
+            self._done = end
+        self._pause = FIRST_LOOK if is_flood else min(2 * self._pause, _LONGEST_PAUSE)
+        return self._pause
+
+    def close(self) -> None:
+        """The last look, when nothing writes any more."""
+        if self._most:
+            self.trim()
+        os.close(self._descriptor)

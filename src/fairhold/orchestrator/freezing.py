@@ -1,0 +1,78 @@
+"""A cluster as it was at one instant, taken a slice at a time while the cluster goes on changing.
+
+Only jobs are many. All else is taken at once at the beginning; a job is taken when its turn comes, or right before the
+first change of it, whichever is earlier.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.freeze import Columns, changed_of, freeze_rest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import JobRecord
+
+
+class Freezing:
+    """Gives what `freeze` would have given when this was made; the cluster tells it of every change before it applies.
+
+    One at a time for a cluster; it ends with `document`.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._rest = freeze_rest(cluster)
+        self._columns = Columns()
+        self._jobs = iter(list(cluster.jobs.values()))
+        self._early: dict[JobRecord, dict[str, Any]] = {}
+        cluster.freezing = self
+
+    def before(self, change: Change) -> None:
+        """A change is about to be applied: the jobs that it changes are taken as they are, if they were not yet."""
+        for job in self._of(change):
+            if job not in self._early:
+                self._early[job] = changed_of(self._cluster, job)
+
+    def step(self, jobs: int) -> bool:
+        """Take the next so many jobs; False when all are taken."""
+        job = None
+        for job in islice(self._jobs, jobs):
+            early = self._early.pop(job, None)
+            self._columns.add(job, changed_of(self._cluster, job) if early is None else early)
+        return job is not None
+
+    def document(self) -> dict[str, Any]:
+        """All of it, as `freeze` gives it."""
+        while self.step(1_000):
+            pass
+        self._cluster.freezing = None
+        return self._columns.document() | self._rest
+
+    def _of(self, change: Change) -> Iterator[JobRecord]:
+        """The jobs whose record a change may alter."""
+        cluster = self._cluster
+        if isinstance(change, say.HostSet):  # more gangs may stand in the books where there are more slots
+            yield from cluster.with_gangs(change.resource_group)
+        elif isinstance(change, say.JobFreed):
+            yield cluster.jobs[change.dependent]
+        elif isinstance(change, _OF_JOBS):
+            yield cluster.jobs[change.job]
+        elif isinstance(change, say.Ended):
+            yield cluster.attempts[change.attempt].job
+
+
+_OF_JOBS = (
+    say.JobDropped,
+    say.HoldSet,
+    say.JobRanked,
+    say.JobMoved,
+    say.Started,
+    say.Ready,
+)
