@@ -71,7 +71,7 @@ def test_without_agent_and_supervisor_its_group_still_finds_it(grouped: tuple[Se
     assert is_alive(pid)
     service.launch(groups="auto")
     (one,) = service.accept()["attempts"]
-    assert (one["exit"] or service.ended(1))["detail"] == "supervisor lost"
+    assert (one["exit"] or service.ended(1))["reason"] == "supervisor_lost"
     assert not is_alive(pid)
     wait_for(lambda: not (base / "1").exists())
 

@@ -275,7 +275,7 @@ class Attempts:
         elif stage == "order":
             record = exit_record("refused", "supervisor lost before it started the command")
         else:
-            record = exit_record("failed", "supervisor lost")
+            record = exit_record("supervisor_lost", "its supervisor was killed or crashed")
         record["started"] = life.get("started", 0) or min(record["ended"], time.time_ns() // 1000)
         self._settle(held, stage, record)
         del self._lost[held.attempt]
