@@ -175,7 +175,7 @@ def test_a_machine_that_could_not_start_anything_is_tried_again_after_longer_and
         assert len(starts(house.wait(1)) + starts(house.wait(SECOND))) == 2
         assert record.shut is None
         assert not starts(house.end(_on(house, "h1"), "refused"))
-    assert pauses == [*(FIRST_PAUSE << doubled for doubled in range(5)), LONGEST_PAUSE, LONGEST_PAUSE]
+    assert pauses == [*(FIRST_PAUSE << doubled for doubled in range(6)), LONGEST_PAUSE]
 
 
 def test_a_machine_without_space_is_left_alone_at_once_and_forgiven_when_it_starts_something() -> None:

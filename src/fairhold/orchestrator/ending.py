@@ -20,7 +20,7 @@ MOST_SUPERVISORS = 5
 """Attempts of a task that may lose their supervisors: with the last of them it fails."""
 LONGEST_BACKOFF = 3_600_000_000
 """An hour in microseconds: new tries come no later than that."""
-FIRST_PAUSE, LONGEST_PAUSE = 30 * SECOND, 600 * SECOND
+FIRST_PAUSE, LONGEST_PAUSE = 10 * SECOND, 600 * SECOND
 """How long a machine that could not start anything is left alone: twice as long each time, up to the longest."""
 OUTCOMES = {
     "finished": Outcome.FINISHED,

@@ -92,7 +92,12 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
 
 
 def _check_fit(books: Books, leaf: int, units: int) -> None:
-    """Refuse a task of more units than its leaf could ever hold: waiting, it would only keep slots from others."""
+    """Refuse a gang larger than its leaf could ever hold: waiting, it would only keep slots from others.
+
+    A task of one slot keeps nothing from anybody: it waits for a host or another plan, and `explain` says for which.
+    """
+    if units <= 1:
+        return
     rows = books.rows
     most, why = max(rows.group.slots, sum(books.hosts.slots)), f"`{rows.group.name}` has"
     row = leaf
