@@ -120,7 +120,7 @@ def test_a_process_comes_into_its_group(grouped: tuple[Service, Path], *, is_at_
 
 
 def test_no_group_to_fork_into(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="."):
+    with pytest.raises(OSError, match=r"."):
         fork_into(str(tmp_path))
     with pytest.raises(FileNotFoundError):
         fork_into(str(tmp_path / "no"))
