@@ -1,7 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
-TEST_JOBS ?= auto
+# Many tests wait for processes: more of them than cores.
+TEST_JOBS ?= 4
 
 .PHONY: run setup test check bench storm clean
 

@@ -55,7 +55,8 @@ class StoreError(FairholdError):
 class StoreFull(StoreError):  # noqa: N818 - a word for an ordinary thing
     """There is no room for a transaction: nothing of it was applied, and the next may succeed when there is room.
 
-    is_kept : what somebody asked for was decided, and is written down when there is room; else it was refused
+    is_kept : what somebody asked for was decided and is kept in memory, to be written down when there is room; it is
+              lost where the service ends before. Else it was refused
     """
 
     def __init__(self, message: str, *, is_kept: bool = False) -> None:

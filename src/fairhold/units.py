@@ -23,6 +23,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNIT = {"ms": 1_000, "s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d))+")
 _PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ms|s|m|h|d)")
+_SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([kKMGT]?)(i?B)?")
 _INSTANT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
     r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
@@ -41,6 +42,17 @@ def parse_duration(text: str) -> int | None:
             return None
         total += amount
     return total
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes of a size, None where it is none: `512M` and `512MiB` count 1024s, `512MB` counts 1000s."""
+    match = _SIZE.fullmatch(text)
+    if not match or (match[4] == "iB" and not match[3]):
+        return None
+    scale = (1000 if match[4] == "B" else 1024) ** " KMGT".index(match[3].upper() or " ")
+    digits = match[2] or ""
+    size: int = int(match[1] + digits) * scale // 10 ** len(digits)
+    return size
 
 
 def parse_instant(text: str) -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.agent import groups
+from fairhold.agent.forking import fork_into
 from fairhold.agent.spool import LIFE, Spool
 from tests.agent.service import Service, is_alive, wait_for
 
@@ -71,7 +72,7 @@ def test_without_agent_and_supervisor_its_group_still_finds_it(grouped: tuple[Se
     assert is_alive(pid)
     service.launch(groups="auto")
     (one,) = service.accept()["attempts"]
-    assert (one["exit"] or service.ended(1))["detail"] == "supervisor lost"
+    assert (one["exit"] or service.ended(1))["reason"] == "supervisor_lost"
     assert not is_alive(pid)
     wait_for(lambda: not (base / "1").exists())
 
@@ -102,9 +103,34 @@ def test_an_idle_agent_that_goes_leaves_no_group(grouped: tuple[Service, Path]) 
     assert not base.exists()
 
 
+@pytest.mark.parametrize("is_at_once", [True, False])
+def test_a_process_comes_into_its_group(grouped: tuple[Service, Path], *, is_at_once: bool) -> None:
+    _, base = grouped
+    group = groups.make(str(base), 77, 0)
+    try:
+        pid = fork_into(group) if is_at_once else os.fork()
+    except OSError as error:
+        groups.remove(group)
+        pytest.skip(f"the kernel forks into no group here: {error}")
+    if not pid:
+        is_there = is_at_once or groups.enter(group)
+        os._exit(7 if is_there and groups.members(group) == [os.getpid()] else 8)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+    groups.remove(group)
+
+
+def test_no_group_to_fork_into(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"."):
+        fork_into(str(tmp_path))
+    with pytest.raises(FileNotFoundError):
+        fork_into(str(tmp_path / "no"))
+
+
 def test_nowhere_to_make_groups(tmp_path: Path) -> None:
-    assert groups.enter("", 1, 0) == ""
-    assert groups.enter(str(tmp_path / "no"), 1, 0) == ""
+    assert groups.make("", 1, 0) == ""
+    assert groups.make(str(tmp_path / "no"), 1, 0) == ""
+    assert not groups.enter("")
+    assert not groups.enter(str(tmp_path / "no"))
     assert groups.members(str(tmp_path)) == []
     assert not groups.kill(str(tmp_path / "no"))
     assert not groups.is_limited("")
@@ -117,7 +143,8 @@ def test_a_limit_of_the_kernel_is_asked_for_and_read(tmp_path: Path) -> None:
     group.mkdir()
     for name in ("memory.max", "memory.swap.max", "cgroup.procs"):
         (group / name).touch()
-    assert groups.enter(str(tmp_path), 5, 1000) == str(group)
+    assert groups.make(str(tmp_path), 5, 1000) == str(group)
+    assert groups.enter(str(group))
     assert (group / "memory.max").read_text() == "1000"
     assert groups.is_limited(str(group))
     (group / "memory.events").write_text("low 0\nmax 4\noom 1\noom_kill 0\n")

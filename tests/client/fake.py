@@ -62,6 +62,7 @@ class Fake:
         self.tasks: dict[str, list[Document]] = {}
         self.cuts: list[str] = []
         self.asked: list[tuple[str, str, Any]] = []
+        self.hosts_called: list[str] = []
         self.plans = [PLAN]
         self.problems: dict[str, Problem] = {}
         self.stopped: list[str] = []

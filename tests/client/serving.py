@@ -40,6 +40,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(data) if data else None
         with fake.lock:
             fake.asked.append((self.command, self.path, body))
+            fake.hosts_called.append(self.headers.get("Host", ""))
         head: Document = {}
         content: Document | bytes
         is_here = isinstance(self.server, socketserver.UnixStreamServer)

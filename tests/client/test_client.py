@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -214,6 +214,31 @@ def test_the_plan_is_applied_from_the_version_that_was_seen(fake: Fake) -> None:
         assert [each.version for each in service.plan_versions()] == [3, 2, 1]
         assert service.diff_plan(plan.text)["reclaims"] == {"added": [], "removed": []}
         assert service.check_plan(plan.text)["faults"] == []
+
+
+def test_the_socket_has_one_name_whatever_the_port_is(fake: Fake) -> None:
+    with fairhold.connect() as service:
+        service.plan()
+    with fairhold.connect(fake.url, token=TOKEN) as service:
+        service.plan()
+    assert fake.hosts_called == ["fairhold", fake.url.removeprefix("http://")]
+
+
+def test_a_plan_is_taken_back_with_the_names_of_before(fake: Fake) -> None:
+    with fairhold.connect() as service:
+        service.apply_plan("fairhold: 1\n")
+        service.revert_plan(1, "back", was={"/Research": "/Science"})
+    assert fake.asked[-1][2] == {"to": 1, "comment": "back", "was": {"/Research": "/Science"}}
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [("echo hi", "give a list"), ([], "give a list"), (["echo", 1], "str"), ([b"echo"], "str")],
+)
+def test_a_command_is_a_list_of_strings(fake: Fake, argv: Any, said: str) -> None:
+    with fairhold.connect() as service, pytest.raises(ArgumentError, match=said):
+        service.submit("/Research", argv)
+    assert fake.asked == []
 
 
 def test_jobs_are_changed(fake: Fake) -> None:

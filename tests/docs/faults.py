@@ -214,6 +214,10 @@ SAMPLES = {
     "counts-and-requests": state(f"{DEMAND}\nrequests: [{R1}]", DEMAND),
     "victims-need-requests": state(DEMAND, plan=OLDEST),
     "later-than-now": state("previous_cycle: 2026-01-05T10:00:00Z"),
+    "unknown-job": Sample("jobs", JOB, f"{JOB[:-1]}, after: [{{job: train}}]}}", "after: [{job: train}]"),
+    "waits-for-itself": Sample(
+        "jobs", JOB, f"{JOB[:-1]}, name: a, after: [{{job: a}}]}}", "name: a, after: [{job: a}]"
+    ),
     "duplicate-job": Sample("jobs", JOB, f"{JOB[:-1]}, name: a}}\n  - {JOB[:-1]}, name: a}}", "name: a"),
 }
 """Code → input; those that need more than a text are in `test_errors`."""

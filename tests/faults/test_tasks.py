@@ -68,7 +68,6 @@ def test_output_may_be_binary_or_closed(house: House) -> None:
         (["/etc/passwd"], "cannot start /etc/passwd: Permission denied"),
         (["/tmp"], "cannot start /tmp: Permission denied"),
         (["x" * 5000], "No such file or directory"),
-        ([""], "the command is empty"),
     ],
 )
 def test_what_cannot_be_started_says_why(house: House, argv: list[str], detail: str) -> None:

@@ -102,7 +102,7 @@ class Play:
         self.store.save_snapshot(self.store.last, self.store.last_at, frozen(self.core).encode())
 
     def commit(self) -> None:
-        self.core.journal.commit()
+        self.core.commit()
         self.core.outbox.take()
         self.core.over.clear()
 

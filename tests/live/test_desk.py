@@ -245,7 +245,7 @@ def test_a_snapshot_that_is_gathered_while_work_goes_on_is_a_beginning_like_any_
 def test_limits_have_names(tmp_path: Path) -> None:
     office = Office(tmp_path, limits=Limits(tasks=5, waiting=7))
     office.desk.round([])
-    with pytest.raises(InputError, match="`tasks` is 5"):
+    with pytest.raises(InputError, match="`tasks` of one job is 5"):
         office.submit(6)
     office.submit(5)
     with pytest.raises(InputError, match="`waiting` is 7"):

@@ -91,7 +91,9 @@ def reclaiming(play: Play) -> str:
 
 
 def gang(play: Play) -> str:
-    return play.submit("/B", units=9)
+    play.submit("/A/a1")
+    play.pass_time(SECOND)
+    return play.submit("/B", units=8)
 
 
 def quota(play: Play) -> str:
@@ -194,7 +196,7 @@ def check_mending(play: Play, name: str, groups: dict[str, object]) -> None:
         return
     job = jobs[name]
     books, running = play.core.orchestrator.books[job.resource_group], job.running
-    has_all = books.held[job.leaf] >= books.slots
+    has_all = max(books.held[job.leaf], reason.facts.get("held", 0)) >= books.slots
     mend(play, job, reason, groups)
     found = play.core.cluster.jobs.get(name)
     after = None if found is None else reason_of(play.core, found)

@@ -70,6 +70,7 @@ class House:
             "time_limit": Outcome.FAILED,
             "refused": Outcome.LOST,
             "host_lost": Outcome.LOST,
+            "supervisor_lost": Outcome.LOST,
         }.get(reason, Outcome.STOPPED)
         return self.take(TaskEnded(attempt, outcome, Exit(reason)))
 

@@ -60,6 +60,7 @@ ENDS = {
     "requeue": Outcome.STOPPED,
     "refused": Outcome.LOST,
     "host_lost": Outcome.LOST,
+    "supervisor_lost": Outcome.LOST,
 }
 
 
@@ -129,6 +130,13 @@ class Storm:
     def _check_cycle(self, result: CycleResult, cause: str) -> None:
         assert cause
         assert check(result) == ()
+        books, plan, tree = result.snapshot.books, result.snapshot.rows.plan, result.snapshot.rows.tree
+        for notice in result.decision.notices:
+            if books.allocations.host[notice.allocation] in books.hosts.closed:  # only where a limit asks for it
+                row = books.requests.leaf[books.allocations.request[notice.allocation]]
+                while row > 0 and result.draft.held[row] <= plan.limit[row]:
+                    row = tree.parent[row]
+                assert row > 0
         self.cycles += 1
 
     def run(self, steps: int) -> None:
@@ -299,6 +307,7 @@ def check_cluster(cluster: Cluster) -> None:
             if of == group:
                 most = record.slots if cluster.accepts(name) else min(record.slots, used[name])
                 assert (books.hosts.slots[record.row], bool(books.hosts.up[record.row])) == (most, record.is_up)
+                assert (record.row in books.hosts.closed) == (record.is_up and not cluster.accepts(name))
     for job in cluster.jobs.values():
         _check_job(cluster, job)
 

@@ -154,3 +154,22 @@ def test_what_is_frozen_in_slices_is_the_cluster_as_it_was_at_the_beginning(seed
         while slow.step(2):
             storm.run(1)
         assert slow.document() == expected
+
+
+def test_several_are_frozen_in_slices_at_once_and_a_dropped_one_is_told_nothing() -> None:
+    storm = Storm(Random(5), forgets=True)
+    storm.run(60)
+    cluster = storm.live.cluster
+    first, early = freeze(cluster), Freezing(cluster)
+    dropped = Freezing(cluster)
+    early.step(1)
+    storm.run(5)
+    second, late = freeze(cluster), Freezing(cluster)
+    assert len(cluster.freezings) == 3
+    del dropped
+    assert len(cluster.freezings) == 2
+    storm.run(20)
+    assert early.document() == first
+    assert late.document() == second
+    assert not cluster.freezings
+    assert first != second

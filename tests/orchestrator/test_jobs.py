@@ -1,13 +1,17 @@
 """What users ask of jobs: order, gangs, throttle, tries, holds, dependencies."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.model.plan import ConsumerSettings
+from fairhold.orchestrator.ending import MOST_SUPERVISORS
 from fairhold.orchestrator.events import (
     Dependency,
     HostJoined,
+    HostLost,
     JobCancelled,
     JobChanged,
     JobHeld,
@@ -18,7 +22,7 @@ from fairhold.orchestrator.events import (
 )
 from fairhold.orchestrator.freeze import freeze
 from fairhold.orchestrator.instructions import JobOver, Start
-from tests.orchestrator.house import SECOND, House, places, starts, stops
+from tests.orchestrator.house import SECOND, House, places, plan_of, starts, stops
 from tests.orchestrator.storm import check_cluster
 
 HOUR = 3600 * SECOND
@@ -73,8 +77,22 @@ def test_a_gang_starts_whole_on_one_host_or_over_several() -> None:
 
 def test_a_gang_that_does_not_fit_keeps_nobody_else_waiting() -> None:
     house = House(h1=2, h2=2)
-    assert starts(house.submit(units=5)) == []
-    assert len(starts(house.submit(count=4))) == 4
+    house.take(HostLost("c", "h2"))
+    assert starts(house.submit(units=3)) == []
+    assert len(starts(house.submit(count=2))) == 2
+
+
+def test_a_task_that_could_never_start_is_refused() -> None:
+    limits: dict[str, Any] = {"A": {}, "B": {"consumers": {"b": {}, "c": {}}}}
+    plan = plan_of({"h1": 2, "h2": 2}, limits)
+    entry = replace(plan.policies[0], consumers={plan.tree.rows["/B"]: ConsumerSettings(limit=3)})
+    house = House(plan=replace(plan, policies=(entry,)))
+    for leaf, most in (("/A", 4), ("/B/b", 3)):
+        with pytest.raises(InputError, match=f"can never start: .* {most}"):
+            house.submit(leaf, units=most + 1)
+        house.submit(leaf, units=most)
+    with pytest.raises(InputError, match="can never start"):
+        house.take(JobChanged("j2", consumer="/B/c"))
 
 
 def test_a_gang_gives_all_its_units_back_at_once() -> None:
@@ -89,7 +107,8 @@ def test_a_gang_gives_all_its_units_back_at_once() -> None:
 
 
 def test_gangs_of_jobs_of_one_instant_keep_apart() -> None:
-    house = House(h1=1)
+    house = House(h1=1, h2=8)
+    house.take(HostLost("c", "h2"), 0)
     for name in ("a", "b", "c"):
         house.live.handle(JobSubmitted(name, "/B", "c", 2, units=2), SECOND)
     house.now = SECOND
@@ -100,7 +119,8 @@ def test_gangs_of_jobs_of_one_instant_keep_apart() -> None:
 
 
 def test_hosts_that_join_let_every_gang_start_that_fits() -> None:
-    house = House(h1=1)
+    house = House(h1=1, h2=8)
+    house.take(HostLost("c", "h2"))
     house.submit(count=9, units=2)
     assert len(starts(house.take(HostJoined("c", "h2", 8)))) == 4
 
@@ -147,11 +167,22 @@ def test_what_is_cancelled_is_not_tried_again() -> None:
     assert house.wait(HOUR) == []
 
 
-@pytest.mark.parametrize("reason", ["reclaim", "requeue", "yielded", "host_lost"])
+@pytest.mark.parametrize("reason", ["reclaim", "requeue", "yielded", "host_lost", "supervisor_lost"])
 def test_who_is_taken_away_waits_in_front_and_uses_up_no_try(reason: str) -> None:
     house = House(h1=1)
     house.submit(count=3)
     assert starts(house.end(1, reason)) == [("j1", 0, 2)]
+
+
+def test_a_task_that_loses_its_supervisor_again_and_again_fails() -> None:
+    house = House(h1=1)
+    house.submit(count=2, retries=9)
+    for number in range(1, MOST_SUPERVISORS):
+        assert starts(house.end(number, "supervisor_lost")) == [("j1", 0, number + 1)]
+    assert house.live.jobs["j1"].progress()["supervisors_lost"] == [[0, MOST_SUPERVISORS - 1]]
+    assert starts(house.end(MOST_SUPERVISORS, "supervisor_lost")) == [("j1", 1, 1)]
+    assert starts(house.end(MOST_SUPERVISORS + 1, "supervisor_lost")) == [("j1", 1, 2)]  # counted for each task
+    assert state(house, "j1") == (0, 1, 0, 1, 0, 0)
 
 
 def test_a_failure_under_notice_is_a_reclaim_but_for_its_own_faults() -> None:

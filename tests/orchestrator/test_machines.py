@@ -2,9 +2,14 @@
 
 import pytest
 
+from fairhold.agent import spool
+from fairhold.cycle.open import open_books
 from fairhold.errors import InputError
+from fairhold.model.state import State
 from fairhold.orchestrator.cluster import MOST_REFUSALS
+from fairhold.orchestrator.ending import FIRST_PAUSE, LONGEST_PAUSE
 from fairhold.orchestrator.events import (
+    NO_SPACE,
     Exit,
     GroupPaused,
     Held,
@@ -15,9 +20,11 @@ from fairhold.orchestrator.events import (
     MachineOpened,
     MachineReported,
     MachineSilent,
+    Outcome,
+    TaskEnded,
     Woken,
 )
-from fairhold.orchestrator.freeze import freeze
+from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
 from tests.orchestrator.house import SECOND, House, notices, places, starts, stops, withdrawn
 from tests.orchestrator.storm import check_cluster
@@ -151,6 +158,55 @@ def test_a_machine_that_refuses_again_and_again_is_closed() -> None:
     assert house.live.cluster.machine("h1").shut is not None
     assert house.live.jobs["j1"].failed == 0
     assert places(house.take(MachineOpened("h1"))) == [{"h1": 1}]
+
+
+def test_a_machine_that_could_not_start_anything_is_tried_again_after_longer_and_longer_pauses() -> None:
+    house = House(h1=2)
+    house.submit(count=9)
+    for _ in range(MOST_REFUSALS):
+        house.end(_on(house, "h1"), "refused")
+    record, pauses = house.live.cluster.machine("h1"), []
+    for _ in range(7):
+        assert record.shut is not None
+        pauses.append(record.try_at - house.now)
+        house.end(_on(house, "h1"), "refused")  # one that was under way: it tells nothing new
+        assert house.live.cluster.on("h1") == []
+        assert not starts(house.wait(record.try_at - house.now - 1))
+        assert len(starts(house.wait(1)) + starts(house.wait(SECOND))) == 2
+        assert record.shut is None
+        assert not starts(house.end(_on(house, "h1"), "refused"))
+    assert pauses == [*(FIRST_PAUSE << doubled for doubled in range(6)), LONGEST_PAUSE]
+
+
+def test_a_machine_without_space_is_left_alone_at_once_and_forgiven_when_it_starts_something() -> None:
+    house = House(h1=1)
+    house.submit(count=9)
+    assert NO_SPACE == spool.NO_SPACE
+    full = Exit("refused", detail=f"{NO_SPACE}cannot start a supervisor")
+    for _ in range(2):
+        assert not starts(house.take(TaskEnded(_on(house, "h1"), Outcome.LOST, full)))
+        record = house.live.cluster.machine("h1")
+        assert record.shut == "it has no space left to start anything"
+        assert record.try_at - house.now == FIRST_PAUSE
+        house.wait(FIRST_PAUSE)
+        house.wait(SECOND)
+        house.run(_on(house, "h1"))
+        assert [record.shut, record.pauses] == [None, 0]
+
+
+def test_a_pause_is_in_the_log_and_in_a_snapshot_and_ends_where_somebody_closes_the_machine() -> None:
+    house = House(h1=1)
+    house.submit(count=9)
+    house.take(TaskEnded(1, Outcome.LOST, Exit("refused", detail=NO_SPACE)))
+    cluster = house.live.cluster
+    due = cluster.machine("h1").try_at
+    thawed = thaw(freeze(cluster), open_books(house.plan, State(now=house.now)), forgets=False, own="")
+    assert freeze(thawed) == freeze(cluster)
+    assert thawed.due.next() == cluster.due.next() == due
+    house.take(MachineClosed("h1", "mine"))
+    assert cluster.due.next() is None
+    house.wait(2 * LONGEST_PAUSE)
+    assert cluster.machine("h1").shut == "mine"
 
 
 def _on(house: House, machine: str) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.errors import InputError
-from fairhold.model.job import Job
+from fairhold.model.job import Job, Needed
 from fairhold.planio.jobs import parse_jobs, read_jobs
 from fairhold.planio.plan import parse_plan
 from fairhold.units import SECOND
@@ -39,6 +39,99 @@ def test_jobs_are_read_whole() -> None:
         Job("job-1", research, "compute", ("sleep", "1")),
         Job("train", risk, "compute", ("python", "train.py", "{index}"), 40, 60 * SECOND, 5, "work", {"SEED": "7"}),
     )
+
+
+TERMS = """\
+fairhold_jobs: 1
+jobs:
+  - {name: train, consumer: /Research, argv: [x]}
+  - name: score
+    consumer: /Research
+    argv: [x]
+    units: 4
+    throttle: 2
+    after: [{job: train}, {job: 17, on: any}]
+    retries: 3
+    backoff: 1m
+    hold: true
+    time_limit: 1h
+    memory: 512M
+    labels: {run: nightly}
+    stdin: in.txt
+    signal: SIGUSR1
+    lead: 500ms
+"""
+
+
+def test_terms_of_a_job_are_read_whole(tmp_path: Path) -> None:
+    job = parse_jobs(TERMS, PLAN, "f")[1]
+    assert job == Job(
+        "score",
+        PLAN.tree.rows["/Research"],
+        "compute",
+        ("x",),
+        units=4,
+        throttle=2,
+        after=(Needed("train", "ok"), Needed("17", "any")),
+        retries=3,
+        backoff=60 * SECOND,
+        hold=True,
+        time_limit=3600 * SECOND,
+        memory=512 * 2**20,
+        labels={"run": "nightly"},
+        stdin="in.txt",
+        signal="USR1",
+        lead=SECOND // 2,
+    )
+    (tmp_path / "jobs.yaml").write_text(TERMS)
+    assert read_jobs(tmp_path / "jobs.yaml", PLAN)[1].stdin == str(tmp_path / "in.txt")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "line"),
+    [
+        ("units: 4", "units: 0", "out-of-range", 7),
+        ("units: 4", "unit: 4", "unknown-key", 7),
+        ("throttle: 2", "throttle: -1", "negative", 8),
+        ("{job: train}", "{job: trian}", "unknown-job", 9),
+        ("{job: train}", '{job: ""}', "unknown-job", 9),
+        ("{job: train}", "train", "wrong-type", 9),
+        ("{job: train}", "{on: ok}", "missing-key", 9),
+        ("{job: train}", "{jobs: train, job: train}", "unknown-key", 9),
+        ("{job: train}", "{job: score}", "waits-for-itself", 9),
+        ("job: 17", "job: 0", "out-of-range", 9),
+        ("on: any", "on: all", "unknown-word", 9),
+        ("retries: 3", "retries: 1001", "out-of-range", 10),
+        ("backoff: 1m", "backoff: 60", "duration", 11),
+        ("hold: true", "hold: yes", "wrong-type", 12),
+        ("time_limit: 1h", "time_limit: none", "duration", 13),
+        ("memory: 512M", "memory: 512X", "wrong-type", 14),
+        ("memory: 512M", "memory: 2000G", "out-of-range", 14),
+        ("run: nightly", "a b: nightly", "name", 15),
+        ("run: nightly", "run: 7", "not-a-string", 15),
+        ("stdin: in.txt", 'stdin: "a\\0"', "not-text", 16),
+        ("signal: SIGUSR1", "signal: KILL", "unknown-word", 17),
+        ("lead: 500ms", "lead: -1s", "duration", 18),
+    ],
+)
+def test_bad_terms_are_refused_with_their_line(old: str, new: str, code: str, line: int) -> None:
+    assert old in TERMS
+    with pytest.raises(InputError) as caught:
+        parse_jobs(TERMS.replace(old, new, 1), PLAN, "f")
+    assert [(fault.code, fault.line) for fault in caught.value.faults] == [(code, line)]
+
+
+def test_a_circle_of_jobs_is_told_with_its_names() -> None:
+    with pytest.raises(InputError, match="waits-for-itself") as caught:
+        parse_jobs(TERMS.replace("argv: [x]}", "argv: [x], after: [{job: score}]}"), PLAN, "f")
+    assert "`score`" in caught.value.faults[0].what
+    assert "`train`" in caught.value.faults[0].what
+
+
+def test_a_job_that_was_meant_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_jobs(TERMS.replace("{job: train}", "{job: trian}"), PLAN, "f")
+    assert caught.value.faults[0].mend == "did you mean `train`?"
 
 
 def test_directories_start_at_the_folder_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

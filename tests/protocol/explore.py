@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from tests.protocol import service
+from tests.protocol import faults, service
 from tests.protocol import world as model
 
 if TYPE_CHECKING:
@@ -14,16 +14,18 @@ if TYPE_CHECKING:
     from tests.protocol.world import World
 
 LONGEST_WAY = 400
+MOST = 2_000_000
 
 
 class Flaw(AssertionError):  # noqa: N818 - a word for what it is
     """A state that must not be, with the way to it."""
 
 
-def explore(begin: World, *, leases: bool = True, most: int = 10**9) -> int:
+def explore(begin: World, *, leases: bool = True, most: int = MOST) -> int:
     """Check every state that can be reached from here; returns how many there are. Raises Flaw.
 
     leases : leases end where there is no connection
+    most   : with more states than these, it is no exploration: raises RuntimeError
     """
     came_from: dict[World, World | None] = {begin: None}
     good: set[World] = set()
@@ -35,7 +37,7 @@ def explore(begin: World, *, leases: bool = True, most: int = 10**9) -> int:
         following: list[World] = []
 
         def look(state: World, found: list[World] = following) -> None:
-            found += [*model.steps(state), *model.faults(state), *(model.lease_steps(state) if leases else ())]
+            found += [*model.steps(state), *faults.faults(state), *(model.lease_steps(state) if leases else ())]
 
         _judge(world, came_from, look)
         for after in following:
@@ -44,7 +46,8 @@ def explore(begin: World, *, leases: bool = True, most: int = 10**9) -> int:
                 todo.append(after)
                 _judge_start(world, after, came_from)
         if len(came_from) > most:
-            break
+            message = f"there are more than {most} states: {len(todo)} were not looked at"
+            raise RuntimeError(message)
     return len(came_from)
 
 
@@ -55,6 +58,10 @@ def _judge_start(before: World, after: World, came_from: dict[World, World | Non
                 each.attempt for each in old.spool if each.stage == model.RUNS
             }
             assert not begun & before.ran, f"attempt {begun} is started twice"
+            if old.disk == new.disk:
+                gone = {each.attempt for each in old.spool} - {each.attempt for each in new.spool}
+                early = gone & service.attempts_of(before.document).keys()
+                assert not early, f"the record of {early} is deleted, and its end is not committed"
 
     _judge(after, came_from, twice)
 
@@ -84,11 +91,12 @@ def _text(world: World) -> str:
 def ends(world: World, good: set[World]) -> None:
     """Without another fault, and with nothing more asked, everything comes to its end."""
     way: list[World] = []
-    at = world._replace(faults=0, doubles=0, asked=(), ran=frozenset())
+    at = world._replace(faults=0, doubles=0, restarts=0, asked=(), ran=frozenset())
     while at not in good:
         way.append(at)
         assert len(way) < LONGEST_WAY, "it never ends"
-        after = next((each for each in map(_unmarked, model.steps(at)) if each != at), None) or model.opened(at)
+        after = next((each for each in map(_unmarked, model.steps(at)) if each != at), None)
+        after = after or next(model.lease_steps(at), None) or model.opened(at)
         if after is None:
             model.settled(at)
             break

@@ -16,18 +16,18 @@ from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import Event, Woken
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
-from fairhold.orchestrator.instructions import Forget, Start, Stop
+from fairhold.orchestrator.instructions import Forget, Notify, Start, Stop, Withdraw
 from fairhold.orchestrator.outbox import Outbox
 from fairhold.planio.plan import parse_plan
 from tests.orchestrator.storm import check_cluster, written
 
 HOSTS = ("here", "there")
-MACHINES = ("", "there")
-"""The service's own machine, which has no lease, and another one, which has."""
+BOTH_LEASED = HOSTS
+"""Machines of the hosts where none is the service's own; its own is "", and is the first host or none."""
 Message = tuple[Any, ...]
 
-_texts: list[str] = []
-_number_of: dict[str, int] = {}
+_texts: list[tuple[str, str]] = []
+_number_of: dict[tuple[str, str], int] = {}
 
 
 PLAN = parse_plan(
@@ -47,9 +47,9 @@ def _books() -> Any:
     return open_books(PLAN, State(now=0))
 
 
-def _keep(document: dict[str, Any]) -> int:
+def _keep(document: dict[str, Any], own: str) -> int:
     document["cycles"] = 0  # how many there were makes no state different
-    text = json.dumps(document, sort_keys=True)
+    text = json.dumps(document, sort_keys=True), own
     if text not in _number_of:
         _number_of[text] = len(_texts)
         _texts.append(text)
@@ -58,13 +58,17 @@ def _keep(document: dict[str, Any]) -> int:
 
 def cluster_of(number: int) -> Cluster:
     """The service's state of this number."""
-    return thaw(json.loads(_texts[number]), _books(), forgets=False, own=HOSTS[0])
+    text, own = _texts[number]
+    return thaw(json.loads(text), _books(), forgets=False, own=own)
 
 
 @cache
-def attempts_of(number: int) -> dict[int, tuple[int, str]]:
-    """Attempts that the service counts as not over: number → task, machine."""
-    return {each.name: (each.index, each.machine) for each in cluster_of(number).attempts.values()}
+def attempts_of(number: int) -> dict[int, tuple[int, str, str, bool]]:
+    """Attempts that the service counts as not over: number → task, machine, why it is to stop, under notice."""
+    return {
+        each.name: (each.index, each.machine, each.stopping, each.notice is not None)
+        for each in cluster_of(number).attempts.values()
+    }
 
 
 @cache
@@ -75,7 +79,7 @@ def decide(number: int, events: tuple[Event, ...]) -> tuple[int, tuple[tuple[int
     live.changed_all()
     live.handle(Woken(), 0)  # so that it knows the quotas, and hands slots on
     twin.cycles = cluster.cycles
-    assert _keep(freeze(cluster)) == number, "a second cycle changes nothing"
+    assert _keep(freeze(cluster), cluster.own) == number, "a second cycle changes nothing"
     places = {name: attempt.machine for name, attempt in cluster.attempts.items()}
     for event in [each for asked in events for each in (asked, Woken())]:
         try:
@@ -88,19 +92,32 @@ def decide(number: int, events: tuple[Event, ...]) -> tuple[int, tuple[tuple[int
             twin.apply(written(change), 0)
         check_cluster(cluster)
     assert freeze(twin) == freeze(cluster), "the log gives the state that the service had"
-    return _keep(freeze(cluster)), tuple(_message(order, places) for order in outbox.take())
+    return _keep(freeze(cluster), cluster.own), tuple(_message(order, places, cluster) for order in outbox.take())
 
 
-def _message(order: object, places: dict[int, str]) -> tuple[int, Message]:
+def _message(order: object, places: dict[int, str], cluster: Cluster) -> tuple[int, Message]:
+    def at(machine: str) -> int:
+        return next(row for row, host in enumerate(HOSTS) if cluster.machine_of(host) == machine)
+
     match order:
         case Start():
             return HOSTS.index(order.host), ("start", order.attempt)
         case Stop():
-            machine = order.machine if order.reason == "stray" else places[order.attempt]
-            return MACHINES.index(machine), ("stop", order.attempt, order.reason)
+            return at(order.machine if order.reason == "stray" else places[order.attempt]), (
+                "stop",
+                order.attempt,
+                order.reason,
+            )
+        case Notify():
+            return at(places[order.attempt]), ("notice", order.attempt)
+        case Withdraw():
+            return at(places[order.attempt]), ("withdraw", order.attempt)
         case _:
             assert isinstance(order, Forget)
-            return MACHINES.index(order.machine), ("forget", order.attempt)
+            return at(order.machine), ("forget", order.attempt)
 
 
-BEGIN = _keep(freeze(Cluster(_books(), forgets=False, own=HOSTS[0])))
+def begin_of(machines: tuple[str, ...]) -> int:
+    """The state of a service that knows nothing yet."""
+    own = "" if machines == BOTH_LEASED else HOSTS[0]
+    return _keep(freeze(Cluster(_books(), forgets=False, own=own)), own)

@@ -1,62 +1,71 @@
 """Two hosts, two attempts, every interleaving (docs/attempts.md): nothing runs twice, nothing is lost."""
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 
+from fairhold.orchestrator import machines
 from fairhold.orchestrator.events import Woken
 from fairhold.orchestrator.outbox import Outbox
 from tests.protocol import service
 from tests.protocol import world as model
 from tests.protocol.explore import Flaw, explore
-from tests.protocol.world import CANCEL, REQUEUE, SUBMIT, begin
+from tests.protocol.world import CANCEL, DRAIN, OPEN, REQUEUE, SUBMIT, begin
 
 
-@pytest.mark.parametrize(
-    ("asked", "faults", "longest_round", "states"),
-    [
-        ((SUBMIT,), 0, 1, 299),
-        ((SUBMIT,), 1, 4, 18_000),
-        ((SUBMIT, REQUEUE), 0, 4, 3_000),
-        ((SUBMIT, REQUEUE), 1, 1, 280_000),
-    ],
-)
-def test_no_interleaving_runs_a_task_twice_or_loses_one(
-    asked: tuple[str, ...], faults: int, longest_round: int, states: int
-) -> None:
-    assert explore(begin(asked, faults, longest_round=longest_round)) >= states
+class Case(NamedTuple):
+    """What may happen, as `begin` takes it, and how many states there are at least."""
+
+    states: int
+    asked: tuple[str, ...] = (SUBMIT,)
+    faults: int = 0
+    longest_round: int = 1
+    doubles: int = 0
+    restarts: int = 0
+    both_leased: bool = False
 
 
-@pytest.mark.parametrize(
-    ("asked", "faults", "longest_round", "doubles", "states"),
-    [
-        ((SUBMIT,), 0, 1, 2, 9_000),
-        ((SUBMIT,), 0, 4, 1, 1_000),
-        ((SUBMIT, REQUEUE), 0, 1, 1, 30_000),
-        pytest.param((SUBMIT,), 1, 1, 1, 90_000, marks=pytest.mark.slow),
-        pytest.param((SUBMIT, REQUEUE), 1, 1, 1, 500_000, marks=pytest.mark.slow),
-    ],
-)
-def test_a_message_that_comes_twice_changes_nothing(
-    asked: tuple[str, ...], faults: int, longest_round: int, doubles: int, states: int
-) -> None:
-    world = begin(asked, faults, longest_round=longest_round, doubles=doubles)
-    assert explore(world, most=1_500_000) >= states
+def _name(case: Case) -> str:
+    usual = Case(0)._asdict()
+    return ", ".join(f"{what} {value}" for what, value in case._asdict().items() if value != usual[what])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("asked", "faults", "longest_round"),
-    [
-        ((SUBMIT, CANCEL), 1, 1),
-        ((SUBMIT, REQUEUE), 1, 4),
-        ((SUBMIT,), 2, 1),
-        ((SUBMIT, CANCEL), 2, 1),
-        ((SUBMIT, REQUEUE), 2, 1),
-    ],
-)
-def test_more_faults_and_longer_rounds_change_nothing(asked: tuple[str, ...], faults: int, longest_round: int) -> None:
-    assert explore(begin(asked, faults, longest_round=longest_round), most=1_500_000) > 120_000
+SHORT = [
+    Case(299),
+    Case(400, both_leased=True),
+    Case(18_000, faults=1),
+    Case(45_000, faults=1, both_leased=True),
+    Case(30_000, restarts=1),
+    Case(3_000, (SUBMIT, REQUEUE), longest_round=4),
+    Case(2_500, (SUBMIT, DRAIN, OPEN)),
+    Case(9_000, doubles=2),
+    Case(1_500, doubles=1, longest_round=4),
+    Case(30_000, (SUBMIT, REQUEUE), doubles=1),
+]
+LONG = [
+    Case(18_000, faults=1, longest_round=4),
+    Case(90_000, faults=1, doubles=1),
+    Case(100_000, (SUBMIT, CANCEL), faults=1),
+    Case(280_000, (SUBMIT, REQUEUE), faults=1),
+    Case(220_000, (SUBMIT, DRAIN, OPEN), faults=1),
+    Case(24_000, (SUBMIT, DRAIN, OPEN), doubles=1),
+    Case(50_000, restarts=1, both_leased=True),
+    Case(400_000, (SUBMIT, REQUEUE), restarts=1),
+]
+
+
+@pytest.mark.parametrize("case", [*SHORT, *(pytest.param(case, marks=pytest.mark.slow) for case in LONG)], ids=_name)
+def test_no_interleaving_runs_a_task_twice_or_loses_one(case: Case) -> None:
+    """`explore` refuses to end before it has seen every state."""
+    options: dict[str, Any] = case._asdict()
+    states = options.pop("states")
+    assert explore(begin(**options)) >= states
+
+
+def test_an_exploration_that_is_not_whole_is_none() -> None:
+    with pytest.raises(RuntimeError, match="more than 200 states"):
+        explore(begin((SUBMIT,)), most=200)
 
 
 @pytest.fixture
@@ -69,8 +78,8 @@ def no_memory() -> Iterator[None]:
 def test_a_service_that_speaks_before_it_has_taken_the_inventory_would_be_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def steps(world: model.World, host: model.Host) -> Iterator[tuple[model.Host, frozenset[int]]]:
-        for after, started in _host_steps(world, host):
+    def steps(world: model.World, at: int) -> Iterator[tuple[model.Host, frozenset[int]]]:
+        for after, started in _host_steps(world, at):
             yield after._replace(open=after.linked), started
 
     _host_steps = model.host_steps
@@ -110,3 +119,46 @@ def test_an_agent_that_forgets_what_it_has_started_would_be_found(monkeypatch: p
     monkeypatch.setattr(model, "received", received)
     with pytest.raises(Flaw):
         explore(begin((SUBMIT,), 0, doubles=2), most=100_000)
+
+
+def test_a_service_that_forgets_before_it_commits_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def decided(world: model.World, events: Any) -> tuple[model.World, model.World]:
+        after, _ = _decided(world, events)
+        hosts = tuple(
+            host._replace(going=tuple(each for each in host.going if each[0] == "forget")) for host in after.hosts
+        )
+        return after, after._replace(document=world.document, hosts=hosts)
+
+    _decided = model._decided
+    monkeypatch.setattr(model, "_decided", decided)
+    with pytest.raises(Flaw, match="is deleted, and its end is not committed"):
+        explore(begin((SUBMIT,), 1), most=100_000)
+
+
+@pytest.mark.parametrize("both_leased", [False, True])
+def test_a_supervisor_that_ignores_its_lease_would_be_found(
+    monkeypatch: pytest.MonkeyPatch, *, both_leased: bool
+) -> None:
+    monkeypatch.setattr(model, "lease_over", lambda host: host._replace(lease="over"))
+    with pytest.raises(Flaw, match="lives, and its slot is free"):
+        explore(begin((SUBMIT,), 1, both_leased=both_leased), most=100_000)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_an_order_that_is_not_said_again_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "_say_again", lambda _live, _attempt: None)
+    with pytest.raises(Flaw, match="was not told"):
+        explore(begin((SUBMIT, DRAIN, OPEN), 1), most=200_000)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_a_service_that_waits_for_what_a_lost_spool_held_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "_missing", lambda _live, _attempt, _last: ())
+    with pytest.raises(Flaw, match="slots that never come back"):
+        explore(begin((SUBMIT,), restarts=1), most=200_000)
+
+
+def test_an_agent_that_does_not_see_that_its_host_restarted_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(model.LEFT, model.DEAD)
+    with pytest.raises(Flaw, match="never"):
+        explore(begin((SUBMIT,), restarts=1), most=200_000)

@@ -20,6 +20,7 @@ from fairhold.orchestrator.events import (
     JobCancelled,
     JobRequeued,
     JobSubmitted,
+    MachineClosed,
     MachineGone,
     MachineOpened,
     MachineReported,
@@ -28,33 +29,39 @@ from fairhold.orchestrator.events import (
     TaskEnded,
     TaskRunning,
 )
-from tests.protocol.service import BEGIN, MACHINES, Message, attempts_of, cluster_of, decide
+from tests.protocol.service import BOTH_LEASED, HOSTS, Message, attempts_of, begin_of, cluster_of, decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ORDERED, FORKED, RUNS, ORPHANED = "ordered", "forked", "runs", "orphaned"
+ORDERED, FORKED, RUNS, ORPHANED, DEAD = "ordered", "forked", "runs", "orphaned", "dead"
 """Stages of an attempt in a spool: written, no supervisor lives; its supervisor lives; its command runs; its command
-runs and its supervisor is dead. Everything else is the reason of its exit record."""
-STAGES = (ORDERED, FORKED, RUNS, ORPHANED)
-SUBMIT, REQUEUE, CANCEL = "submit", "requeue", "cancel"
+runs and its supervisor is dead; it died with its host. Everything else is the reason of its exit record."""
+STAGES = (ORDERED, FORKED, RUNS, ORPHANED, DEAD)
+LIVING = (FORKED, RUNS, ORPHANED)
+SUBMIT, REQUEUE, CANCEL, DRAIN, OPEN = "submit", "requeue", "cancel", "drain", "open"
 EVENTS: dict[str, Event] = {
     SUBMIT: JobSubmitted("j", "/A", "c", 2, retries=1),
     REQUEUE: JobRequeued("j"),
     CANCEL: JobCancelled("j"),
+    DRAIN: MachineClosed(HOSTS[1], "repair", drain=True),
+    OPEN: MachineOpened(HOSTS[1]),
 }
 SILENT: Message = ("silent",)
 GONE: Message = ("gone",)
+LEFT = {ORDERED: "refused", ORPHANED: "supervisor_lost", DEAD: "host_lost"}
+"""What the agent writes into the record of an attempt whose supervisor is gone."""
 AGAIN = "again"
 """The last word of a start that comes for the second time: only such a one may have to be refused."""
 
 
 class Entry(NamedTuple):
-    """An attempt in a spool; stop: reason of an order to stop, empty = none."""
+    """An attempt in a spool; stop: reason of an order to stop, empty = none; notice: it is under one."""
 
     attempt: int
     stage: str
     stop: str = ""
+    notice: bool = False
 
 
 class Host(NamedTuple):
@@ -68,6 +75,9 @@ class Host(NamedTuple):
     coming  : what came from here and the service has not taken yet
     going   : what the service has sent and the agent has not read yet, also over a connection that broke meanwhile
     lease   : held, over (no process of it lives), told (and the service knows)
+    boot    : how often it was started; disk: which spool it has
+    seen    : the spool that the service knows, 0 = none
+    known   : what the service believes that a connection has left there; followed while spools can be lost
     """
 
     is_up: bool = True
@@ -78,6 +88,10 @@ class Host(NamedTuple):
     coming: tuple[Message, ...] = ()
     going: tuple[Message, ...] = ()
     lease: str = "held"
+    boot: int = 1
+    disk: int = 1
+    seen: int = 0
+    known: frozenset[int] = frozenset()
 
 
 class World(NamedTuple):
@@ -87,6 +101,8 @@ class World(NamedTuple):
     asked     : what people will ask for, in order
     faults    : how many may still come
     doubles   : how many messages may still come twice, at once or after all that was on the way
+    restarts  : how often a host may still restart, with its spool or without it
+    machines  : names of the hosts' machines; an empty one is the service's own, which has no lease
     ran       : attempts whose command was ever started
     longest_round : so many things may the service take in before it commits, and sends what came of them
     """
@@ -99,20 +115,22 @@ class World(NamedTuple):
     ran: frozenset[int] = frozenset()
     longest_round: int = 1
     doubles: int = 0
+    restarts: int = 0
+    machines: tuple[str, ...] = ("", HOSTS[1])
 
 
 def _event(machine: str, message: Message) -> Event:
     match message:
-        case ("inventory", last, held):
+        case ("inventory", last, held, boot, disk):
             known = tuple(
                 Held(attempt, is_alive=stage in STAGES, exit=None if stage in STAGES else Exit(stage))
                 for attempt, stage in held
             )
-            return MachineReported(machine, "boot", last, known)
+            return MachineReported(machine, f"boot {boot}", last, known, f"spool {disk}")
         case ("running", attempt):
             return TaskRunning(attempt)
         case ("ended", attempt, reason):
-            return TaskEnded(attempt, OUTCOMES.get(reason, Outcome.FAILED), Exit(reason))
+            return TaskEnded(attempt, OUTCOMES.get(reason, Outcome.FAILED), Exit(reason), machine)
         case ("silent",):
             return MachineSilent(machine)
         case _:
@@ -120,11 +138,29 @@ def _event(machine: str, message: Message) -> Event:
             return MachineGone(machine)
 
 
-def begin(asked: tuple[str, ...], faults: int, longest_round: int = 1, doubles: int = 0) -> World:
-    """Service and agents are up and know nothing yet of each other."""
-    document, _ = decide(BEGIN, tuple(MachineSilent(machine) for machine in MACHINES))
-    hosts = (Host(), Host())
-    return World(True, document, asked, faults, hosts, longest_round=longest_round, doubles=doubles)  # noqa: FBT003
+def begin(
+    asked: tuple[str, ...],
+    faults: int = 0,
+    *,
+    longest_round: int = 1,
+    doubles: int = 0,
+    restarts: int = 0,
+    both_leased: bool = False,
+) -> World:
+    """Service and agents are up and know nothing yet of each other; both_leased: both are of other machines."""
+    machines = BOTH_LEASED if both_leased else ("", HOSTS[1])
+    document, _ = decide(begin_of(machines), tuple(MachineSilent(machine) for machine in machines))
+    return World(
+        is_up=True,
+        document=document,
+        asked=asked,
+        faults=faults,
+        hosts=(Host(), Host()),
+        longest_round=longest_round,
+        doubles=doubles,
+        restarts=restarts,
+        machines=machines,
+    )
 
 
 # Small changes of a world
@@ -165,15 +201,15 @@ def steps(world: World) -> Iterator[World]:
     """All that may happen next without a fault; what the service does comes with the crashes in the midst of it."""
     for made, _ in service_steps(world):
         yield made
-    for at, host in enumerate(world.hosts):
-        for after, started in host_steps(world, host):
+    for at in range(len(world.hosts)):
+        for after, started in host_steps(world, at):
             yield put(world._replace(ran=world.ran | started), at, after)
 
 
 def service_steps(world: World) -> Iterator[tuple[World, World]]:
     """(after it, committed and nothing sent): for every decision of the service that may be next."""
     if not world.is_up:
-        document, _ = decide(world.document, tuple(MachineSilent(machine) for machine in MACHINES))
+        document, _ = decide(world.document, tuple(MachineSilent(machine) for machine in world.machines))
         back = world._replace(is_up=True, document=document)
         yield back, back
         return
@@ -193,7 +229,7 @@ def _next(world: World) -> Iterator[tuple[World, Event]]:
             message, *rest = host.coming
             is_latest = host.linked and not any(each == SILENT or each[0] == "inventory" for each in rest)
             is_open = host.open or (message[0] == "inventory" and is_latest)
-            yield put(world, at, host._replace(coming=tuple(rest), open=is_open)), _event(MACHINES[at], message)
+            yield put(world, at, host._replace(coming=tuple(rest), open=is_open)), _event(world.machines[at], message)
 
 
 def _decided(world: World, events: tuple[Event, ...]) -> tuple[World, World]:
@@ -203,21 +239,35 @@ def _decided(world: World, events: tuple[Event, ...]) -> tuple[World, World]:
     hosts = list(committed.hosts)
     for at, message in sent:
         if hosts[at].open:
-            hosts[at] = hosts[at]._replace(going=(*hosts[at].going, message))
+            hosts[at] = _told(world, hosts[at], message)
     return committed._replace(hosts=tuple(hosts)), committed
 
 
-def host_steps(world: World, host: Host) -> Iterator[tuple[Host, frozenset[int]]]:
+def _told(world: World, host: Host, message: Message) -> Host:
+    host = host._replace(going=(*host.going, message))
+    if not world.restarts:
+        return host
+    if message[0] == "start":
+        return host._replace(known=host.known | {message[1]})
+    return host._replace(known=host.known - {message[1]}) if message[0] == "forget" else host
+
+
+def let_in(host: Host) -> bool:
+    """Whether the service takes an agent with this spool (rule 5)."""
+    return host.disk == host.seen or not host.seen or not host.known or host.lease == "told"
+
+
+def host_steps(world: World, at: int) -> Iterator[tuple[Host, frozenset[int]]]:
     """What agent and supervisors of a host may do next, with the attempts whose command is started by it."""
-    nothing: frozenset[int] = frozenset()
+    host, nothing = world.hosts[at], frozenset[int]()
     for entry in host.spool:
         if entry.stage == FORKED:
             yield say(stage(host, entry, RUNS), ("running", entry.attempt)), frozenset({entry.attempt})
         elif entry.stage == RUNS:
-            for reason in ("finished", entry.stop) if entry.stop else ("finished",):
+            for reason in filter(None, ("finished", entry.stop, "reclaim" if entry.notice else "")):
                 yield say(stage(host, entry, reason), ("ended", entry.attempt, reason)), nothing
-        elif host.is_up and entry.stage in {ORDERED, ORPHANED}:
-            reason = "refused" if entry.stage == ORDERED else "failed"
+        elif host.is_up and entry.stage in LEFT:
+            reason = LEFT[entry.stage]
             yield say(stage(host, entry, reason), ("ended", entry.attempt, reason)), nothing
     if not host.is_up:
         # Whoever renames an order first has it: a supervisor that was slow finds that it may not start.
@@ -226,10 +276,11 @@ def host_steps(world: World, host: Host) -> Iterator[tuple[Host, frozenset[int]]
         return
     if host.going:
         yield received(host), nothing
-    if not host.linked and world.is_up:
-        inventory = ("inventory", host.last, tuple((each.attempt, each.stage) for each in host.spool))
-        linked = host._replace(linked=True, open=False, going=(), lease="held")
-        yield say(linked, inventory), nothing
+    if not host.linked and world.is_up and (not world.machines[at] or let_in(host)):
+        held = tuple((each.attempt, each.stage) for each in host.spool)
+        known = frozenset(attempt for attempt, _ in held) if world.restarts else frozenset()
+        linked = host._replace(linked=True, open=False, going=(), lease="held", seen=host.disk, known=known)
+        yield say(linked, ("inventory", host.last, held, host.boot, host.disk)), nothing
 
 
 def lease_steps(world: World) -> Iterator[World]:
@@ -237,14 +288,19 @@ def lease_steps(world: World) -> Iterator[World]:
 
     An agent that was killed is started again before (docs/attempts.md, rule 4), so that no orphan is left.
     """
-    host = world.hosts[1]
-    if host.linked:
-        return
-    if host.lease == "held" and all(each.stage not in {ORDERED, ORPHANED} for each in host.spool):
-        spool = tuple(each._replace(stage="host_lost") if each.stage in STAGES else each for each in host.spool)
-        yield put(world, 1, host._replace(lease="over", spool=spool))
-    elif host.lease == "over" and world.is_up:
-        yield put(world, 1, host._replace(lease="told", coming=(*host.coming, GONE)))
+    for at, host in enumerate(world.hosts):
+        if host.linked or not world.machines[at]:
+            continue
+        if host.lease == "held" and all(each.stage != ORPHANED for each in host.spool):
+            yield put(world, at, lease_over(host))
+        elif host.lease == "over" and world.is_up:
+            yield put(world, at, host._replace(lease="told", coming=(*host.coming, GONE)))
+
+
+def lease_over(host: Host) -> Host:
+    """Each supervisor kills its attempt at the end of the lease."""
+    spool = tuple(each._replace(stage="host_lost") if each.stage in {FORKED, RUNS} else each for each in host.spool)
+    return host._replace(lease="over", spool=spool)
 
 
 def received(host: Host) -> Host:  # noqa: PLR0911 - a table of answers
@@ -267,76 +323,17 @@ def received(host: Host) -> Host:  # noqa: PLR0911 - a table of answers
         case "start":
             return host._replace(last=attempt, spool=(*host.spool, Entry(attempt, FORKED)))
         case "stop" if held is not None and held.stage in STAGES:
-            told = held._replace(stop=held.stop or message[2])
-            return host._replace(spool=tuple(told if each == held else each for each in host.spool))
+            return _noted(host, held, held._replace(stop=held.stop or message[2]))
+        case "notice" | "withdraw" if held is not None and held.stage in STAGES:
+            return _noted(host, held, held._replace(notice=message[0] == "notice"))
         case "forget" if held is not None and held.stage not in STAGES:
             return host._replace(spool=tuple(each for each in host.spool if each != held))
         case _:
             return host
 
 
-# Faults
-
-
-def faults(world: World) -> Iterator[World]:
-    """Every single fault that may happen next."""
-    if world.doubles:
-        yield from _doubled(world._replace(doubles=world.doubles - 1))
-    if not world.faults:
-        return
-    world = world._replace(faults=world.faults - 1)
-    if world.is_up:
-        yield service_killed(world)
-        for _, committed in service_steps(world):
-            yield service_killed(committed)
-    for at, host in enumerate(world.hosts):
-        for entry in host.spool:
-            if entry.stage in {FORKED, RUNS}:
-                yield put(world, at, stage(host, entry, ORDERED if entry.stage == FORKED else ORPHANED))
-        if host.linked:
-            for after in broken(host):
-                yield put(world, at, after)
-        if host.is_up:
-            for after in broken(host) if host.linked else (host,):
-                for spool, last in _in_the_midst(host):
-                    yield put(world, at, after._replace(is_up=False, going=(), spool=spool, last=last))
-
-
-def _doubled(world: World) -> Iterator[World]:
-    """The next message of a host, or for it, comes twice."""
-    for at, host in enumerate(world.hosts):
-        if host.coming and host.coming[0][0] in {"running", "ended"}:
-            for coming in _twice(host.coming, host.coming[0]):
-                yield put(world, at, host._replace(coming=coming))
-        if host.going:
-            message = host.going[0]
-            for going in _twice(host.going, (*message, AGAIN) if message[0] == "start" else message):
-                yield put(world, at, host._replace(going=going))
-
-
-def _twice(messages: tuple[Message, ...], again: Message) -> Iterator[tuple[Message, ...]]:
-    """The first message once more: at once, and after all that is on the way."""
-    yield (messages[0], again, *messages[1:])
-    if len(messages) > 1:
-        yield (*messages, again)
-
-
-def service_killed(world: World) -> World:
-    """The service loses its memory and its connections; what was sent may still be read."""
-    hosts = (
-        host._replace(linked=False, open=False, coming=(), lease="over" if host.lease == "told" else host.lease)
-        for host in world.hosts
-    )
-    return world._replace(is_up=False, hosts=tuple(hosts))
-
-
-def _in_the_midst(host: Host) -> Iterator[tuple[tuple[Entry, ...], int]]:
-    """What is on the disk when an agent is killed: between two messages, or while it carries out a start."""
-    yield host.spool, host.last
-    if host.going and host.going[0][0] == "start" and host.going[0][1] > host.last:
-        attempt = host.going[0][1]
-        yield host.spool, attempt
-        yield (*host.spool, Entry(attempt, ORDERED)), attempt
+def _noted(host: Host, entry: Entry, told: Entry) -> Host:
+    return host._replace(spool=tuple(told if each == entry else each for each in host.spool))
 
 
 # What must be true
@@ -346,14 +343,17 @@ def check(world: World) -> None:
     """Of every state."""
     booked = attempts_of(world.document)
     tasks = set()
-    for machine, host in zip(MACHINES, world.hosts, strict=True):
+    for machine, host in zip(world.machines, world.hosts, strict=True):
+        is_quiet = host.open and host.is_up and not host.coming and not host.going
         for entry in host.spool:
-            if entry.stage in STAGES and entry.stage != ORDERED:
+            if entry.stage in LIVING:
                 assert entry.attempt in booked, f"attempt {entry.attempt} lives, and its slot is free"
-                task, place = booked[entry.attempt]
+                task, place, *told = booked[entry.attempt]
                 assert place == machine
                 assert task not in tasks, f"task {task} runs twice"
                 tasks.add(task)
+                if is_quiet:
+                    assert told == [entry.stop, entry.notice], f"attempt {entry.attempt} was not told {told}"
 
 
 def settled(world: World) -> None:

@@ -62,13 +62,12 @@ def fill(client: fairhold.client.synchronous.Client, place: Path) -> dict[str, A
     with (place / "ballast").open("wb", buffering=0) as ballast, suppress(OSError):
         while True:
             ballast.write(bytes(4096))
-    accepted, refused = [], ""
-    while not refused:
+    accepted, refused, trouble = [], "", ""
+    while trouble != "trouble":  # the store may find some room once more
         try:
             accepted.append(client.submit("/B", ["/bin/true", "x" * 20_000], hold=True).name)
         except ServiceError as error:
-            refused = error.code
-    trouble = client.health()["state"]
+            refused, trouble = error.code, client.health()["state"]
     gate.touch()
     until(lambda: client.job(runs).is_over)
     (place / "ballast").unlink()

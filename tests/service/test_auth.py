@@ -88,14 +88,15 @@ def test_a_peer_of_the_unix_socket_needs_no_token_if_it_is_the_service_user_or_r
     headers = {b"host": b"fairhold"}
     assert guard.check(headers, Peer(os.getuid())) == Caller(user_name(os.getuid()))
     assert guard.check(headers, Peer(0)) == Caller("root")
-    for peer in (Peer(None), Peer(65_534)):
-        found = guard.check(headers, peer)
+    for host, peer in ((b"localhost", Peer(None)), (b"fairhold", Peer(65_534))):
+        found = guard.check({b"host": host}, peer)
         assert isinstance(found, Refused)
         assert found.fault.code == "no-token"
     assert isinstance(guard.check(headers | {b"authorization": b"Bearer secret"}, Peer(65_534)), Caller)
-    found = guard.check({b"host": b"evil.example"}, Peer(os.getuid()))
-    assert isinstance(found, Refused)
-    assert found.fault.code == "foreign-host"
+    for host, peer in ((b"evil.example", Peer(os.getuid())), (b"fairhold", Peer(None)), (b"fairhold:1", Peer(0))):
+        found = guard.check({b"host": host}, peer)
+        assert isinstance(found, Refused)
+        assert found.fault.code == "foreign-host"
 
 
 def test_the_token_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
@@ -104,14 +105,40 @@ def test_the_token_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -
     assert the_token(tmp_path) == token
     file = tmp_path / "token"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    file.chmod(0o644)
+    assert [path.name for path in tmp_path.iterdir()] == ["token"]
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644])
+def test_a_token_that_others_may_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
     the_token(tmp_path)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    (tmp_path / "token").chmod(mode)
+    with pytest.raises(InputError, match="others") as caught:
+        the_token(tmp_path)
+    assert caught.value.faults[0].code == "service-token"
+    assert "chmod 600" in caught.value.faults[0].mend
+
+
+def test_a_token_that_is_a_link_or_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "token"
+    the_token(tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(InputError, match="another user"):
+        the_token(tmp_path)
+    monkeypatch.undo()
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        the_token(tmp_path)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(InputError, match="is no file"):
+        the_token(tmp_path)
 
 
 @pytest.mark.parametrize("poor", ["", "\n", "short", "has a blank within, and so is none"])
 def test_a_token_that_anybody_could_guess_is_replaced(tmp_path: Path, poor: str) -> None:
     (tmp_path / "token").write_text(poor)
+    (tmp_path / "token").chmod(0o600)
     token = the_token(tmp_path)
     assert token != poor.strip()
     assert len(token) >= 40

@@ -127,7 +127,7 @@ def test_a_full_store_accepts_nothing_keeps_all_and_goes_on(bank: Bank) -> None:
         kept.append(answer.json()["job"])
         key += 1
     assert (answer.status_code, answer.json()["code"], answer.headers["retry-after"]) == (507, "store-full", "1")
-    assert "kept" in answer.json()["detail"]
+    assert "not durable yet" in answer.json()["detail"]
     refused = bank.submit(507)
     assert "not accepted" in refused["detail"]
     assert bank.get("/health")["state"] == "trouble"

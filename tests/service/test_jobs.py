@@ -272,7 +272,6 @@ def test_a_body_without_length_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "name"),
     [
-        (Limits(tasks=5), "tasks"),
         (Limits(jobs=1), "jobs"),
         (Limits(waiting=6), "waiting"),
         (Limits(waiting_in_leaf=6), "waiting_in_leaf"),
@@ -286,6 +285,13 @@ def test_more_than_the_service_takes_names_the_limit(tmp_path: Path, limits: Lim
         assert answer.json()["code"] == "too-many"
         assert f"`{name}`" in answer.json()["detail"]
         assert answer.headers["retry-after"] == "1"
+
+
+def test_an_array_that_is_too_large_is_not_to_be_tried_later(tmp_path: Path) -> None:
+    with Bank(tmp_path / "small", core=Limits(tasks=5)) as bank:
+        found = bank.submit(413, count=6)
+        assert (found["code"], "`tasks`" in found["detail"], "wait" in found["detail"]) == ("too-large", True, False)
+        bank.submit(count=5)
 
 
 def test_the_resource_group_is_named_where_there_are_several(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import ssl
 import stat
 import subprocess
@@ -16,6 +17,7 @@ import httpx
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.service.listening import listen_tcp
 from fairhold.service.server import ServiceFailedError, run
 from fairhold.service.settings import ServiceSettings
 from tests.service.served import here, serving
@@ -49,6 +51,27 @@ def test_tcp_wants_the_token_and_the_unix_socket_knows_its_peer(tmp_path: Path) 
             assert (await inside.post("/v1/stop")).status_code == 202
 
     assert serving(tmp_path, work, pointers=(tmp_path / "current",)) == "leave"
+
+
+def test_short_answers_are_sent_at_once() -> None:
+    door = listen_tcp("127.0.0.1", 0)
+    door.listen()
+
+    async def take() -> int:
+        taken: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+
+        class Answer(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                taken.set_result(transport.get_extra_info("socket"))
+
+        server = await asyncio.get_running_loop().create_server(Answer, sock=door)
+        _, writer = await asyncio.open_connection(*door.getsockname())
+        is_on = (await taken).getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()
+        server.close()
+        return is_on
+
+    assert asyncio.run(take())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -14,24 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from fairhold.errors import InputError
-from fairhold.ports import Retention, StoreFull
+from fairhold.ports import Retention, Store, StoreFull
 from fairhold.store import open_store
 
 ROOM = 4 * 2**20
 BODY = json.dumps(["Event", "x" * 300])
 
 
-def main(way: str, place: Path) -> None:
-    ballast = place / "ballast"
-    if way == "mount":
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "none", str(place)]
-        if subprocess.run(mount, check=False, stderr=subprocess.DEVNULL).returncode:
-            sys.stdout.write("null")
-            return
-        ballast.write_bytes(bytes(ROOM // 2))
-    else:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM // 4, resource.RLIM_INFINITY))
-    store = open_store(place / "state")
+def fill(store: Store) -> tuple[list[tuple[int, int, int]], int]:
+    """Write until there was no room three times; what the store had then, and how many writes were tried."""
     fulls: list[tuple[int, int, int]] = []
     counted = 0
     while len(fulls) < 3:
@@ -45,6 +36,21 @@ def main(way: str, place: Path) -> None:
         except StoreFull:
             last = store.last
             fulls.append((last, len(store.entries(0, limit=10**6)), int(store.meta()["counted"]) * 20))
+    return fulls, counted
+
+
+def main(way: str, place: Path) -> None:
+    ballast = place / "ballast"
+    if way == "mount":
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "none", str(place)]
+        if subprocess.run(mount, check=False, stderr=subprocess.DEVNULL).returncode:
+            sys.stdout.write("null")
+            return
+        ballast.write_bytes(bytes(ROOM // 2))
+    else:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM // 4, resource.RLIM_INFINITY))
+    store = open_store(place / "state")
+    fulls, counted = fill(store)
     full: dict[str, object] = {
         "fulls": fulls,
         "spec": store.spec(str(counted)),

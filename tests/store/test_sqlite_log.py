@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from fairhold.store import checkpoints, open_store
+from fairhold.store.connections import LOG_SIZE
 from fairhold.store.directory import FILE
 from tests.store.contract import NOW
 
@@ -45,3 +46,19 @@ def test_a_log_that_cannot_be_carried_over_keeps_everything(tmp_path: Path, monk
         assert store._checkpoints._thread.is_alive()
     with closing(open_store(tmp_path)) as store:
         assert len(list(store.load().entries)) == 100
+
+
+def test_a_log_of_few_large_rows_is_carried_over_and_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "PAUSE", 3600.0)  # so that nothing but its size asks for it
+    patience = time.monotonic() + 60
+    with closing(open_store(tmp_path)) as store:
+        log = tmp_path / f"{FILE}-wal"
+        with store.transaction() as batch:
+            batch.append(NOW, "x" * 3 * LOG_SIZE)
+        assert log.stat().st_size > 3 * LOG_SIZE
+        while log.stat().st_size > LOG_SIZE:
+            time.sleep(0.02)
+            with store.transaction() as batch:
+                batch.append(NOW, "[]")
+            assert time.monotonic() < patience
+        assert store.check() == ()

@@ -14,7 +14,7 @@ from fairhold.agent.attempts import Attempts
 from fairhold.agent.frames import VERSION, FrameError
 from fairhold.agent.link import PATIENCE, Address, Link
 from fairhold.agent.order import Order
-from fairhold.agent.spool import NOTICE, STOP, Spool, SpoolError
+from fairhold.agent.spool import NOTICE, STOP, Spool, SpoolError, refusal
 from fairhold.agent.supervisor import now, take_orphans_in
 
 TYPE_CHECKING = False
@@ -50,6 +50,7 @@ class Agent:
         self._unwritten: deque[dict[str, Any]] = deque()
         self._retry_at = float("inf")
         self._raised = self._last = self._spool.last()
+        self._unraised = "the agent cannot write to its spool"
         self._name = self._spool.name()
         self._length: float | None = None
         self._told_at = 0.0
@@ -138,6 +139,7 @@ class Agent:
                 self._raised = highest
             except OSError as error:
                 log(f"cannot write to {self._directory}: {error.strerror}")
+                self._unraised = refusal(error, f"the agent cannot write to its spool: {error.strerror or error}")
         self._inbox += messages
 
     def _drop_inbox(self) -> None:
@@ -188,7 +190,7 @@ class Agent:
             return
         self._last = attempt
         if attempt > self._raised:
-            self._refuse(attempt, "the agent cannot write to its spool")
+            self._refuse(attempt, self._unraised)
             return
         lease = self._attempts.lease
         if lease is not None and lease <= now():
@@ -197,7 +199,7 @@ class Agent:
         try:
             self._attempts.start(Order(message, self._directory))
         except OSError as error:
-            self._refuse(attempt, f"cannot start a supervisor: {error.strerror or error}")
+            self._refuse(attempt, refusal(error, f"cannot start a supervisor: {error.strerror or error}"))
         except (SpoolError, ValueError) as error:
             self._refuse(attempt, str(error))
 

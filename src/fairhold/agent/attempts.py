@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from fairhold.agent import groups, processes
+from fairhold.agent.forking import fork_into
 from fairhold.agent.lost import sweep
 from fairhold.agent.spool import EXIT, LIFE, ORDER, SpoolError, exit_record
 from fairhold.agent.supervisor import HELD_BACK, Supervisor
@@ -96,6 +97,7 @@ class Attempts:
             if stage == "order":
                 try:
                     self._settle(held, "order", exit_record("refused", "the agent ended before it was started"))
+                    groups.remove(groups.group_of(self._base, attempt))
                     continue
                 except FileNotFoundError:  # its supervisor was slow, not dead
                     stage = "exit" if self._spool.is_at(attempt, "exit") else "alive"  # noqa: PLW2901
@@ -111,6 +113,7 @@ class Attempts:
         try:
             pid = self._fork(order, descriptor)
         except OSError:
+            groups.remove(groups.group_of(self._base, order.attempt))
             with suppress(OSError):
                 self._spool.advance(order.attempt, "order", "exit")
             self._spool.delete(order.attempt)
@@ -203,7 +206,13 @@ class Attempts:
             self._sweep_at = min(self._sweep_at, instant + _SWEEP_AGAIN)
 
     def _fork(self, order: Order, descriptor: int) -> int:
-        pid = os.fork()
+        group = groups.make(self._base, order.attempt, order.memory)
+        is_inside = bool(group)
+        try:
+            pid = fork_into(group) if group else os.fork()
+        except OSError:
+            is_inside = False
+            pid = os.fork()
         if pid:
             return pid
         code = 1
@@ -216,7 +225,11 @@ class Attempts:
             os.closerange(3, low)
             os.closerange(low + 1, high)
             os.closerange(high + 1, 1 << 20)
-            Supervisor(order, self._spool, descriptor, self._tell, lease=self.lease, base=self._base).run(self._boot)
+            if not is_inside and not groups.enter(group):
+                group = ""
+            Supervisor(order, self._spool, descriptor, self._tell, lease=self.lease, base=self._base, group=group).run(
+                self._boot
+            )
             code = 0
         finally:
             os._exit(code)
@@ -275,7 +288,7 @@ class Attempts:
         elif stage == "order":
             record = exit_record("refused", "supervisor lost before it started the command")
         else:
-            record = exit_record("failed", "supervisor lost")
+            record = exit_record("supervisor_lost", "its supervisor was killed or crashed")
         record["started"] = life.get("started", 0) or min(record["ended"], time.time_ns() // 1000)
         self._settle(held, stage, record)
         del self._lost[held.attempt]

@@ -69,6 +69,11 @@ class Opener:
         self._buffer = bytearray()
         self._is_broken = False
 
+    @property
+    def pending(self) -> int:
+        """Bytes of a frame that is not whole yet, and so not verified."""
+        return len(self._buffer)
+
     def feed(self, data: bytes) -> list[dict[str, Any]]:
         """Messages that are complete now, in order.
 
@@ -131,6 +136,11 @@ class Channel:
     def is_open(self) -> bool:
         """Whether the other end's nonce has arrived, so that messages may be sealed."""
         return self._sealer is not None
+
+    @property
+    def pending(self) -> int:
+        """Bytes that have arrived and that nothing verifies yet."""
+        return self._opener.pending if self._opener else len(self._first)
 
     def seal(self, message: Mapping[str, Any]) -> bytes:
         """The next frame to send. Raises FrameError before the other end's nonce, and where it would be too long."""

@@ -59,8 +59,8 @@ def remove_base(base: str) -> None:
             os.rmdir(base)  # noqa: PTH106
 
 
-def enter(base: str, attempt: int, memory: int) -> str:
-    """Put this process into the group of an attempt; its directory, empty where there is none to be had."""
+def make(base: str, attempt: int, memory: int) -> str:
+    """Make the group of an attempt, of so many bytes at most; its directory, empty where there is none to be had."""
     if not base:
         return ""
     group = group_of(base, attempt)
@@ -72,7 +72,12 @@ def enter(base: str, attempt: int, memory: int) -> str:
     if memory:
         _write(f"{group}/memory.max", str(memory))
         _write(f"{group}/memory.swap.max", "0")
-    return group if _write(f"{group}/cgroup.procs", "0") else ""
+    return group
+
+
+def enter(group: str) -> bool:
+    """Put this process into a group; whether it is there now."""
+    return bool(group) and _write(f"{group}/cgroup.procs", "0")
 
 
 def group_of(base: str, attempt: int) -> str:

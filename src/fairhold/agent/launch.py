@@ -9,6 +9,7 @@ import signal
 from contextlib import suppress
 
 from fairhold.agent.order import PLAIN_WEIGHT
+from fairhold.agent.spool import refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def launch(order: Order) -> tuple[int, int]:
     except (OSError, ValueError) as error:
         in_its_place = getattr(error, "errno", 0) in _IN_ITS_PLACE  # of a task of the same job
         reason = "not_started" if in_its_place else "refused"
-        raise NotStartedError(reason, f"cannot write to {_shown(order.output)}: {_why(error)}") from error
+        raise NotStartedError(
+            reason, refusal(error, f"cannot write to {_shown(order.output)}: {_why(error)}")
+        ) from error
     try:
         pid = _spawn(order, output)
     except NotStartedError as error:
@@ -103,7 +106,7 @@ def _spawn(order: Order, output: int) -> int:
     except (OSError, ValueError) as error:
         is_full = isinstance(error, OSError) and error.errno in _HOST_IS_FULL
         detail = f"cannot start {_shown(word)}: {_why(error)}" if word else "the command is empty"
-        raise NotStartedError("refused" if is_full else "not_started", detail) from error
+        raise NotStartedError("refused" if is_full else "not_started", refusal(error, detail)) from error
 
 
 def _open_input(content: bytes) -> int:

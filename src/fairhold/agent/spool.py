@@ -39,6 +39,8 @@ _LONGEST_DETAIL = 200
 _LONGEST_NAME = 64
 _TRIES = 10
 _MOST_FREE = 256
+NO_SPACE = "no space: "
+"""How the detail of a refusal begins that is due to a full disk: the service tries such a host again."""
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
@@ -223,6 +225,12 @@ def _line(document: Mapping[str, Any], place: tuple[int, int]) -> bytes:
     if len(line) >= place[1]:
         raise SpoolError(f"{len(line)} bytes do not fit into a line of {place[1]}")
     return line.ljust(place[1] - 1) + b"\n"
+
+
+def refusal(error: Exception, what: str) -> str:
+    """The detail of a refusal: what could not be done for this error."""
+    is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return f"{NO_SPACE}{what}" if is_full else what
 
 
 def exit_record(reason: str, detail: str = "", *, code: int = -1, signal: int = 0, started: int = 0) -> dict[str, Any]:

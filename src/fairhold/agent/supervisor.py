@@ -59,17 +59,18 @@ class Supervisor:
     tell  : pipe to the agent, which may be gone
     lease : until when it may run, on the clock of `now`; None = for ever
     base  : where groups can be made, empty = nowhere
+    group : that this process is in, made for the attempt; empty = none
     """
 
     def __init__(
-        self, order: Order, spool: Spool, descriptor: int, tell: int, *, lease: float | None, base: str
+        self, order: Order, spool: Spool, descriptor: int, tell: int, *, lease: float | None, base: str, group: str
     ) -> None:
         self._order, self._spool, self._descriptor, self._tell, self._base = order, spool, descriptor, tell, base
         self._asked = Asked()
         self._pid = 0
         self._status: int | None = None
         self._cpu = self._peak = 0
-        self._group = self._detail = ""
+        self._group, self._detail = group, ""
         self._begin = now()
         self._started = time.time_ns() // 1000
         self._notice: dict[str, Any] = {}
@@ -96,7 +97,6 @@ class Supervisor:
         self._write(record)
 
     def _attend(self, life: dict[str, Any]) -> dict[str, Any]:
-        self._group = groups.enter(self._base, self._order.attempt, self._order.memory)
         try:
             self._pid, output = launch(self._order)
         except NotStartedError as error:

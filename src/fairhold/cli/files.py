@@ -295,10 +295,11 @@ def diff_text(document: Document) -> str:
             change = f"{will - was:+d}" if will != was else "="
             cells = [
                 f"{old} -> {new}" if old != new else new
-                for old, new in (values[key] for key in values if key != "allocated")
+                for old, new in (values[key] for key in values if key not in ("allocated", "was"))
             ]
+            name = f"{path} (was {values['was']})" if "was" in values else path
             rows.append(
-                (path, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
+                (name, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
             )
         if rows:
             texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))

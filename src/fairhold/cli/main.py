@@ -28,8 +28,8 @@ def main() -> None:
 
     128 + N: ended by signal N; a reader of standard output that goes away counts as SIGPIPE.
     """
-    open_streams()
     try:
+        open_streams()
         status = _call()
         sys.stdout.flush()
     except OutputError as error:
@@ -37,6 +37,8 @@ def main() -> None:
         status = _CLOSED_PIPE if error.is_closed else _FAILED
         if not error.is_closed:
             tell(str(Fault("cannot-write", f"cannot write it: {error.why}", file="standard output")))
+    except KeyboardInterrupt:  # also one that comes while the rest is read
+        status = _INTERRUPTED
     raise SystemExit(status)
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.engines.files import folder_name
-from fairhold.errors import UsageError, printable
+from fairhold.errors import Fault, InputError, UsageError, printable
+from fairhold.model.job import Job
 from fairhold.planio.jobs import read_jobs
 from fairhold.planio.plan import read_plan
+from fairhold.planio.terms import TERM_KEYS
 from fairhold.runtime.lines import PlainView
 from fairhold.runtime.loop import Ending
 from fairhold.runtime.outlet import Outlet, complain, warn
@@ -23,10 +25,11 @@ from fairhold.runtime.wiring import LocalRun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairhold.model.job import Job
     from fairhold.runtime.table import TableView
 
 _UNTOLD = 3
+_OF_SERVICE = tuple(key for key in TERM_KEYS if key != "throttle")
+"""Keys of a job that `run` refuses."""
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a command."""
 
@@ -45,6 +48,7 @@ def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, pl
     outlet = Outlet()
     plan, warnings = read_plan(plan_path)
     jobs = read_jobs(jobs_path, plan)
+    _refuse_of_service(jobs, jobs_path)
     for warning in warnings:
         warn(str(warning))
     directory = _output_directory(output)
@@ -69,6 +73,25 @@ def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, pl
     if ending is not Ending.DONE or any(job.failed for job in run.orchestrator.jobs.values()):
         return 1
     return _UNTOLD if run.unrecorded or outlet.lost else 0
+
+
+def _refuse_of_service(jobs: Sequence[Job], path: Path) -> None:
+    """Raise InputError where jobs ask for what only the service does."""
+    plain = Job("", 0, "", ())
+    faults = [
+        Fault(
+            "needs-service",
+            f"`{key}` is for the live service, and `fairhold run` is none",
+            "run: fairhold submit --file JOBS, or leave it out",
+            ("jobs", at, key),
+            str(path),
+        )
+        for at, job in enumerate(jobs)
+        for key in _OF_SERVICE
+        if getattr(job, key) != getattr(plain, key)
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _output_directory(output: Path | None) -> Path:

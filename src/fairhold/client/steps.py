@@ -191,10 +191,14 @@ def apply_plan(body: Document, seen: int | None = None, *, is_dry: bool = False)
     return (yield from ask(request("PUT", "plan", query=query, body=body, headers=head, is_safe=is_dry)))
 
 
-def revert_plan(to: int | None = None, comment: str = "") -> Steps[Document]:
-    """Put an earlier plan in force again: the one before, or a version."""
+def revert_plan(to: int | None = None, comment: str = "", was: Mapping[str, str] | None = None) -> Steps[Document]:
+    """Put an earlier plan in force again: the one before, or a version.
+
+    was : new path → old path of consumers that the earlier plan calls otherwise than the one in force
+    """
     seen = (yield from plan())["version"]
-    body: Document = ({"to": to} if to is not None else {}) | ({"comment": comment} if comment else {})
+    given: Document = {"to": to, "comment": comment or None, "was": dict(was) if was else None}
+    body = {name: value for name, value in given.items() if value is not None}
     return (yield from ask(request("POST", "plan", "revert", body=body, headers={"If-Match": f'"{seen}"'})))
 
 

@@ -265,9 +265,9 @@ class Client:
         """
         return self._run(ask.apply_plan(typed.plan_body(text, comment, was, for_), seen, is_dry=dry_run))
 
-    def revert_plan(self, to: int | None = None, comment: str = "") -> Document:
-        """Put an earlier plan in force again: the one before, or a version."""
-        return self._run(ask.revert_plan(to, comment))
+    def revert_plan(self, to: int | None = None, comment: str = "", *, was: Words | None = None) -> Document:
+        """Put an earlier plan in force again: the one before, or a version; was: as in `diff_plan`."""
+        return self._run(ask.revert_plan(to, comment, was))
 
     # Its connections
 

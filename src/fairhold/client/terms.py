@@ -57,8 +57,10 @@ def job_terms(
     environment : None = the caller's
     directory   : None = the caller's
     others      : as in the contract; what is as if it were left out is not sent
+
+    Raises ArgumentError.
     """
-    terms: Document = {"consumer": consumer, "argv": list(argv)}
+    terms: Document = {"consumer": consumer, "argv": _words(argv)}
     terms["environment"] = dict(own_environment() if environment is None else environment)
     terms["directory"] = str(Path.cwd() if directory is None else Path(directory).absolute())
     if stdin:
@@ -66,6 +68,19 @@ def job_terms(
     terms |= {name: value for name, value in others.items() if value != _DEFAULTS[name]}
     _refuse_bytes(terms)
     return terms
+
+
+def _words(argv: Sequence[str]) -> list[str]:
+    """A command word by word; a string alone is a sequence of its letters, and never meant."""
+    words = [] if isinstance(argv, str | bytes) else list(argv)
+    if not words:
+        what = "the command is empty" if argv in ([], ()) else "the command is no list of words"
+        raise ArgumentError([Fault("wrong-type", what, 'give a list, as ["echo", "hello"]', ("argv",))])
+    for at, word in enumerate(words):
+        if not isinstance(word, str):
+            what = f"a word of the command is no string but of type {type(word).__name__}"
+            raise ArgumentError([Fault("wrong-type", what, "write str(…) around it", ("argv", at))])
+    return words
 
 
 def own_environment() -> dict[str, str]:

@@ -14,6 +14,8 @@ from fairhold.client.exchange import Request, Response
 if TYPE_CHECKING:
     from fairhold.client.finding import Target
 
+HERE = "http://fairhold"
+"""How a service is called over its Unix socket."""
 _CONNECT, _ANSWER = 10.0, 90.0
 """Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
 
@@ -21,7 +23,8 @@ _CONNECT, _ANSWER = 10.0, 90.0
 def settings(target: Target) -> dict[str, Any]:
     """What an httpx client is made with."""
     headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
-    return {"base_url": target.url, "headers": headers, "follow_redirects": False, "trust_env": False}
+    url = HERE if target.socket else target.url  # a port is another one when the service has restarted
+    return {"base_url": url, "headers": headers, "follow_redirects": False, "trust_env": False}
 
 
 def wire(target: Target) -> dict[str, Any]:

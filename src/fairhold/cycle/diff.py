@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.cycle.document import Cycle
 
 Document = dict[str, Any]
@@ -14,33 +16,61 @@ _SHARED = ("share_ratio", "planned")
 _ABSENT = {"owned": 0, "reserve": 0, "limit": None, "quota": 0, "allocated": 0}
 
 
-def diff(old: Cycle, new: Cycle) -> Document:
+def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Document:
     """Compare one cycle under the plan in force with one under the new plan, on the same state.
 
     Returns {"resource_groups": {group: {"consumers": {path: {"quota": [old, new], …}}}}: only consumers of which
     something differs}, and "reclaims": the notices of each side that the other does not give, with their deadline.
+
+    moved : old path → new path of consumers that the new plan calls otherwise, with all below them; each stands under
+            its new path, also where nothing else differs, with the old one as "was"
     """
+    name = _Names(moved or {})
     groups: Document = {}
     before, after = old.document["resource_groups"], new.document["resource_groups"]
     for group in dict.fromkeys((*before, *after)):
-        one = before.get(group, {}).get("consumers", {})
+        found = before.get(group, {}).get("consumers", {})
+        one = {name.new(path): values for path, values in found.items()}
+        olds = {name.new(path): path for path in found}
         other = after.get(group, {}).get("consumers", {})
         changed: Document = {}
         for path in dict.fromkeys((*one, *other)):
             was, will = one.get(path, _ABSENT), other.get(path, _ABSENT)
+            old_path = olds.get(path, path)
             compared = (*_COMPARED, *(value for value in _SHARED if value in was or value in will))
-            if any(was.get(value) != will.get(value) for value in compared):
+            if old_path != path or any(was.get(value) != will.get(value) for value in compared):
                 changed[path] = {value: [was.get(value), will.get(value)] for value in compared}
                 changed[path]["allocated"] = will["allocated"]
+                if old_path != path:
+                    changed[path]["was"] = old_path
         groups[group] = {"consumers": changed}
+    renamed = [name.row(row) for row in old.document["reclaims"]]
     return {
         "now": old.document["now"],
         "resource_groups": groups,
         "reclaims": {
-            "added": _beyond(new.document["reclaims"], old.document["reclaims"]),
-            "removed": _beyond(old.document["reclaims"], new.document["reclaims"]),
+            "added": _beyond(new.document["reclaims"], renamed),
+            "removed": _beyond(renamed, new.document["reclaims"]),
         },
     }
+
+
+class _Names:
+    """What consumers of the plan in force are called by the new one."""
+
+    def __init__(self, moved: Mapping[str, str]) -> None:
+        self._moved = moved
+
+    def new(self, path: str) -> str:
+        """The new path; the longest of those that moved decides."""
+        head = path
+        while head and head not in self._moved:
+            head = head.rpartition("/")[0]
+        return self._moved[head] + path[len(head) :] if head else path
+
+    def row(self, row: Document) -> Document:
+        """A notice with the new paths of who gives and who gets."""
+        return row | {key: self.new(row[key]) for key in ("consumer", "for") if row.get(key)}
 
 
 def _beyond(rows: list[Document], others: list[Document]) -> list[Document]:

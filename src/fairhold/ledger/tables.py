@@ -175,9 +175,10 @@ class Hosts(Table):
     slots, used, kept, up : (hosts,) slots it has, slots held on it, freed slots kept for a request, 1 = up
     name   : (hosts,)
     row_of : name → row
+    closed : rows of hosts that start nothing: what is given back there is idle for nobody
     """
 
-    __slots__ = ("kept", "name", "row_of", "slots", "up", "used")
+    __slots__ = ("closed", "kept", "name", "row_of", "slots", "up", "used")
 
     def __init__(self) -> None:
         super().__init__("slots", "used", "kept", "up")
@@ -185,6 +186,7 @@ class Hosts(Table):
             setattr(self, name, column)
         self.name: list[str] = []
         self.row_of: dict[str, int] = {}
+        self.closed: set[int] = set()
 
     slots: array[int]
     used: array[int]

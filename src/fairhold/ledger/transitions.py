@@ -26,8 +26,12 @@ def add_host(books: Books, name: str, slots: int) -> int:
     return row
 
 
-def set_host(books: Books, host: int, *, slots: int | None = None, up: bool | None = None) -> None:
-    """A host changes its size, goes down or comes up; what runs there stays in the books until it is released."""
+def set_host(
+    books: Books, host: int, *, slots: int | None = None, up: bool | None = None, closed: bool | None = None
+) -> None:
+    """A host changes its size, goes down or comes up, closes or opens; what runs there stays until it is released."""
+    if closed is not None:
+        (books.hosts.closed.add if closed else books.hosts.closed.discard)(host)
     if slots is not None:
         books.hosts.slots[host] = slots
     if up is not None and up != bool(books.hosts.up[host]):

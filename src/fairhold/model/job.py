@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class Needed(NamedTuple):
+    """A job that has to be over before another starts.
+
+    job : name of a job of the same file, else the number of one of the service
+    on  : ok, fail or any
+    """
+
+    job: str
+    on: str = "ok"
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`count` tasks of one command; each task runs on one slot.
+    """`count` tasks of one command.
 
     consumer    : row of the leaf
     argv        : the command, run without a shell; `{index}` stands for the task's number, from 0
@@ -19,6 +32,17 @@ class Job:
     priority    : inside the leaf, larger first
     directory   : working directory, empty = the job file's
     environment : variables added to the caller's
+    units       : slots that each task needs, all at once
+    throttle    : how many tasks may run at once, 0 = any number
+    after       : jobs that have to be over before
+    retries     : how often a task that failed is tried again
+    backoff     : microseconds before its first new try, twice as long before each later one
+    hold        : whether it waits for a release
+    time_limit  : microseconds that an attempt may run, 0 = any time
+    memory      : bytes that an attempt may use, 0 = as much as there is
+    stdin       : file that each task reads, empty = none
+    signal      : name of the one that tells a task of a reclaim
+    lead        : microseconds before the deadline at which it is sent, 0 = at once
     """
 
     name: str
@@ -30,3 +54,15 @@ class Job:
     priority: int = 0
     directory: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    units: int = 1
+    throttle: int = 0
+    after: tuple[Needed, ...] = ()
+    retries: int = 0
+    backoff: int = 10 * SECOND
+    hold: bool = False
+    time_limit: int = 0
+    memory: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    stdin: str = ""
+    signal: str = "TERM"
+    lead: int = 0

@@ -171,10 +171,16 @@ class MachineMissed(NamedTuple):
 
 
 class MachineShut(NamedTuple):
-    """A machine starts nothing more for a reason in words, or does again (None)."""
+    """A machine starts nothing more for a reason in words, or does again (None).
+
+    try_at : instant at which it is opened again by itself, 0 = not before somebody opens it
+    pauses : how often in a row it was closed because it could not start anything
+    """
 
     machine: str
     reason: str | None
+    try_at: int = 0
+    pauses: int = 0
 
 
 class MachineRefused(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
@@ -35,11 +36,11 @@ class Cluster:
     jobs     : name → record; attempts : number → record of what runs
     hosts    : (resource group, host) → record; machines : name → record
     paused   : resource group → (grants, reclaims) that are paused
-    due      : new tries of tasks, and the ends of drains
+    due      : new tries of tasks and machines, and the ends of drains
     cycles   : how many ran
     forgets  : whether jobs that are over are forgotten
     ended, ended_jobs : what the event before has ended, for who keeps an archive
-    freezing : is told of changes before they are applied, None = nobody is
+    freezings : are told of changes before they are applied; one that nobody holds any more is gone from here
     own      : name of the host that is the service's own machine, which is the machine without a name
     """
 
@@ -57,11 +58,11 @@ class Cluster:
         }
         self.machines: dict[str, MachineRecord] = {}
         self.paused: dict[str, tuple[bool, bool]] = {}
-        self.due = Due(self.jobs, self.attempts)
+        self.due = Due(self.jobs, self.attempts, self.machines)
         self.cycles = 0
         self.next_attempt = 1
         self.forgets = forgets
-        self.freezing: Freezing | None = None
+        self.freezings: WeakSet[Freezing] = WeakSet()
         self.job_of: dict[str, list[JobRecord | None]] = {group: [] for group in self.books}
         self.attempt_of: dict[str, dict[int, Attempt]] = {group: {} for group in self.books}
         self.dependents: dict[str, dict[str, None]] = {}
@@ -71,8 +72,9 @@ class Cluster:
 
     def apply(self, change: Change, now: int) -> None:
         """Let a change happen that was decided at `now`."""
-        if self.freezing is not None:
-            self.freezing.before(change)
+        if self.freezings:
+            for freezing in self.freezings:
+                freezing.before(change)
         _APPLY[type(change)](self, change, now)
 
     # Jobs
@@ -222,7 +224,8 @@ class Cluster:
         attempt = self.attempts[change.attempt]
         attempt.is_running = True
         if attempt.machine in self.machines:
-            self.machines[attempt.machine].refusals = 0
+            machine = self.machines[attempt.machine]
+            machine.refusals = machine.pauses = 0
 
     def _notice(self, change: say.Noticed, _now: int) -> None:
         attempt = self.attempts[change.attempt]
@@ -325,8 +328,9 @@ class Cluster:
     def fit(self, group: str, name: str) -> None:
         """Let the books know how many slots of a host there are; of one that starts nothing, those in use."""
         books, host = self.books[group], self.hosts[group, name]
-        slots = host.slots if self.accepts(name) else min(host.slots, books.hosts.used[host.row])
-        transitions.set_host(books, host.row, slots=slots, up=host.is_up)
+        accepts = self.accepts(name)
+        slots = host.slots if accepts else min(host.slots, books.hosts.used[host.row])
+        transitions.set_host(books, host.row, slots=slots, up=host.is_up, closed=host.is_up and not accepts)
 
     def machine(self, name: str) -> MachineRecord:
         """The record of a machine, a new one where it has none."""
@@ -344,6 +348,8 @@ class Cluster:
     def _shut(self, change: say.MachineShut, _now: int) -> None:
         machine = self.machine(change.machine)
         machine.shut, machine.refusals = change.reason, 0
+        machine.try_at, machine.pauses = change.try_at, change.pauses
+        self.due.try_again(change.machine, change.try_at)
         self._fit_machine(change.machine, is_unknown=machine.is_silent)
 
     def _fit_machine(self, name: str, *, is_unknown: bool) -> None:

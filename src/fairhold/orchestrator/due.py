@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.orchestrator.hosts import MachineRecord
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
-READY, DRAIN = "ready", "drain"
+READY, DRAIN, TRY = "ready", "drain", "try"
 
 
 class Due:
-    """Tasks whose next try comes, and attempts that must have left their host.
+    """Tasks whose next try comes, attempts that must have left their host, and closed machines that are tried again.
 
-    A heap of (instant, kind, job, task or attempt). What does not count any more, because the job was cancelled or the
-    attempt has ended, is dropped when it comes up.
+    A heap of (instant, kind, job or machine, task or attempt). What does not count any more, because the job was
+    cancelled, the attempt has ended or somebody has closed or opened the machine, is dropped when it comes up.
     """
 
-    def __init__(self, jobs: Mapping[str, JobRecord], attempts: Mapping[int, Attempt]) -> None:
-        self._jobs, self._attempts = jobs, attempts
+    def __init__(
+        self, jobs: Mapping[str, JobRecord], attempts: Mapping[int, Attempt], machines: Mapping[str, MachineRecord]
+    ) -> None:
+        self._jobs, self._attempts, self._machines = jobs, attempts, machines
         self._heap: list[tuple[int, str, str, int]] = []
 
     def ready(self, instant: int, job: str, task: int) -> None:
@@ -32,6 +35,11 @@ class Due:
         """An attempt is to leave its host by an instant."""
         heappush(self._heap, (instant, DRAIN, "", attempt))
 
+    def try_again(self, machine: str, instant: int) -> None:
+        """A closed machine is opened at an instant; 0 = never."""
+        if instant:
+            heappush(self._heap, (instant, TRY, machine, 0))
+
     def next(self) -> int | None:
         """When the next comes that counts."""
         while self._heap and not self._counts(*self._heap[0]):
@@ -39,7 +47,7 @@ class Due:
         return self._heap[0][0] if self._heap else None
 
     def take(self, now: int) -> list[tuple[str, str, int]]:
-        """What has come and counts: (kind, job, task or attempt)."""
+        """What has come and counts: (kind, job or machine, task or attempt)."""
         found = []
         while (instant := self.next()) is not None and instant <= now:
             found.append(heappop(self._heap)[1:])
@@ -49,5 +57,8 @@ class Due:
         if kind == DRAIN:
             attempt = self._attempts.get(number)
             return attempt is not None and attempt.leaving == instant and not attempt.stopping
+        if kind == TRY:
+            machine = self._machines.get(name)
+            return machine is not None and machine.try_at == instant
         job = self._jobs.get(name)
         return job is not None and job.delays is not None and job.delays.get(number) == instant

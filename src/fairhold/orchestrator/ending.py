@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING
 
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import MOST_MACHINES, MOST_REFUSALS
-from fairhold.orchestrator.events import Exit, Outcome
+from fairhold.orchestrator.events import NO_SPACE, SUPERVISOR_LOST, Exit, Outcome
 from fairhold.orchestrator.instructions import Forget
 from fairhold.orchestrator.jobs import end_if_over
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from fairhold.orchestrator.events import TaskEnded, TaskRunning
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
+MOST_SUPERVISORS = 5
+"""Attempts of a task that may lose their supervisors: with the last of them it fails."""
 LONGEST_BACKOFF = 3_600_000_000
 """An hour in microseconds: new tries come no later than that."""
+FIRST_PAUSE, LONGEST_PAUSE = 10 * SECOND, 600 * SECOND
+"""How long a machine that could not start anything is left alone: twice as long each time, up to the longest."""
 OUTCOMES = {
     "finished": Outcome.FINISHED,
     "failed": Outcome.FAILED,
@@ -29,6 +34,7 @@ OUTCOMES = {
     "cancel": Outcome.STOPPED,
     "refused": Outcome.LOST,
     "host_lost": Outcome.LOST,
+    "supervisor_lost": Outcome.LOST,
 }
 """What the reason of an exit record means for the task (docs/attempts.md)."""
 
@@ -44,7 +50,7 @@ def end(live: Orchestrator, event: TaskEnded) -> None:
     """An attempt is over; said again, only that it can be forgotten is new."""
     attempt = live.attempts.get(event.attempt)
     if attempt is None:
-        live.order(Forget(event.attempt, ""))
+        live.order(Forget(event.attempt, event.machine))
         return
     job, host = attempt.job, attempt.places[0][0]
     was_noticed = attempt.notice is not None
@@ -53,7 +59,7 @@ def end(live: Orchestrator, event: TaskEnded) -> None:
     live.do(say.Ended(event.attempt, then, instant, *exit_))
     live.order(Forget(event.attempt, attempt.machine))
     if exit_.reason == "refused" and not attempt.stopping:
-        _count_refusal(live, attempt.machine)
+        _count_refusal(live, attempt.machine, exit_.detail)
     if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES and job.hold is None and not job.is_over:
         live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts"))
     if was_noticed or attempt.units > 1 or not live.hand_over(job, host):
@@ -68,6 +74,8 @@ def _then(live: Orchestrator, attempt: Attempt, outcome: Outcome, reason: str) -
         return say.DONE, 0
     if job.is_cancelled:
         return (say.FAILED if outcome is Outcome.FAILED else say.CANCELLED), 0
+    if reason == SUPERVISOR_LOST and job.supervisors_lost(attempt.index) + 1 >= MOST_SUPERVISORS:
+        return say.FAILED, 0  # it may be the task itself that kills them
     own_fault = reason in {"time_limit", "memory", "not_started"}
     if outcome is not Outcome.FAILED or (attempt.noticed and not own_fault):
         return say.AGAIN, 0
@@ -81,10 +89,23 @@ def _doubled(job: JobRecord, failures: int) -> int:
     return job.terms.backoff << min(failures, 32)
 
 
-def _count_refusal(live: Orchestrator, machine: str) -> None:
-    """A machine that refuses again and again is closed: it would swallow every task that waits."""
+def _count_refusal(live: Orchestrator, machine: str, detail: str) -> None:
+    """A machine that cannot start anything is closed for a while: it would swallow every task that waits.
+
+    One without space is not broken: it is left alone at once. After a pause, one more refusal is enough.
+    """
     live.do(say.MachineRefused(machine))
     record = live.cluster.machine(machine)
-    if record.refusals >= MOST_REFUSALS and record.shut is None:
-        live.do(say.MachineShut(machine, f"it could not start {MOST_REFUSALS} attempts in a row"))
-        live.changed_all()
+    if record.shut is not None:
+        return
+    if detail.startswith(NO_SPACE):
+        why = "it has no space left to start anything"
+    elif record.refusals >= MOST_REFUSALS:
+        why = f"it could not start {MOST_REFUSALS} attempts in a row"
+    elif record.pauses:
+        why = "it still could not start anything"
+    else:
+        return
+    try_at = live.now + min(FIRST_PAUSE << min(record.pauses, 8), LONGEST_PAUSE)
+    live.do(say.MachineShut(machine, why, try_at, record.pauses + 1))
+    live.changed_all()

@@ -22,10 +22,17 @@ class Outcome(Enum):
     """Its host is gone, or cannot start anything: it waits again, and it is not its fault."""
 
 
+NO_SPACE = "no space: "
+"""How the detail of a `refused` record begins where the host's disk is full: it is not broken, and is tried again."""
+SUPERVISOR_LOST = "supervisor_lost"
+"""Reason of an end where the supervisor of the attempt was gone before the attempt was over."""
+
+
 class Exit(NamedTuple):
     """How an attempt ended, as its exit record says; see docs/attempts.md.
 
-    reason : finished, failed, yielded, reclaim, requeue, cancel, time_limit, memory, not_started, refused, host_lost
+    reason : finished, failed, yielded, reclaim, requeue, cancel, time_limit, memory, not_started, refused, host_lost,
+        supervisor_lost
     code   : exit status, -1 where there is none; signal : number of the signal that ended it, 0 = none
     detail : more, in words, may be empty
     cpu    : microseconds of processor time; peak : bytes of memory at most
@@ -212,12 +219,14 @@ class TaskRunning:
 class TaskEnded:
     """An attempt is over; its slots are free.
 
-    exit : how, where the engine has a record
+    exit    : how, where the engine has a record
+    machine : which said so; of an attempt that is not known any more, this one may forget it
     """
 
     attempt: int
     outcome: Outcome
     exit: Exit | None = None
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def freeze_rest(cluster: Cluster) -> Document:
         "notices": _in_order(cluster),
         "hosts": [[*name, host.slots, host.is_up, host.planned] for name, host in cluster.hosts.items()],
         "machines": [
-            [name, each.boot, each.is_silent, each.shut, each.refusals, each.spool]
+            [name, each.boot, each.is_silent, each.shut, each.refusals, each.spool, each.pauses, each.try_at]
             for name, each in cluster.machines.items()
         ],
         "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
@@ -256,6 +256,8 @@ class _Thawing:
             machine = cluster.machine(name)
             machine.boot, machine.is_silent, machine.shut, machine.refusals = boot, is_silent, shut, refusals
             machine.spool = more[0] if more else ""
+            machine.pauses, machine.try_at = more[1:] or (0, 0)
+            cluster.due.try_again(name, machine.try_at)
         cluster.paused |= {
             group: (grants, reclaims)
             for group, (grants, reclaims) in self.document["paused"].items()

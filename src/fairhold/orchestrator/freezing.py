@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Freezing:
     """Gives what `freeze` would have given when this was made; the cluster tells it of every change before it applies.
 
-    One at a time for a cluster; it ends with `document`.
+    There may be several of a cluster. One that is dropped before its end costs nothing more.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -32,7 +32,7 @@ class Freezing:
         self._columns = Columns()
         self._jobs = iter(list(cluster.jobs.values()))
         self._early: dict[JobRecord, dict[str, Any]] = {}
-        cluster.freezing = self
+        cluster.freezings.add(self)
 
     def before(self, change: Change) -> None:
         """A change is about to be applied: the jobs that it changes are taken as they are, if they were not yet."""
@@ -46,13 +46,14 @@ class Freezing:
         for job in islice(self._jobs, jobs):
             early = self._early.pop(job, None)
             self._columns.add(job, changed_of(self._cluster, job) if early is None else early)
+        if job is None:
+            self._cluster.freezings.discard(self)
         return job is not None
 
     def document(self) -> dict[str, Any]:
-        """All of it, as `freeze` gives it."""
+        """All of it, as `freeze` gives it; after the last step any thread may ask for it."""
         while self.step(1_000):
             pass
-        self._cluster.freezing = None
         return self._columns.document() | self._rest
 
     def _of(self, change: Change) -> Iterator[JobRecord]:

@@ -13,6 +13,7 @@ from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator import ending, jobs, machines
 from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.due import READY, TRY
 from fairhold.orchestrator.events import (
     Event,
     GroupPaused,
@@ -104,9 +105,12 @@ class Orchestrator:
         self.cluster.ended_jobs.clear()
         _HANDLERS[type(event)](self, event)
         for kind, name, number in self.cluster.due.take(now):
-            if kind == "ready":
+            if kind == READY:
                 self.do(say.Ready(name, number))
                 self.changed(self.jobs[name].resource_group)
+            elif kind == TRY:
+                self.do(say.MachineShut(name, None, 0, self.cluster.machine(name).pauses))
+                self.changed_all()
             else:
                 self.stop(self.attempts[number], "reclaim")
         is_switch = isinstance(event, Woken) and self._open_windows()
@@ -274,7 +278,7 @@ class Orchestrator:
             self.stop(self.cluster.attempt_of[group][books.notices.allocation[notice]], "reclaim")
 
     def _next_instant(self) -> int | None:
-        """When something is due next: a cycle, the end of a grace, a new try, a switch of windows."""
+        """When something is due next: a cycle, the end of a grace, a new try of a task or a machine, a switch."""
         cycles = [pacing.due for pacing in self._pacing.values()]
         graces = [transitions.next_deadline(books) for books in self.books.values()]
         instants = (*cycles, *graces, self.cluster.due.next(), self._openings.next(self.now))

@@ -27,12 +27,14 @@ class MachineRecord:
     is_silent : its agent is not connected
     shut     : why it starts nothing, None = it does
     refusals : attempts that it could not start, in a row
+    pauses   : how often in a row it was closed because it could not start anything
+    try_at   : instant at which it is opened again after such a pause, 0 = not before somebody opens it
     """
 
-    __slots__ = ("boot", "is_silent", "refusals", "shut", "spool")
+    __slots__ = ("boot", "is_silent", "pauses", "refusals", "shut", "spool", "try_at")
 
     def __init__(self) -> None:
         self.boot = self.spool = ""
         self.is_silent = False
         self.shut: str | None = None
-        self.refusals = 0
+        self.refusals = self.pauses = self.try_at = 0

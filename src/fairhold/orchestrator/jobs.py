@@ -12,6 +12,7 @@ from fairhold.orchestrator.instructions import JobOver
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairhold.ledger.books import Books
     from fairhold.orchestrator.events import (
         JobCancelled,
         JobChanged,
@@ -64,7 +65,8 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
             f"no policy shares the resource group `{event.resource_group}`",
             f"shared are {', '.join(live.books)}",
         )
-    _leaf(live, event.resource_group, event.consumer)
+    leaf = _leaf(live, event.resource_group, event.consumer)
+    _check_fit(books, leaf, event.units)
     if event.job in live.jobs or _is_of_gang(live, event.job):
         raise _refused(event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name")
     if event.count < 1:
@@ -87,6 +89,25 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
             )
         if needed.on not in ONS:
             raise _refused(event, "unknown-word", f"`{needed.on}` is no end to wait for", f"write {', '.join(ONS)}")
+
+
+def _check_fit(books: Books, leaf: int, units: int) -> None:
+    """Refuse a gang larger than its leaf could ever hold: waiting, it would only keep slots from others.
+
+    A task of one slot keeps nothing from anybody: it waits for a host or another plan, and `explain` says for which.
+    """
+    if units <= 1:
+        return
+    rows = books.rows
+    most, why = max(rows.group.slots, sum(books.hosts.slots)), f"`{rows.group.name}` has"
+    row = leaf
+    while row > 0:
+        if rows.plan.limit[row] < most:
+            most, why = rows.plan.limit[row], f"the limit of `{rows.path(row)}` is"
+        row = rows.tree.parent[row]
+    if units > most:
+        what = f"a task of {units} slots at once can never start: {why} {most}"
+        raise InputError([Fault("never-fits", what, f"ask for {most} or fewer, or raise the limit in the plan")])
 
 
 def _is_of_gang(live: Orchestrator, name: str) -> bool:
@@ -153,6 +174,7 @@ def change(live: Orchestrator, event: JobChanged) -> None:
         raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
     if event.consumer:
         leaf = _leaf(live, job.resource_group, event.consumer)
+        _check_fit(live.books[job.resource_group], leaf, job.units)
         if leaf != job.leaf:
             live.do(say.JobMoved(job.name, event.consumer))
     if event.priority is not None and event.priority != job.priority:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Order = Start | Notify | Withdraw | Stop | Forget
 """What agents are told."""
+_WISHED = ("cancel", "requeue")
 
 
 class Outbox:
@@ -41,6 +42,23 @@ class Outbox:
     def take(self) -> list[Order]:
         """All that is to be carried out, in order, after the commit; then it is empty."""
         taken, self._orders = [order for _, order in self._orders], []
+        return taken
+
+    def take_stops(self) -> list[Order]:
+        """What may be carried out though no commit is possible: to stop what somebody wants stopped.
+
+        Should that be lost, the attempt was stopped for nothing and its task waits again. A stop behind the start of
+        its attempt waits with it.
+        """
+        unsent = {order.attempt for _, order in self._orders if isinstance(order, Start)}
+        taken: list[Order] = []
+        left: list[tuple[str, Order]] = []
+        for machine, order in self._orders:
+            if isinstance(order, Stop) and order.reason in _WISHED and order.attempt not in unsent:
+                taken.append(order)
+            else:
+                left.append((machine, order))
+        self._orders = left
         return taken
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.orchestrator.changes import AGAIN, CANCELLED, DONE, FAILED, LATER
+from fairhold.orchestrator.events import SUPERVISOR_LOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +44,7 @@ class JobRecord:
         "_begun",
         "_front",
         "_next_index",
+        "_supervisors_lost",
         "cancelled",
         "delays",
         "dropped",
@@ -86,6 +88,7 @@ class JobRecord:
         self._begun: dict[int, None] | None = None
         self.failed_on: set[str] | None = None
         self.failures: dict[int, int] | None = None
+        self._supervisors_lost: dict[int, int] | None = None
         self._next_index = 0
         self._front: deque[int] | None = None
         self._attempts: dict[int, int] | None = None
@@ -117,6 +120,10 @@ class JobRecord:
     def attempts(self) -> Mapping[int, None]:
         """Numbers of its running attempts, in the order of their start."""
         return self._begun or _NO_ATTEMPTS
+
+    def supervisors_lost(self, index: int) -> int:
+        """Attempts of a task, not over yet, that have lost their supervisors."""
+        return (self._supervisors_lost or {}).get(index, 0)
 
     def begin(self, attempt: int) -> None:
         """An attempt of it holds units."""
@@ -174,6 +181,9 @@ class JobRecord:
         if change.then == AGAIN:
             self.wait_again(attempt.index, attempt.number)
             self.reclaimed += 1
+            if change.reason == SUPERVISOR_LOST:
+                lost = self._supervisors_lost = self._supervisors_lost or {}
+                lost[attempt.index] = lost.get(attempt.index, 0) + 1
         elif change.then == LATER:
             self.delay(attempt.index, attempt.number, change.instant)
             self.failures = self.failures if self.failures is not None else {}
@@ -183,8 +193,9 @@ class JobRecord:
             self.finished += change.then == DONE
             self.failed += change.then == FAILED
             self.cancelled += change.then == CANCELLED
-            if self.failures is not None:
-                self.failures.pop(attempt.index, None)
+            for counts in (self.failures, self._supervisors_lost):
+                if counts is not None:
+                    counts.pop(attempt.index, None)
         if change.then in {FAILED, LATER}:
             self.failed_on = self.failed_on if self.failed_on is not None else set()
             self.failed_on.add(attempt.machine)
@@ -212,6 +223,8 @@ class JobRecord:
             found["delays"] = [[index, instant, self._tried(index)] for index, instant in sorted(self.delays.items())]
         if self.failures:
             found["failures"] = [list(each) for each in sorted(self.failures.items())]
+        if self._supervisors_lost:
+            found["supervisors_lost"] = [list(each) for each in sorted(self._supervisors_lost.items())]
         if self.failed_on:
             found["failed_on"] = sorted(self.failed_on)
         return found
@@ -227,6 +240,8 @@ class JobRecord:
             self._attempts = (self._attempts or {}) | {index: number for index, _, number in found["delays"]}
         if "failures" in found:
             self.failures = dict(found["failures"])
+        if "supervisors_lost" in found:
+            self._supervisors_lost = dict(found["supervisors_lost"])
         if "failed_on" in found:
             self.failed_on = set(found["failed_on"])
 

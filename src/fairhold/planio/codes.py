@@ -91,4 +91,6 @@ CODES = {
     "victims-need-requests": "the order of victims needs ages or priorities, and there are only counts",
     "later-than-now": "the previous cycle is later than now",
     "duplicate-job": "two jobs have the same name",
+    "unknown-job": "a job waits for one that the file does not have",
+    "waits-for-itself": "jobs wait for one another in a circle",
 }

@@ -11,6 +11,7 @@ from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report, kind, shown
 from fairhold.planio.requests import LARGEST_PRIORITY
 from fairhold.planio.stateview import StateView
+from fairhold.planio.terms import TERM_KEYS, check_after, program_text, read_terms
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -18,20 +19,26 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 KEYS = ("fairhold_jobs", "jobs")
-JOB_KEYS = (*("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),)
+JOB_KEYS = (
+    *("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),
+    *TERM_KEYS,
+)
 MOST_TASKS = 1_000_000
 """How many tasks one job may have."""
 
 
 def read_jobs(path: str | Path, plan: Plan) -> tuple[Job, ...]:
-    """Read the jobs of a file, their directories absolute; raises InputError with all faults of the file.
+    """Read the jobs of a file, their directories and inputs absolute; raises InputError with all faults of the file.
 
     A relative directory starts at the folder of the job file, wherever the command is called; where the jobs come from
     standard input, in the folder of the call.
     """
     jobs = parse_jobs(read_text(path), plan, str(path))
     folder = Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
-    return tuple(replace(job, directory=str(folder / job.directory)) for job in jobs)
+    return tuple(
+        replace(job, directory=str(folder / job.directory), stdin=str(folder / job.stdin) if job.stdin else "")
+        for job in jobs
+    )
 
 
 def parse_jobs(text: str, plan: Plan, name: str) -> tuple[Job, ...]:
@@ -54,15 +61,16 @@ def parse_jobs(text: str, plan: Plan, name: str) -> tuple[Job, ...]:
         report.fault("missing-key", "the file has no jobs", "add one under `jobs:`", ("jobs",))
     view = StateView(report, plan)
     taken: dict[str, bool] = {}
-    jobs = []
+    jobs: list[tuple[int, Job]] = []
     for at, item in enumerate(items):
         if not isinstance(item, dict):  # what it then lacks is no mistake of its own
             what = f"expected a job, found {kind(item)}"
             report.fault("wrong-type", what, "write `{consumer: …, argv: […]}`", ("jobs", at))
             continue
-        jobs.append(_read_job(view, item, ("jobs", at), _read_name(report, item, at, taken)))
+        jobs.append((at, _read_job(view, item, ("jobs", at), _read_name(report, item, at, taken))))
+    check_after(report, jobs)
     report.settle()
-    return tuple(jobs)
+    return tuple(job for _, job in jobs)
 
 
 def _read_name(report: Report, node: dict[str, Value], at: int, taken: dict[str, bool]) -> str:
@@ -110,15 +118,16 @@ def _read_job(view: StateView, node: dict[str, Value], place: Place, name: str) 
         count=report.whole(node.get("count", 1), (*place, "count"), least=1, most=MOST_TASKS),
         submit=report.duration(node.get("submit", 0), (*place, "submit")),
         priority=report.whole(node.get("priority", 0), at, least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY),
-        directory=_program_text(report, node.get("directory", ""), (*place, "directory"), "a folder"),
+        directory=program_text(report, node.get("directory", ""), (*place, "directory"), "a folder"),
         environment=_read_environment(report, node.get("environment"), (*place, "environment")),
+        **read_terms(report, node, place),
     )
 
 
 def _read_argv(report: Report, value: Value, place: Place) -> tuple[str, ...]:
     """Read the command and its arguments."""
     items = report.sequence(value, place, what="strings, the command and its arguments")
-    argv = tuple(_program_text(report, item, (*place, at), "an argument") for at, item in enumerate(items))
+    argv = tuple(program_text(report, item, (*place, at), "an argument") for at, item in enumerate(items))
     if isinstance(value, list) and (not items or items[0] == ""):
         report.fault("missing-key", "the command is empty", "name a program", place)
     return argv
@@ -131,13 +140,5 @@ def _read_environment(report: Report, value: Value, place: Place) -> dict[str, s
         here = (*place, name)
         if not name or "=" in name or "\0" in name:
             report.fault("name", f"`{shown(name)}` is no name of a variable", "use a name without `=`", here)
-        variables[name] = _program_text(report, text, here, "the value of a variable")
+        variables[name] = program_text(report, text, here, "the value of a variable")
     return variables
-
-
-def _program_text(report: Report, value: Value, place: Place, what: str) -> str:
-    """Text that is handed to a program: NUL would end it."""
-    text = report.text(value, place, what=what)
-    if "\0" in text:
-        report.fault("not-text", f"there is a NUL character in {what}", "remove it", place)
-    return text

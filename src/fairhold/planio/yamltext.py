@@ -6,6 +6,7 @@ Aliases share the value they name. How many nodes they stand for is bounded, so 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count as counting
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined] # its stubs forget the name
@@ -103,16 +104,13 @@ class _Loader:
     def read(self) -> Value:  # noqa: PLR0912 - the hot loop: a call per event would cost as much as libyaml
         """Read one value with all it contains."""
         stack, get, known = self.stack, self.next, self.known
-        texts: dict[str, str] = {}
-        intern = texts.setdefault
+        intern = dict[str, str]().setdefault
         root: list[Any] = []
         container: Any = root
         key: Any = _IN_LIST
-        count = 0
-        while True:
+        for count in counting(1):
             event = get()
             kind = event.__class__
-            count += 1
             if kind is ScalarEvent:
                 node = event.value
                 if event.anchor is not None or event.tag is not None:

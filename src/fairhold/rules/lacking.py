@@ -6,13 +6,13 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
+from fairhold.rules.victims import stranded_units
 
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator
 
     from fairhold.kernels.reclaim import Balance, Holdings
-    from fairhold.ledger.rows import Rows
     from fairhold.ledger.snapshot import Snapshot
 
 Span = tuple[int, int]
@@ -41,7 +41,7 @@ def settle_lack(snapshot: Snapshot, firm: array[int], have: Holdings, out: Balan
             lack.give(giver)
             lost_lacking -= 1
     if lost_lacking:
-        _take_lost(rows, have, out, lost_lacking)
+        _take_lost(snapshot, have, out, lost_lacking)
 
 
 def _spare(leaf: int, have: Holdings, out: Balance) -> int:
@@ -49,11 +49,12 @@ def _spare(leaf: int, have: Holdings, out: Balance) -> int:
     return have.held[leaf] - have.keep[leaf] - out.gives[leaf]
 
 
-def _take_lost(rows: Rows, have: Holdings, out: Balance, units: int) -> None:
+def _take_lost(snapshot: Snapshot, have: Holdings, out: Balance, units: int) -> None:
     """Lost units that nobody protected could give: from what leaves hold above their quota, noticed ones first."""
     for only_noticed in (True, False):
-        for leaf in reversed(rows.leaves):
-            above = have.held[leaf] - have.quota[leaf] - out.gives[leaf]
+        for leaf in reversed(snapshot.rows.leaves):
+            kept = max(have.quota[leaf], stranded_units(snapshot.books, leaf))
+            above = have.held[leaf] - kept - out.gives[leaf]
             if only_noticed:
                 above = min(above, have.noticed[leaf] - out.gives[leaf])
             taken = max(0, min(units, above))

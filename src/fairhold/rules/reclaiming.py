@@ -11,7 +11,7 @@ from fairhold.kernels.columns import zeros
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.select import is_at_rest
 from fairhold.rules.lacking import settle_lack
-from fairhold.rules.victims import take_units
+from fairhold.rules.victims import stranded_units, take_units
 
 if TYPE_CHECKING:
     from fairhold.ledger.draft import Draft
@@ -37,6 +37,7 @@ def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> Non
     """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
     have = holdings(snapshot, draft) if have is None else have
     have.keep[:] = keep_own(snapshot, draft)
+    _keep_stranded(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
     draft.keep, draft.protected = have.keep, have.protected
     _divide(snapshot, draft, have, -1)
@@ -105,6 +106,12 @@ def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
         for row, owned in enumerate(snapshot.rows.scaled.owned):
             keep[row] = max(keep[row], owned)
     return keep
+
+
+def _keep_stranded(snapshot: Snapshot, have: Holdings) -> None:
+    """What stands on closed hosts is not taken for others, who could not use it; notices in force there stay."""
+    for leaf in snapshot.books.requests.holders if snapshot.books.hosts.closed else ():
+        have.keep[leaf] = max(have.keep[leaf], stranded_units(snapshot.books, leaf))
 
 
 def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:

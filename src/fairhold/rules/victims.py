@@ -157,6 +157,8 @@ def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
             (allocation,) = held
             return [(allocation, min(units, allocations.units[allocation] - allocations.noticed[allocation]))]
     order = victim_order(books, [row for request in mine for row in allocations.by_request.get(request, ())])
+    if books.hosts.closed:
+        order = _open_ones(books, leaf, order, units)
     by_request = list(dict.fromkeys(allocations.request[row] for row in order))
     running = {request: requests.held[request] - requests.noticed[request] for request in by_request}
     core = {
@@ -178,6 +180,31 @@ def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
             loose[request] -= taken
             left -= taken
     return [(row, count) for row, count in chosen if count]
+
+
+def stranded(books: Books, leaf: int) -> set[int]:
+    """Allocations of a leaf on closed hosts, and all of a gang that has one there: given back, they help nobody."""
+    allocations, found = books.allocations, set[int]()
+    for request in books.requests.holders.get(leaf, ()):
+        mine = allocations.by_request.get(request, ())
+        there = [row for row in mine if allocations.host[row] in books.hosts.closed]
+        found.update(mine if there and books.requests.minimum[request] else there)
+    return found
+
+
+def stranded_units(books: Books, leaf: int) -> int:
+    """Units of a leaf that are stranded and under no notice."""
+    if not books.hosts.closed:
+        return 0
+    return sum(books.allocations.units[row] - books.allocations.noticed[row] for row in stranded(books, leaf))
+
+
+def _open_ones(books: Books, leaf: int, rows: list[int], units: int) -> list[int]:
+    """Those that are not stranded, where they suffice; a limit is kept on closed hosts too."""
+    allocations, left = books.allocations, stranded(books, leaf)
+    found = [row for row in rows if row not in left]
+    enough = sum(allocations.units[row] - allocations.noticed[row] for row in found) >= units
+    return found if enough else rows
 
 
 def victim_order(books: Books, rows: list[int]) -> list[int]:

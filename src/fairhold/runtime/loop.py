@@ -127,7 +127,7 @@ class Loop:
         while pending and self.start + pending[0].submit <= self._clock.now():
             job = pending.popleft()
             path = paths[job.consumer]
-            self._feed(JobSubmitted(job.name, path, job.resource_group, job.count, job.priority))
+            self._feed(JobSubmitted(job.name, path, job.resource_group, job.count, job.priority, throttle=job.throttle))
 
     def _ending(self) -> Ending | None:
         """Why the run is over, None where it is not; called when everything has been submitted."""

@@ -7,7 +7,7 @@ import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 
 from fairhold import __version__
 from fairhold.service import problems
@@ -17,6 +17,7 @@ from fairhold.service.gate import Gate
 from fairhold.service.metrics import Requests
 from fairhold.service.models.answers import Problem
 from fairhold.service.news import News
+from fairhold.service.queries import refuse_unknown
 from fairhold.service.routers import consumers, cycles, docs, events, health, hosts, jobs, output, plan, usage
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def make_app(
     app.state.service = Service(
         desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)
     )
-    whole = APIRouter(prefix=PREFIX)
+    whole = APIRouter(prefix=PREFIX, dependencies=[Depends(refuse_unknown)])
     for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, docs):
         whole.include_router(subject.router)
     app.include_router(whole)

@@ -7,11 +7,13 @@ import pwd
 import re
 import secrets
 import socket
+import stat
 import struct
+from contextlib import suppress
 from hmac import compare_digest
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.errors import Fault
+from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 TOKEN = "token"  # noqa: S105 - the name of its file
 _CREDENTIALS = struct.Struct("3i")
 _ROOT = 0
+_HERE = "fairhold"
+"""What the service is called over its Unix socket, whatever port it listens on."""
+_LONGEST_TOKEN = 4096
 _HARD_TO_GUESS = re.compile(rb"[!-~]{20,}")
 
 
@@ -69,7 +74,7 @@ class Guard:
     def check(self, headers: Mapping[bytes, bytes], peer: Peer) -> Caller | Refused:
         """Who asks, or why it is refused."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if not self._is_own(host):
+        if not (self._is_own(host) or (host == _HERE and peer.uid is not None)):
             what = "the request calls this service by a name that is not its own"
             return Refused(403, Fault("foreign-host", what, "use the address that the service told"), {})
         origin = headers.get(b"origin")
@@ -117,14 +122,54 @@ def peer_of(connection: socket.socket | None) -> Peer:
 
 
 def the_token(directory: Path) -> str:
-    """The service's token, made once; a file that only its owner may read. One that anybody could guess is replaced."""
+    """The service's token, made once; a file that only its owner may read. One that anybody could guess is replaced.
+
+    Raises InputError where others may read it, it is somebody else's or a link; OSError.
+    """
     path = directory / TOKEN
-    if not path.exists() or not _HARD_TO_GUESS.fullmatch(path.read_bytes().strip()):
-        making = directory / f".{TOKEN}.{os.getpid()}"
-        with open(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:  # noqa: PTH123 - a descriptor
-            file.write(secrets.token_urlsafe(32) + "\n")
+    token = _read_token(path) if os.path.lexists(path) else b""
+    if not _HARD_TO_GUESS.fullmatch(token):
+        token = secrets.token_urlsafe(32).encode()
+        _write_token(path, token)
+    return token.decode()
+
+
+def _write_token(path: Path, token: bytes) -> None:
+    """Write it whole or not at all."""
+    draft = path.with_name(f".{TOKEN}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(token + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        making.replace(path)
-    path.chmod(0o600)
-    return path.read_text("ascii").strip()
+        draft.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+
+
+def _read_token(path: Path) -> bytes:
+    """The content of a file that is ours alone; asked of the open file, so that no other takes its place meanwhile."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if path.is_symlink():
+            raise _unusable(path, "is a link", "remove it; a new one is made") from error
+        raise
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _unusable(path, "is no file", "remove it; a new one is made")
+        if status.st_uid != os.geteuid():
+            raise _unusable(path, "belongs to another user", "run as its owner, or remove it; a new one is made")
+        if status.st_mode & 0o077:
+            mend = f"remove it, as others may know it; a new one is made. Or run: chmod 600 {path}"
+            raise _unusable(path, "can be read or written by others", mend)
+        return os.read(descriptor, _LONGEST_TOKEN).strip()
+    finally:
+        os.close(descriptor)
+
+
+def _unusable(path: Path, why: str, mend: str) -> InputError:
+    return InputError([Fault("service-token", f"the service's token {why}", mend, file=str(path))])

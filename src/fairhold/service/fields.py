@@ -1,5 +1,6 @@
 """Values of requests: durations, instants and texts as people write them, checked and counted in our units."""
 
+import re
 import signal
 from base64 import b64decode
 from binascii import Error as Base64Error
@@ -38,8 +39,10 @@ def _span(micros: int) -> int:
 
 def _instant(value: object) -> int:
     micros = parse_instant(value) if isinstance(value, str) and len(value) <= 40 else None
-    if micros is None or micros < 0:
+    if micros is None:
         raise PydanticCustomError("instant", "expected an instant with its offset, as `2026-01-05T09:00:00Z`")
+    if micros < 0:
+        raise PydanticCustomError("out-of-range", "the instant is before 1970, as no instant here may be")
     return micros
 
 
@@ -84,6 +87,24 @@ def _bytes(value: object) -> bytes:
         raise PydanticCustomError("base64", "these are no bytes in base64") from None
 
 
+def _command(words: list[str]) -> list[str]:
+    if words and not words[0]:
+        raise PydanticCustomError("name", "the first word of a command names a program, and it is empty")
+    return words
+
+
+def _of_form(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
+    """Text of a form; what: said of any other."""
+    form = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if not form.fullmatch(text):
+            raise PydanticCustomError("name", what)
+        return text
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": pattern})
+
+
 def _signal(value: object) -> int:
     if isinstance(value, str):
         number = getattr(signal, f"SIG{value.removeprefix('SIG')}", None) if value.isalnum() else None
@@ -111,11 +132,16 @@ Directory = Annotated[Plain, Field(max_length=4095), AfterValidator(_absolute)]
 Variable = Annotated[Plain, AfterValidator(_variable)]
 Stdin = Annotated[bytes, BeforeValidator(_bytes), WithJsonSchema({"type": "string", "format": "byte"})]
 Signal = Annotated[int, BeforeValidator(_signal), WithJsonSchema({"type": "string", "enum": _SIGNALS})]
-Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
-User = Annotated[Text, Field(pattern=r"^[^\s/:\x00-\x1f\x7f]{1,64}$")]
+Label = Annotated[
+    str, *_of_form(r"^[A-Za-z0-9_.-]{1,100}$", "the name of a label is 1 to 100 of the characters A-Z a-z 0-9 _ . -")
+]
+User = Annotated[
+    Text, *_of_form(r"^[^\s/:\x00-\x1f\x7f]{1,64}$", "the name of a user is 1 to 64 characters without blanks, / and :")
+]
 ConsumerPath = Annotated[Plain, Field(min_length=1, max_length=10_000)]
 GroupName = Annotated[Plain, Field(min_length=1, max_length=1_000)]
-JobName = Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]
+JobName = Annotated[str, *_of_form(r"^[0-9]{1,18}$", "a job is named by its number, as a string")]
+Command = Annotated[list[Plain], Field(min_length=1), AfterValidator(_command)]
 Whole = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]
 Priority = Annotated[int, Field(ge=-MOST, le=MOST)]

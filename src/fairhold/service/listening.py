@@ -24,7 +24,7 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     """A socket for clients by TCP. InputError `cannot-listen`."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        door = socket.socket(family, kind)
+        door = socket.socket(family, kind, socket.IPPROTO_TCP)  # said: asyncio switches Nagle's delay off only then
     except OSError as error:
         raise _refused(f"{host}:{port}", error) from error
     try:

@@ -10,7 +10,8 @@ from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
 from fairhold.errors import Fault, InputError
 from fairhold.model.state import State
-from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.freeze import thaw
+from fairhold.orchestrator.freezing import Freezing
 from fairhold.planio.balances import balances
 from fairhold.planio.plan import parse_plan
 from fairhold.service.problems import fault_document
@@ -29,23 +30,29 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
 
 NAME = "the new plan"
+SLICE = 1_000
+"""Jobs that are taken at once while the desk waits: some milliseconds."""
 
 
 class Frozen:
-    """The live cluster at one instant, with which others can count while it goes on."""
+    """The live cluster at one instant, with which others can count while it goes on; after the last `step`."""
 
     def __init__(self, core: Core) -> None:
-        """Take it; in the desk's thread."""
+        """Begin to take it; in the desk's thread."""
         self.plan = core.plan
         self.now = core.now()
         self.version = core.version
         self._own = core.own
-        self._document = freeze(core.cluster)
+        self._freezing = Freezing(core.cluster)
+
+    def step(self, _core: Core) -> bool:
+        """Take the next slice, in the desk's thread; False when all is taken."""
+        return self._freezing.step(SLICE)
 
     def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
         """The cluster as it would be under a plan."""
         books = open_books(plan, State(now=self.now))
-        return thaw(self._document, books, forgets=True, own=self._own, moved=moved)
+        return thaw(self._freezing.document(), books, forgets=True, own=self._own, moved=moved)
 
 
 def plan_check(text: str) -> Document:
@@ -90,7 +97,7 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str]) -> Effect:
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
     before = _cycle(frozen.under(frozen.plan, {}).books, frozen.now)
     after = _cycle(frozen.under(plan, moved).books, frozen.now)
-    return Effect(plan, moved, [fault_document(fault) for fault in warnings], diff(before, after))
+    return Effect(plan, moved, [fault_document(fault) for fault in warnings], diff(before, after, moved))
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:

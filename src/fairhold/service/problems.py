@@ -14,14 +14,13 @@ from starlette.exceptions import HTTPException
 from fairhold.errors import Fault, InputError, place_text
 from fairhold.planio.codes import CODES
 from fairhold.ports import StoreError, StoreFull
+from fairhold.service.wording import fault_of, http_fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fastapi import FastAPI
     from starlette.requests import Request
-
-    from fairhold.errors import Step
 
 MEDIA_TYPE = "application/problem+json"
 TYPES = "https://fairhold.dev/errors/"
@@ -53,30 +52,7 @@ STATUS = {
     "store-full": 507,
 }
 """Status of what has one of its own; the rest of the faults of an input is 422."""
-_OF_PYDANTIC = {
-    "missing": ("missing-key", "add it"),
-    "extra_forbidden": ("unknown-key", "leave it out"),
-    "string_type": ("not-a-string", "write a string"),
-    "string_unicode": ("not-text", "write Unicode text"),
-    "json_invalid": ("json-syntax", "send JSON"),
-    "int_type": ("not-whole", "write a whole number"),
-    "int_parsing": ("not-whole", "write a whole number"),
-    "int_from_float": ("not-whole", "write a whole number"),
-    "int_parsing_size": ("out-of-range", ""),
-    "literal_error": ("unknown-word", ""),
-    "greater_than": ("out-of-range", ""),
-    "greater_than_equal": ("out-of-range", ""),
-    "less_than": ("out-of-range", ""),
-    "less_than_equal": ("out-of-range", ""),
-    "string_too_short": ("out-of-range", ""),
-    "string_too_long": ("out-of-range", ""),
-    "too_short": ("out-of-range", ""),
-    "too_long": ("out-of-range", ""),
-    "string_pattern_mismatch": ("name", ""),
-}
-OWN_KINDS = ("duration", "instant", "not-text", "out-of-range", "wrong-type", "unknown-word", "name", "base64")
-"""Faults that our own models report under their code."""
-_OF_STATUS = {404: "no-such-page", 405: "no-such-method", 408: "too-slow", 413: "too-large"}
+_NO_NAMES = ("unknown-word", "unknown-key")
 _MOST_FAULTS = 100
 _LOG = logging.getLogger("fairhold.service")
 
@@ -132,7 +108,7 @@ def status_of(code: str, *, is_addressed: bool) -> int:
     """Status of a fault; what is not there is 404 where the address named it, and else a fault of what was sent."""
     if code in STATUS:
         return STATUS[code]
-    return 404 if is_addressed and code.startswith("unknown-") and code != "unknown-word" else 422
+    return 404 if is_addressed and code.startswith("unknown-") and code not in _NO_NAMES else 422
 
 
 def register(app: FastAPI) -> None:
@@ -158,30 +134,22 @@ async def _store_error(_request: Request, error: Exception) -> Response:
     if isinstance(error, StoreFull):
         what, mend = "there is no room to write this down, and it was not accepted", "make room, and ask again"
         if error.is_kept:
-            what = "there is no room to write this down now; it is kept, and done as soon as there is room"
-            mend = "make room, and look; a submit with the same `Idempotency-Key` tells the job"
+            what = "there is no room to write this down now: it is decided, but not durable yet"
+            mend = "make room, and ask again; a submit with the same `Idempotency-Key` is the same job"
         fault = Fault(error.code, what, mend)
         return problem(507, [fault], _headers(fault))
     _LOG.error("the store failed: %s", error)
     return problem(500, [Fault(error.code, "the store failed; the service's log says why")])
 
 
-async def _validation_error(_request: Request, error: Exception) -> Response:
+async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    faults = [_fault_of(each) for each in error.errors()[:_MOST_FAULTS]]
+    content_type = request.headers.get("content-type", "")
+    faults = [fault_of(each, content_type) for each in error.errors()[:_MOST_FAULTS]]
     return problem(400 if faults[0].code == "json-syntax" else 422, faults)
-
-
-def _fault_of(error: Mapping[str, Any]) -> Fault:
-    kind = error["type"]
-    code, mend = (kind, "") if kind in OWN_KINDS else _OF_PYDANTIC.get(kind, ("wrong-type", ""))
-    place: tuple[Step, ...] = tuple(step for step in error["loc"] if step != "body")
-    what = error["msg"]
-    return Fault(code, what[0].lower() + what[1:], mend, place)
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = _OF_STATUS.get(error.status_code, "bad-request")
-    what = error.detail or HTTPStatus(error.status_code).phrase
-    return problem(error.status_code, [Fault(code, what[0].lower() + what[1:])], error.headers)
+    detail = error.detail or HTTPStatus(error.status_code).phrase
+    return problem(error.status_code, [http_fault(error.status_code, detail)], error.headers)

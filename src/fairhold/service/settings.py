@@ -96,7 +96,7 @@ class ServiceSettings:
 
     def own_names(self) -> frozenset[str]:
         """What clients may write in `Host`, without port, in small letters."""
-        names = {"localhost", "127.0.0.1", "[::1]", "fairhold", *self.names}
+        names = {"localhost", "127.0.0.1", "[::1]", *self.names}
         if not is_loopback(self.host):
             names |= {self.host, f"[{self.host}]", socket.gethostname(), socket.getfqdn()}
         return frozenset(name.lower() for name in names)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from fairhold.ports import StoreFull
+from fairhold.runtime.live.desk import Freeing
+
 if TYPE_CHECKING:
     from fairhold.runtime.live.desk import Desk
 
@@ -26,7 +29,11 @@ class Stopping:
     async def ask(self, how: str) -> None:
         """Stop in this way; returns when it is begun. Raises what the desk raises."""
         if how != LEAVE:
-            await asyncio.wrap_future(self._desk.write(lambda core: core.wind_down(stop=how == KILL)))
+            try:
+                await asyncio.wrap_future(self._desk.write(Freeing(lambda core: core.wind_down(stop=how == KILL))))
+            except StoreFull as error:  # what is not written down waits again at the next start, as it does here
+                if not error.is_kept:
+                    raise
         self.leave_now(how)
 
     def leave_now(self, how: str = LEAVE) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fairhold.errors import InputError
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
 from fairhold.runtime.live.archive import consumer_of, counts
@@ -57,7 +59,11 @@ def submit(core: Core, body: SubmitBody, user: str, key: str) -> tuple[str, dict
     """Accept a job; its name, and its document where it is new. In the desk's thread."""
     before = core.next_job
     group = body.resource_group or only_group(core.orchestrator.books)
-    name = core.submit(submission(body, user, key, group))
+    try:
+        name = core.submit(submission(body, user, key, group))
+    except InputError as error:  # nobody has been told the number that it would have had
+        nameless = f"job `{before}`: "
+        raise InputError([replace(fault, what=fault.what.removeprefix(nameless)) for fault in error.faults]) from None
     return name, None if core.next_job == before else _accepted(core, core.orchestrator.jobs[name], body)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from fairhold.store.connections import reader
+from fairhold.store.connections import LOG_SIZE, reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,10 +17,12 @@ ROWS = 4_000
 """Rows written after which it is worth while."""
 PAUSE = 5.0
 """Seconds after which it is done for fewer rows too."""
-LONG = 8_192
-"""Pages of the log, 32 MiB, above which a moment without writers is asked for, so that it begins anew."""
+LONG = LOG_SIZE // 4_200
+"""Pages of the log, a little less than `LOG_SIZE`, above which nobody may write for a moment: then it begins anew."""
 ROUNDS = 8
 """How often to try to come near."""
+STEP = 1 << 20
+"""Bytes that a log that is too long grows by before the next try: a long reader may be in the way."""
 SHORT = 100
 """Pages that are a short rest."""
 
@@ -33,7 +36,8 @@ class Checkpoints:
     def __init__(self, path: Path, writing: threading.Lock) -> None:
         self._connection = reader(path)
         self._writing = writing
-        self._rows = 0
+        self._log = f"{path}-wal"
+        self._rows = self._tried = 0
         self._wake = threading.Event()
         self._is_over = False
         self._thread = threading.Thread(target=self._run, name="fairhold-checkpoints", daemon=True)
@@ -42,8 +46,20 @@ class Checkpoints:
     def wrote(self, rows: int) -> None:
         """So many rows were committed; called while `writing` is held."""
         self._rows += rows
+        with suppress(OSError):
+            size = os.stat(self._log).st_size  # noqa: PTH116 - at every commit
+            if size < self._tried:  # it was cut
+                self._tried = 0
+            if size > LOG_SIZE and size >= self._tried + STEP:
+                self._tried = size
+                self._wake.set()
         if self._rows >= ROWS:
             self._wake.set()
+
+    def make_room(self) -> None:
+        """A commit found no room: what is carried over need not stay in the log."""
+        self._rows += 1
+        self._wake.set()
 
     def close(self) -> None:
         """End the thread; may be called twice."""
@@ -61,8 +77,10 @@ class Checkpoints:
             if self._rows:
                 self._rows = 0
                 # A full disk, or a damage that the writer will meet itself: the log keeps everything, try again later.
-                with suppress(sqlite3.Error):
+                try:
                     self._carry_over()
+                except sqlite3.Error:
+                    self._rows += 1
 
     def _carry_over(self) -> None:
         done = self._once()

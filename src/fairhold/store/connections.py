@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0
 """Seconds to wait for another program that writes."""
+LOG_SIZE = 4 << 20
+"""Bytes that the log may have: above, it is carried over, begins anew and is cut to this."""
 _IDLE = 8
 """Readers that are kept for later."""
 
@@ -37,6 +39,7 @@ def writer(path: Path) -> sqlite3.Connection:
             "journal_mode=WAL",
             "synchronous=FULL",
             "wal_autocheckpoint=0",
+            f"journal_size_limit={LOG_SIZE}",
             "cache_size=-8000",
             "secure_delete=OFF",
         ):

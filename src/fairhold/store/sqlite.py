@@ -7,7 +7,7 @@ import threading
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from fairhold.ports import Log, StoreError
+from fairhold.ports import Log, StoreError, StoreFull
 from fairhold.store import copies, queries
 from fairhold.store.batch import GatheredBatch, packed
 from fairhold.store.checking import findings
@@ -90,6 +90,8 @@ class SqliteStore:
                         connection.execute("ROLLBACK")
                 if isinstance(error, sqlite3.Error) and code_of(error) in UNSURE:
                     self._broken = translated(error)
+                elif isinstance(error, sqlite3.Error) and isinstance(translated(error), StoreFull):
+                    self._checkpoints.make_room()
                 raise
             finally:
                 if synchronous != "FULL":

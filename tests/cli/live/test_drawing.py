@@ -52,7 +52,7 @@ def test_bars_stay_where_columns_go(room: int) -> None:
         ({"reason": "failed", "signal": 11}, "signal 11 (SIGSEGV)"),
         ({"reason": "memory", "signal": 9, "detail": "it used more than 20 MiB"}, "memory: it used more than 20 MiB"),
         ({"reason": "host_lost", "detail": ""}, "host_lost"),
-        ({"reason": "failed", "detail": "supervisor lost"}, "supervisor lost"),
+        ({"reason": "supervisor_lost", "detail": "it was killed"}, "supervisor_lost: it was killed"),
     ],
 )
 def test_endings_are_told(attempt: Document, words: str) -> None:

@@ -321,7 +321,8 @@ def test_the_plan_is_shown_compared_applied_and_reverted(fake: Fake, tmp_path: P
         "plan 2 is in force [plan-changed]"
         in fairhold("plan", "apply", str(file), "--from-version", "1", exits=1).stderr
     )
-    assert fairhold("plan", "revert").stdout.endswith("\nplan 3 is in force\n")
+    assert fairhold("plan", "revert", "--was", "/Research=/Research/New").stdout.endswith("\nplan 3 is in force\n")
+    assert fake.asked[-1][2] == {"was": {"/Research": "/Research/New"}}
     assert [line.split()[0] for line in fairhold("plan", "versions").stdout.splitlines()] == ["version", "3", "2", "1"]
     assert fairhold("plan", "show", "--version", "2").stdout == PLAN + "# more\n"
     file.write_text("broken: 1\n")

@@ -6,10 +6,12 @@ import os
 import socket
 import stat
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.agent.frames import NONCE
 from fairhold.engines.agents import listening
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.errors import InputError
@@ -201,6 +203,20 @@ def test_a_flood_of_rubbish_harms_only_itself(open_desk: OpenDesk, connect: Conn
         bad.socket.sendall(os.urandom(1 << 26))
     good.say("running", attempt=1)
     desk.next(TaskRunning)
+
+
+def test_strangers_share_a_bounded_memory(open_desk: OpenDesk, connect: Connect) -> None:
+    """Nothing that they send is verified before a frame is whole; who has sent most goes."""
+    desk = open_desk(address=("127.0.0.1", 0), settings=AgentSettings(unproven=1 << 20))
+    assert desk.agents.address
+    small, large = connect(desk.agents.address), connect(desk.agents.address)
+    small.socket.sendall(bytes(NONCE) + (1 << 24).to_bytes(4, "big") + bytes(1 << 18))
+    with suppress(OSError):
+        large.socket.sendall(bytes(NONCE) + (1 << 24).to_bytes(4, "big") + bytes(1 << 22))
+    assert large.is_dropped()
+    desk.until_complaint("sent too much")
+    assert len([each for each in desk.complaints if "sent too much" in each]) == 1
+    works(desk, connect)
 
 
 def test_when_nobody_takes_events_agents_are_not_read(open_desk: OpenDesk, connect: Connect) -> None:

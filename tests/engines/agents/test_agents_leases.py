@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from fairhold.engines.agents.lease import Leases
 from fairhold.engines.agents.settings import AgentSettings
-from fairhold.orchestrator.events import MachineGone, MachineReported, MachineSilent
-from tests.engines.agents.fake import Clock, Desk, FakeAgent, until
+from fairhold.orchestrator.events import MachineGone, MachineReported, MachineSilent, TaskEnded
+from fairhold.orchestrator.instructions import Forget
+from tests.engines.agents.fake import Clock, Desk, FakeAgent, record, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,15 @@ def clock() -> Clock:
 @pytest.fixture
 def desk(open_desk: OpenDesk, clock: Clock) -> Desk:
     return open_desk(address=("127.0.0.1", 0), settings=LEASE, clock=clock)
+
+
+def test_an_end_names_its_machine_so_that_a_stray_there_can_be_forgotten(desk: Desk, connect: Connect) -> None:
+    agent = far(desk, connect)
+    agent.say("ended", attempt=5, exit=record("stray"))
+    ended = desk.next(TaskEnded)
+    assert ended.machine == "far"
+    desk.agents.execute([Forget(5, ended.machine)])
+    assert agent.hear("forget") == {"attempts": [5]}
 
 
 def test_a_lease_runs_on_from_the_last_beat(desk: Desk, connect: Connect, clock: Clock) -> None:

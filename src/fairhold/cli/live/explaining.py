@@ -88,5 +88,7 @@ def _place(place: int) -> str:
 
 
 def _cell(row: Document, column: str) -> object:
+    if column == "rule" and row.get("reason") == "host":  # somebody asked for it: no rule, and no cycle
+        return f"drain: {row['why']}" if row.get("why") else "drain"
     value = row.get(_KEYS.get(column, column))
     return clock(value) if column in {"at", "deadline"} else value

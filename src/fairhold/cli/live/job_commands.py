@@ -108,7 +108,8 @@ def submit(
     json: Json = False,
 ) -> None:
     """Submit a job and print its number."""
-    from fairhold.cli.live.submitting import Wishes, submit_file, submit_job  # noqa: PLC0415
+    from fairhold.cli.live.jobfile import submit_file  # noqa: PLC0415
+    from fairhold.cli.live.submitting import Wishes, submit_job  # noqa: PLC0415
 
     wishes = Wishes(
         count=count,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 STATES = ("waiting", "blocked", "held", "running", "done", "failed", "cancelled")
 KEYS = ("consumer", "user", "job", "kind")
 """What usage can be summed by."""
-_SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([kKMGT]?)(i?B)?")
 _COMPLETION = 0.5
 """Seconds that the service may take to help a shell."""
 
@@ -43,14 +41,14 @@ class Size(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
         """Return bytes."""
+        from fairhold.units import parse_size  # noqa: PLC0415
+
         if isinstance(value, int):
             return value
-        match = _SIZE.fullmatch(value)
-        if not match or (match[4] == "iB" and not match[3]):
+        size = parse_size(value)
+        if size is None:
             self.fail(f"`{value}` is no size; write it as 512M or 2GiB", param, ctx)
-        scale = (1000 if match[4] == "B" else 1024) ** " KMGT".index(match[3].upper() or " ")
-        digits = match[2] or ""
-        return int(match[1] + digits) * scale // 10 ** len(digits)
+        return size
 
 
 class Pair(click.ParamType):

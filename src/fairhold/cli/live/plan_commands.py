@@ -71,13 +71,14 @@ def plan_revert(
     ] = None,
     *,
     comment: Comment = "",
+    was: Was = None,
     service: Service = "",
     json: Json = False,
 ) -> None:
     """Put an earlier plan in force again."""
     from fairhold.cli.live.plans import revert_plan  # noqa: PLC0415
 
-    revert_plan(service, version, comment, as_json=json)
+    revert_plan(service, version, comment, by_name(was), as_json=json)
 
 
 @plan_app.command("diff")

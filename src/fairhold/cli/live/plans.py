@@ -67,9 +67,9 @@ def apply_plan(service: str, path: Path, body: Document, seen: int | None, *, is
     _say_applied(found, str(path), is_dry=is_dry, as_json=as_json)
 
 
-def revert_plan(service: str, version: int | None, comment: str, *, as_json: bool) -> None:
+def revert_plan(service: str, version: int | None, comment: str, was: Mapping[str, str], *, as_json: bool) -> None:
     """`plan revert`: put an earlier plan in force again."""
-    found = connect(service).run(steps.revert_plan(version, comment))
+    found = connect(service).run(steps.revert_plan(version, comment, was))
     _say_applied(found, "", is_dry=False, as_json=as_json)
 
 

@@ -63,6 +63,14 @@ def serve(
         str,
         typer.Option("--keep-log", metavar="DURATION", help="Events and cycles; 0 = all.", click_type=Duration()),
     ] = "7d",
+    gap: Annotated[
+        str,
+        typer.Option("--cycle-gap", metavar="DURATION", help="Between two cycles, at least.", click_type=Duration()),
+    ] = "50ms",
+    interval: Annotated[
+        str,
+        typer.Option("--cycle-interval", metavar="DURATION", help="Without a cycle, at most.", click_type=Duration()),
+    ] = "1s",
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -74,7 +82,7 @@ def serve(
         raise UsageError("--log: write debug, info, warning or error")
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
-    )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts)
+    )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval)
     run(wanted)
 
 

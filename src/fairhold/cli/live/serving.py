@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LONGEST_LEASE = 86_400 * SECOND
+_LEAST_INTERVAL, _LONGEST_INTERVAL = SECOND // 100, 3_600 * SECOND
 _LEAST_SILENCE = 5.0
 """Seconds: a busy machine may say nothing for a while."""
 _NEEDS = "the service needs more than the base: pip install 'fairhold[service]'"
@@ -41,6 +43,8 @@ class Wanted(NamedTuple):
     keep_jobs: str | int = "30d"
     keep_log: str | int = "7d"
     starts: int = 2000
+    gap: str | int = "50ms"
+    interval: str | int = "1s"
 
 
 def serve(wanted: Wanted) -> None:
@@ -65,6 +69,8 @@ def serve(wanted: Wanted) -> None:
     log = _micros(wanted.keep_log)
     keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
     live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents), tasks=tasks, keep=keep)
+    gap, interval = _pace(wanted)
+    live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval)
     settings = ServiceSettings(
         directory,
         host=wanted.listen,
@@ -123,6 +129,14 @@ def _lease(duration: str | int) -> float:
     if not SECOND <= micros <= _LONGEST_LEASE:
         raise UsageError("--lease: write 1s to 1d")
     return micros / SECOND
+
+
+def _pace(wanted: Wanted) -> tuple[int, int]:
+    """Microseconds between two cycles, at least and at most."""
+    gap, interval = _micros(wanted.gap), _micros(wanted.interval)
+    if not gap <= interval <= _LONGEST_INTERVAL or interval < _LEAST_INTERVAL:
+        raise UsageError("--cycle-gap, --cycle-interval: write an interval of 10ms to 1h, and a gap that is no longer")
+    return gap, interval
 
 
 def _micros(duration: str | int) -> int:

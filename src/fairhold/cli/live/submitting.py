@@ -1,11 +1,9 @@
-"""`submit`: a job of the command line, or the jobs of a file; `--wait` until they are over."""
+"""`submit`: a job of the command line; `--wait` until it is over."""
 
 from __future__ import annotations
 
 import sys
-import time
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import Connection, connect
@@ -17,12 +15,12 @@ from fairhold.client import steps
 from fairhold.client.errors import ConnectionLost, Refused
 from fairhold.client.terms import after_rows, job_terms, new_key, own_environment
 from fairhold.errors import Fault, InputError, UsageError, printable
-from fairhold.runtime.outlet import complain, tell
+from fairhold.runtime.outlet import complain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fairhold.client.exchange import Document
-    from fairhold.model.job import Job
-    from fairhold.model.plan import Plan
 
 _INTERRUPTED = 128 + 2
 _LARGEST_CODE = 255
@@ -74,9 +72,9 @@ def submit_job(
             say_json(sent[0])
         elif not as_json:
             say(sent[0]["job"])
-        return _wait(connection, sent, as_json=as_json) if wait else 0
+        return wait_for(connection, sent, as_json=as_json) if wait else 0
     except KeyboardInterrupt:
-        return _left(sent)
+        return left(sent)
 
 
 def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
@@ -86,7 +84,7 @@ def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
         argv,
         environment=({} if wishes.clean_env else own_environment()) | by_name(wishes.env),
         directory=wishes.directory,
-        stdin=_stdin(wishes.stdin),
+        stdin=read_stdin(wishes.stdin),
         count=count,
         throttle=throttle,
         units=wishes.units,
@@ -113,7 +111,8 @@ def _count(text: str) -> tuple[int, int]:
     return int(count), int(throttle or 0)
 
 
-def _stdin(path: Path | None) -> bytes:
+def read_stdin(path: Path | None) -> bytes:
+    """What tasks are to read; raises InputError."""
     if path is None:
         return b""
     try:
@@ -137,7 +136,7 @@ def _submit(connection: Connection, terms: Document, key: str) -> Document:
         raise
 
 
-def _wait(connection: Connection, jobs: list[Document], *, as_json: bool) -> int:
+def wait_for(connection: Connection, jobs: list[Document], *, as_json: bool) -> int:
     """Wait until jobs are over; the exit code of the first that did not end well, else 0."""
     over = [connection.run(steps.wait(job["job"])) for job in jobs]
     if as_json:
@@ -151,7 +150,7 @@ def _wait(connection: Connection, jobs: list[Document], *, as_json: bool) -> int
     return next((_code(job) for job in over if _code(job)), 0)
 
 
-def _left(jobs: list[Document]) -> int:
+def left(jobs: list[Document]) -> int:
     """Say after Ctrl-C that jobs go on; the exit code."""
     names = " ".join(job["job"] for job in jobs)
     if jobs:
@@ -166,62 +165,3 @@ def _code(job: Document) -> int:
     if not isinstance(code, int):
         return 0 if job["state"] == "done" else 1
     return code if 0 <= code <= _LARGEST_CODE else 1
-
-
-def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: str, *, wait: bool, as_json: bool) -> int:
-    """Submit the jobs of a job file, each when it says so; prints number and name of each."""
-    if consumer or replace(wishes, hold=False, labels=[]) != Wishes():
-        raise UsageError("`submit --file` takes what jobs are from the file; with it go --hold, --label, --key, --wait")
-    from fairhold.planio.jobs import read_jobs  # noqa: PLC0415
-    from fairhold.planio.plan import parse_plan  # noqa: PLC0415
-
-    connection = connect(service)
-    plan = parse_plan(connection.run(steps.plan())["text"], "the plan in force")[0]
-    source = Path("/dev/stdin") if str(path) == "-" else path
-    jobs = sorted(enumerate(read_jobs(source, plan)), key=lambda each: each[1].submit)
-    key = key or new_key()
-    began = time.monotonic()
-    sent: list[Document] = []
-    try:
-        for at, job in jobs:
-            time.sleep(max(0.0, began + job.submit / 1e6 - time.monotonic()))
-            terms = _file_terms(plan, job, wishes)
-            sent.append(_submit_of_file(connection, terms, f"{key}-{at}", path, at))
-            if not as_json:
-                say(f"{sent[-1]['job']}  {job.name}")
-        if as_json and not wait:
-            say_json(sent)
-        return _wait(connection, sent, as_json=as_json) if wait else 0
-    except BaseException as error:
-        if len(sent) < len(jobs):
-            tell(f"{len(sent)} of {len(jobs)} jobs are submitted; `--key {key}` submits the others and none twice")
-        if isinstance(error, KeyboardInterrupt):
-            return _left(sent)
-        raise
-
-
-def _submit_of_file(connection: Connection, terms: Document, key: str, path: Path, at: int) -> Document:
-    """Submit a job of a file; a fault is one of this place of the file."""
-    try:
-        return connection.run(steps.submit(terms, key))
-    except InputError as error:
-        place = ("jobs", at)
-        raise InputError(
-            replace(fault, file=str(path), place=(*place, *fault.place)) for fault in error.faults
-        ) from None
-
-
-def _file_terms(plan: Plan, job: Job, wishes: Wishes) -> Document:
-    return job_terms(
-        plan.tree.paths[job.consumer],
-        job.argv,
-        environment=own_environment() | dict(job.environment),
-        directory=job.directory,
-        stdin=b"",
-        count=job.count,
-        resource_group=job.resource_group,
-        priority=job.priority,
-        name=job.name,
-        hold=wishes.hold,
-        labels=by_name(wishes.labels),
-    )

@@ -12,7 +12,6 @@ from fairhold.engines.agents.settings import AgentSettings
 from fairhold.engines.agents.talk import Talk
 from fairhold.engines.agents.wire import Wire
 from fairhold.orchestrator.instructions import Start
-from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
     from fairhold.engines.agents.routes import Order, Report
     from fairhold.engines.agents.talk import Posted
     from fairhold.model.spec import Spec
-
-
-def _now() -> int:
-    return time.time_ns() * SECOND // 1_000_000_000
 
 
 class Agents:
@@ -43,7 +38,9 @@ class Agents:
                 are gone when a lease has run out since then, or report before
     lease_before : seconds of the longest lease that they may have from before
     complain  : is told, from that thread, what goes wrong with connections
-    clock     : seconds that do not go back; now : instant. A test that sets them calls `wake`
+    now       : instant, of the clock that sets the deadlines of notices: what is left of a grace is counted by it;
+                called in a thread of this class
+    clock     : seconds that do not go back. A test that sets one of them calls `wake`
 
     A machine is spoken to from the moment at which `events` has given its MachineReported. Instructions for one that is
     not connected are dropped: whoever decides orders again what matters after the next MachineReported.
@@ -56,6 +53,7 @@ class Agents:
         directory: Path,
         secret: bytes,
         spec_of: Callable[[str], Spec],
+        now: Callable[[], int],
         on_events: Callable[[], None] = lambda: None,
         own_host: str = "",
         address: tuple[str, int] | None = None,
@@ -64,7 +62,6 @@ class Agents:
         settings: AgentSettings | None = None,
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], int] = _now,
     ) -> None:
         self._directory = directory
         self._spec_of = spec_of

@@ -47,6 +47,11 @@ class Link:
         """Bytes that wait to be sent."""
         return len(self._waiting)
 
+    @property
+    def pending(self) -> int:
+        """Bytes that have come of a frame that is not whole."""
+        return self._channel.pending
+
     def receive(self, now: float) -> list[dict[str, Any]]:
         """Messages that have come. Raises BrokenLinkError at the end, FrameError and OSError."""
         try:

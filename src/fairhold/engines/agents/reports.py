@@ -21,6 +21,7 @@ OUTCOMES = {
     "cancel": Outcome.STOPPED,
     "refused": Outcome.LOST,
     "host_lost": Outcome.LOST,
+    "supervisor_lost": Outcome.LOST,
     "stray": Outcome.STOPPED,
 }
 """What each reason of an end means for the task (docs/attempts.md, "A task")."""

@@ -17,6 +17,7 @@ class AgentSettings:
     weight            : part of the processors that a task gets where they are short, 100 = as every other program
     output            : bytes of what an attempt prints that are kept, 0 = all
     strangers         : connections that may be in their handshake at once
+    unproven          : bytes that all peers of other machines in their handshake may have sent together
     backlog           : bytes that may wait for an agent that reads slowly
     reports           : events that may wait for the orchestrator before the agents are no longer read
     """
@@ -29,5 +30,6 @@ class AgentSettings:
     weight: int = 100
     output: int = 1024 * 1024 * 1024
     strangers: int = 64
+    unproven: int = 32 * 1024 * 1024
     backlog: int = 8 * 1024 * 1024
     reports: int = 50_000

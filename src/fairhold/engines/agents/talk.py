@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.agent.frames import VERSION, FrameError
@@ -113,7 +114,7 @@ class Talk:
         elif what in ("ended", "refused"):
             event = reports.ended(message) if what == "ended" else reports.refused(message)
             link.known.discard(event.attempt)
-            self._report(event, link)
+            self._report(replace(event, machine=link.machine), link)
 
     def lost(self, link: Link, why: str) -> None:
         """A connection broke: what its machine runs is unknown, what was not sent is ordered again later."""

@@ -175,6 +175,18 @@ class Wire:
             if self._strangers and link.machine is not None and self._strangers.pop(link, None) is not None:
                 self._links[link] = None
                 self._due = min(self._due, now + self._settings.silence)
+        if link in self._strangers:
+            self._bound_strangers()
+
+    def _bound_strangers(self) -> None:
+        """Drop the strangers that have sent most, as long as all together hold too much of the memory."""
+        strangers = [link for link in self._strangers if not link.is_own]
+        total = sum(link.pending for link in strangers)
+        while total > self._settings.unproven:
+            largest = max(strangers, key=lambda link: link.pending)
+            strangers.remove(largest)
+            total -= largest.pending
+            self.give_up(largest, "those who did not say who they are sent too much")
 
     def _try(self, link: Link, action: Callable[[], object]) -> None:
         """Do something with a connection; it is given up where that does not work."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
-    from fairhold.orchestrator.events import Event
+    from fairhold.orchestrator.events import Event, JobChanged
     from fairhold.ports import FinishedJob, Store
     from fairhold.runtime.live.submitting import Submission
 
@@ -184,9 +184,9 @@ class Core:
         """The time of a plan is over: the one before comes back, with the jobs that moved; else it is tried later."""
         found = self.store.plan(due.version)
         assert found is not None
-        plan = parse_plan(found.text, f"plan {due.version}")[0]
         said = self._next_plan("fairhold", f"plan {due.version} comes back", found.text)
-        try:
+        try:  # what an earlier version wrote may be no plan for this one
+            plan = parse_plan(found.text, f"plan {due.version}")[0]
             self._put_in_force(plan, said, due.moved, later)
         except InputError as error:
             _LOG.warning("plan %s cannot come back yet: %s", due.version, error)
@@ -225,6 +225,11 @@ class Core:
                 self.feed(JobRequeued(name))
 
     # Events
+
+    def commit(self) -> None:
+        """Write all that was decided in one transaction; raises StoreFull or StoreError with everything still here."""
+        self.journal.commit()
+        self.usage.written()
 
     def feed(self, event: Event) -> None:
         """Hand an event to the orchestrator; what it decides goes to the journal, what it orders to the outbox."""
@@ -280,10 +285,16 @@ class Core:
             self.journal.put_key(asked.user, asked.key, job, self.orchestrator.now)
         return job
 
-    def relabel(self, job: str, labels: Mapping[str, str]) -> None:
-        """Give a job other labels; nothing where its command is not known any more."""
-        spec = self.specs.of(job)
-        if spec is not None:
+    def change(self, asked: JobChanged, labels: Mapping[str, str] | None) -> None:
+        """Change what is asked of a job, and its labels (None = keep them): all of it, or nothing and an error.
+
+        Labels of a job whose command is not known any more stay as they are.
+        """
+        job = asked.job
+        spec = None if labels is None else self.specs.of(job)  # read before anything is changed
+        if asked.priority is not None or asked.consumer:
+            self.feed(asked)
+        if spec is not None and labels is not None:
             spec = replace(spec, labels=dict(labels))
             self.journal.note_entry([LABELLED, job, spec.labels], self.now())
             self.journal.change_spec(job, spec_document(spec))

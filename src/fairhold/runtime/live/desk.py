@@ -1,8 +1,13 @@
 """The desk: one thread that owns the live service and does one round after another.
 
 A round takes in all that came since the last one (what clients ask for, what agents tell, the time), lets the core
-decide, writes everything in one transaction, and only then answers and lets the agents act. So nothing runs and nobody
-is told anything that a crash could make untrue, and many who ask at once share one write.
+decide, writes everything in one transaction, and only then answers and lets the agents act. So nothing runs, and no
+change is confirmed, that a crash could undo, and many who ask at once share one write.
+
+Without room on the disk the desk is in trouble: it keeps what is decided already in memory, where a crash loses it,
+refuses changes, and lets agents start nothing. But it may be a task that fills the disk: what only gives back is taken
+in (`Freeing`), and what somebody wants stopped is stopped; after a crash it waits again. Who looks sees what is
+decided, also where it is not durable yet.
 """
 
 from __future__ import annotations
@@ -11,10 +16,11 @@ import logging
 import time
 from collections import deque
 from concurrent.futures import Future
+from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.errors import Fault, InputError
 from fairhold.ports import StoreError, StoreFull
 from fairhold.runtime.live.recovery import Frozen
 from fairhold.units import SECOND
@@ -25,6 +31,9 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.outbox import Order
     from fairhold.runtime.live.core import Core
+
+    _Call = tuple[Callable[[Core], Any], Future[Any], bool]
+    """What is asked, where the answer goes, and whether it is to be written."""
 
 Answer = TypeVar("Answer")
 _LOG = logging.getLogger("fairhold")
@@ -37,6 +46,17 @@ _RETRY = 0.5
 MOST_IN_A_ROUND = 2_000
 SLICE = 1_000
 """Jobs that a round gathers for a snapshot: two milliseconds' work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freeing:
+    """Something asked of the core that only gives back, and is done also while there is no room to write it down."""
+
+    ask: Callable[[Core], None]
+
+    def __call__(self, core: Core) -> None:
+        """Do it."""
+        self.ask(core)
 
 
 class Agents(Protocol):
@@ -68,7 +88,8 @@ class Desk:
         self.rounds = 0
         self.stages = {"decide": 0, "commit": 0, "order": 0}
         self._answers: list[tuple[Future[Any], Any, BaseException | None, bool]] = []
-        self._calls: deque[tuple[Callable[[Core], Any], Future[Any], bool]] = deque()
+        self._calls: deque[_Call] = deque()
+        self._at_hand: deque[_Call] = deque()
         self._room = Condition()
         self._is_woken = False
         self._is_stopping = False
@@ -84,11 +105,15 @@ class Desk:
         self._thread.start()
 
     def write(self, ask: Callable[[Core], Answer]) -> Future[Answer]:
-        """Let the core do something; the future is done when it is durable. Errors of `ask` come back in it."""
+        """Let the core do something; the future is done when it is durable. Errors of `ask` come back in it.
+
+        InputError is a refusal, for which `ask` has changed nothing. After any other error the desk does no more.
+        StoreFull comes back where there is no room: `is_kept` tells whether what was asked was decided all the same.
+        """
         return self._put(ask, is_write=True)
 
     def read(self, ask: Callable[[Core], Answer]) -> Future[Answer]:
-        """Look at the core between two rounds' decisions."""
+        """Look at the core between two rounds' decisions; in trouble what is seen need not be durable yet."""
         return self._put(ask, is_write=False)
 
     def wake(self) -> None:
@@ -130,7 +155,8 @@ class Desk:
         _LOG.critical("the desk has failed: %s", error, exc_info=error)
         with self._room:
             self._is_stopping = True
-            calls = list(self._calls)
+            calls = [*self._at_hand, *self._calls]
+            self._at_hand.clear()
             self._calls.clear()
         waiting = [answer for _, answer, _ in calls if answer.set_running_or_notify_cancel()]
         for answer in (*waiting, *(answer for answer, *_ in self._answers if not answer.done())):
@@ -158,15 +184,17 @@ class Desk:
         due = self.core.due
         return _IDLE if due is None else min(_IDLE, max(0.0, (due - self.core.now()) / SECOND))
 
-    def round(self, calls: Iterable[tuple[Callable[[Core], Any], Future[Any], bool]]) -> None:
+    def round(self, calls: Iterable[_Call]) -> None:
         """One round; in trouble nothing new is accepted until what is decided already could be written."""
         began = time.perf_counter_ns()
         core = self.core
         answers = self._answers = []
-        for ask, answer, is_write in calls:
+        at_hand = self._at_hand = deque(calls)  # those behind one that fails are refused
+        while at_hand:
+            ask, answer, is_write = at_hand.popleft()
             if not answer.set_running_or_notify_cancel():
                 continue
-            if is_write and self.trouble is not None:
+            if is_write and self.trouble is not None and not isinstance(ask, Freeing):
                 answers.append((answer, None, self.trouble, True))
                 continue
             answers.append((answer, *self._ask(ask, answer, is_write=is_write), is_write))
@@ -177,10 +205,9 @@ class Desk:
         decided = time.perf_counter_ns()
         self._commit()
         committed = time.perf_counter_ns()
-        if self.trouble is None:
-            orders = core.outbox.take()
-            if orders:
-                self.agents.execute(orders)
+        orders = core.outbox.take() if self.trouble is None else core.outbox.take_stops()
+        if orders:
+            self.agents.execute(orders)
         for future, value, error, is_write in answers:
             failed = error or (self._kept() if is_write else None)
             if failed is not None:
@@ -195,19 +222,24 @@ class Desk:
         self.stages["order"] += done - committed
 
     def _kept(self) -> StoreFull | None:
-        """What is told to who asked for something that could not be written yet: this round decided it."""
+        """What is told to who asked for what this round decided and could not write: a crash would lose it."""
         return None if self.trouble is None else StoreFull(str(self.trouble), is_kept=True)
 
     def _ask(
         self, ask: Callable[[Core], Any], answer: Future[Any], *, is_write: bool
     ) -> tuple[Any, BaseException | None]:
-        """What the core answers. A fault of ours may have left half of a change, which must not be written."""
+        """What the core answers. What fails otherwise than by a refusal may have left half of a change.
+
+        That must not be written: the desk ends as it does when a commit fails.
+        """
+        noted = len(self.core.journal)
         try:
             return ask(self.core), None
-        except FairholdError as why:
+        except InputError as why:
             return None, why
         except Exception as why:
-            if is_write:
+            is_whole = isinstance(why, StoreFull) and len(self.core.journal) == noted
+            if is_write and not is_whole:
                 answer.set_exception(why)
                 raise
             return None, why
@@ -215,7 +247,7 @@ class Desk:
     def _commit(self) -> None:
         entries = len(self.core.journal.entries)
         try:
-            self.core.journal.commit()
+            self.core.commit()
         except StoreFull as error:  # what was decided is kept here and written when there is room
             self.trouble = error
             return

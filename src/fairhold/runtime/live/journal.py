@@ -36,8 +36,9 @@ class Journal:
         self.specs: dict[str, str] = {}
         self.jobs: dict[str, FinishedJob] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._writes or self.entries)
+    def __len__(self) -> int:
+        """How much is to be written."""
+        return len(self._writes) + len(self.entries)
 
     def note(self, change: Change, now: int) -> None:
         """A change of the cluster."""

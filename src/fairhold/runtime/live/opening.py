@@ -19,9 +19,11 @@ from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.place import check_own_host, make_state_directory
 from fairhold.runtime.live.promises import PromisedLeases
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits
+from fairhold.store.directory import has_store
 from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:
@@ -78,6 +80,10 @@ class Rising:
         self._last = max(self._clock.now() + self._ahead, self._last + 1)
         return self._last
 
+    def look(self) -> int:
+        """The same time without a step: any thread may look, only one may take the next instant."""
+        return max(self._clock.now() + self._ahead, self._last)
+
 
 class Live:
     """A service that runs, without its HTTP side."""
@@ -87,58 +93,75 @@ class Live:
         self.settings = settings
         directory = settings.directory
         check_path(directory)
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_state_directory(directory)
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
-        cluster = parse_plan(text, name)[0].cluster if text else ""
+        plan = parse_plan(text, name)[0] if text else None
+        if plan and not has_store(directory):
+            check_own_host(plan, settings.own)
+        cluster = plan.cluster if plan else ""
         self.store: Store = open_store(directory, cluster=cluster, node=socket.gethostname(), now=WallClock().now())
+        self._rising = Rising(self.store.last_at)
+        wakes: list[Callable[[], None]] = []
         try:
-            self.core = Core(
-                self.store,
-                Rising(self.store.last_at),
-                own=settings.own,
-                limits=settings.limits,
-                cycle_min_gap=settings.cycle_min_gap,
-                cycle_max_interval=settings.cycle_max_interval,
-            )
-            self.core.open(text, name, author())
-            if any(len(books.rows) >= MANY_ROWS for books in self.core.orchestrator.books.values()):
-                prefer_compiled(MANY_ROWS)
+            self.core = self._open_core(text, name)
             (directory / "jobs").mkdir(mode=0o700, exist_ok=True)
             self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
-            wakes: list[Callable[[], None]] = []
-            self.hub = Agents(
-                directory=directory,
-                secret=the_secret(directory),
-                spec_of=self._spec_of,
-                on_events=lambda: wakes[0]() if wakes else None,
-                own_host=settings.own,
-                address=settings.agents,
-                awaited={name: each.spool for name, each in self.core.cluster.machines.items() if name},
-                lease_before=self._leases.before,
-                settings=settings.tasks,
-                complain=_LOG.warning,
-            )
+            self.hub = self._open_hub(lambda: wakes[0]() if wakes else None)
         except BaseException:
             self.store.close()
             raise
         self.desk = Desk(self.core, self.hub)
         wakes.append(self.desk.wake)
-        slots = max(
-            (host.slots for (_, name), host in self.core.cluster.hosts.items() if name in {"", settings.own}), default=1
-        )
-        self.agent = OwnAgent(
-            directory,
-            host=settings.own or socket.gethostname(),
-            slots=slots,
-            is_connected=self._is_connected,
-            complain=_LOG.warning,
-        )
+        self.agent = self._own_agent()
         self.desk.start()
         keeping = Housekeeping(self.store, directory / "jobs", self._is_needed, settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now)
         if settings.launch:
             self.agent.start()
+
+    def _open_core(self, text: str, name: str) -> Core:
+        settings = self.settings
+        core = Core(
+            self.store,
+            self._rising,
+            own=settings.own,
+            limits=settings.limits,
+            cycle_min_gap=settings.cycle_min_gap,
+            cycle_max_interval=settings.cycle_max_interval,
+        )
+        core.open(text, name, author())
+        check_own_host(core.plan, settings.own)
+        if any(len(books.rows) >= MANY_ROWS for books in core.orchestrator.books.values()):
+            prefer_compiled(MANY_ROWS)
+        return core
+
+    def _open_hub(self, on_events: Callable[[], None]) -> Agents:
+        settings = self.settings
+        return Agents(
+            directory=settings.directory,
+            secret=the_secret(settings.directory),
+            spec_of=self._spec_of,
+            now=self._rising.look,
+            on_events=on_events,
+            own_host=settings.own,
+            address=settings.agents,
+            awaited={name: each.spool for name, each in self.core.cluster.machines.items() if name},
+            lease_before=self._leases.before,
+            settings=settings.tasks,
+            complain=_LOG.warning,
+        )
+
+    def _own_agent(self) -> OwnAgent:
+        own = self.settings.own
+        slots = (host.slots for (_, name), host in self.core.cluster.hosts.items() if name in {"", own})
+        return OwnAgent(
+            self.settings.directory,
+            host=own or socket.gethostname(),
+            slots=max(slots, default=1),
+            is_connected=self._is_connected,
+            complain=_LOG.warning,
+        )
 
     def _spec_of(self, job: str) -> Spec:
         spec = self.core.specs.of(job)

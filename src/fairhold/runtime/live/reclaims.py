@@ -24,6 +24,7 @@ class Reclaim(NamedTuple):
     at     : instant; deadline : by which the units are to be given back
     reason : quota, limit, window, lost; host: the host is being drained
     taker  : path of the leaf that benefits, empty = nobody in particular
+    why    : what was said when its host was drained, empty = nothing
     """
 
     cycle: int
@@ -31,6 +32,7 @@ class Reclaim(NamedTuple):
     deadline: int
     reason: str
     taker: str
+    why: str = ""
 
     @property
     def rule(self) -> str:
@@ -43,6 +45,7 @@ class Reclaims:
 
     def __init__(self) -> None:
         self._cycle = 0
+        self._why = ""  # of the machine that was closed last: its drains follow in the same event
         self._notices: dict[int, Reclaim] = {}
         self._drains: dict[int, Reclaim] = {}
 
@@ -53,7 +56,9 @@ class Reclaims:
         elif isinstance(change, say.Noticed):
             self._notices[change.attempt] = Reclaim(self._cycle, at, change.deadline, change.reason, change.taker)
         elif isinstance(change, say.Drained):
-            self._drains[change.attempt] = Reclaim(0, at, change.deadline, "host", "")
+            self._drains[change.attempt] = Reclaim(0, at, change.deadline, "host", "", self._why)
+        elif isinstance(change, say.MachineShut):
+            self._why = change.reason or ""
         elif isinstance(change, say.Withdrawn):
             self._notices.pop(change.attempt, None)
         elif isinstance(change, say.Undrained):

@@ -113,13 +113,12 @@ class Waiting:
 
 
 def check_limits(core: Core, terms: JobSubmitted) -> None:
-    """Raise InputError with the code `too-many` where a job would go beyond a limit."""
-    for name, limit, value in (
-        ("tasks", core.limits.tasks, terms.count),
-        ("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1),
-    ):
-        if value > limit:
-            raise _too_many(name, limit, value)
+    """Raise InputError where a job goes beyond a limit: `too-large`, or `too-many` where it may be taken later."""
+    if terms.count > core.limits.tasks:
+        what = f"the limit `tasks` of one job is {core.limits.tasks}, and this one has {terms.count}"
+        raise InputError([Fault("too-large", what, "submit several smaller jobs")])
+    if len(core.orchestrator.jobs) >= core.limits.jobs:
+        raise _too_many("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1)
     core.waiting.check(core, terms)
 
 

@@ -107,6 +107,10 @@ class LiveUsage:
         self._unsure.append(span)
         self._accounting.cut(now)
 
+    def written(self) -> None:
+        """Everything decided so far is durable: spans that are over are in the store."""
+        self._unsure.clear()
+
     def plan_changed(self, cluster: Cluster, now: int) -> None:
         """Another plan, or another entry of it, is in force; `end_span` came before it."""
         self._accounting.rebuild(cluster, now)
@@ -138,8 +142,6 @@ class LiveUsage:
 
     def tail(self, now: int) -> Tail:
         """All that the store need not have yet, up to now."""
-        if not self._journal:
-            self._unsure.clear()  # everything decided so far is durable
         return Tail((*self._unsure, self._accounting.span(max(now, self._accounting.at))))
 
 

@@ -154,6 +154,7 @@ class Reclaim(Answer):
     cycle: int | None
     rule: str | None
     reason: str
+    why: str | None = Field(description="What was said when its host was drained.")
     for_: str | None = Field(alias="for")
     at: Instant
     deadline: Instant

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fairhold.model.spec import TERM
 from fairhold.service.fields import (
     MOST,
+    Command,
     ConsumerPath,
     Directory,
     Duration,
@@ -45,7 +46,7 @@ class SubmitBody(Body):
     """A job to be run."""
 
     consumer: ConsumerPath = Field(description="Path of the leaf that it belongs to.")
-    argv: Annotated[list[Plain], Field(min_length=1)] = Field(
+    argv: Command = Field(
         description="The command, run without a shell; `{index}` stands for the number of the task, from 0."
     )
     resource_group: GroupName | None = Field(None, description="May be left out where the plan shares only one.")

@@ -1,11 +1,12 @@
 """Cycles that were run, and what is allocated."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import cycles as view
 from fairhold.runtime.live.views.allocations import allocations_document
 from fairhold.service.context import ServiceOf
@@ -44,4 +45,16 @@ async def list_allocations(
     host: Annotated[str, Query(max_length=1000)] = "",
 ) -> Response:
     """Attempts that hold units."""
-    return JSONResponse(await service.read(lambda core: allocations_document(core, consumer, host)))
+
+    def look(core: Core) -> dict[str, Any]:
+        _require_known(core, consumer, host)
+        return allocations_document(core, consumer, host)
+
+    return JSONResponse(await service.read(look))
+
+
+def _require_known(core: Core, consumer: str, host: str) -> None:
+    if consumer and (consumer.rstrip("/") or "/") not in core.plan.tree.rows:
+        raise refused("unknown-consumer", f"there is no consumer `{consumer}`", "`fairhold top` shows them")
+    if host not in {"", "-"} and all(host != name for _, name in core.cluster.hosts):
+        raise refused("unknown-host", f"there is no host `{host}`", "`fairhold hosts` shows them")

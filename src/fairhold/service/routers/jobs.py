@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 
 from fairhold.orchestrator.events import Event, JobCancelled, JobChanged, JobHeld, JobReleased, JobRequeued
 from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.desk import Freeing
 from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.tasks import tasks_page
@@ -62,7 +63,9 @@ async def list_jobs(
     cursor: Cursor = "",
 ) -> Response:
     """A page of jobs."""
-    name, _, value = label.partition(":")
+    name, colon, value = label.partition(":")
+    if label and not (name and colon):
+        raise refused("name", f"`label={label}` is no label with its value", "write `label=NAME:VALUE`")
     wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER)
     return JSONResponse(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit)))
 
@@ -95,7 +98,7 @@ async def explain_job(service: ServiceOf, job: str) -> Response:
 @router.post("/{job}/cancel", response_model=answers.Job)
 async def cancel_job(service: ServiceOf, job: str) -> Response:
     """Drop what waits of a job and stop what runs; nothing where it is over."""
-    await service.write(lambda core: _cancel(core, job))
+    await service.write(Freeing(lambda core: _cancel(core, job)))
     return JSONResponse(await _document(service, job))
 
 
@@ -127,10 +130,7 @@ async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response
 
     def change(core: Core) -> None:
         _require_active(core, job)
-        if body.priority is not None or body.consumer is not None:
-            core.feed(JobChanged(job, body.priority, body.consumer or ""))
-        if labels is not None:
-            core.relabel(job, labels)
+        core.change(JobChanged(job, body.priority, body.consumer or ""), labels)
 
     await service.write(change)
     return JSONResponse(await _document(service, job))

@@ -92,7 +92,7 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
     """What another plan would do now: who gains, who loses, what would be reclaimed, by when."""
     check_plan(body.text, service.settings.limits)
-    frozen = await service.read(Frozen)
+    frozen = await _frozen(service)
     effect = await service.work_out(plan_effect, frozen, body.text, body.was)
     return JSONResponse(effect.diff)
 
@@ -125,13 +125,21 @@ async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_matc
 
 
 async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
-    frozen = await service.read(Frozen)
+    frozen = await _frozen(service)
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
         raise refused("plan-changed", what, "look at the plan in force and make the change again")
     effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was)
     version = wanted.seen if is_dry else await service.write(lambda core: wanted.put_in_force(core, effect))
     return _answer({"version": version, "warnings": effect.warnings, "diff": effect.diff}, version)
+
+
+async def _frozen(service: Service) -> Frozen:
+    """The cluster at one instant. The desk gives it a slice at a time, between what others ask."""
+    frozen = await service.read(Frozen)
+    while await service.read(frozen.step):
+        pass
+    return frozen
 
 
 def _seen(if_match: str | None) -> int:
@@ -150,7 +158,7 @@ async def _version(service: Service, version: int) -> PlanVersion:
     plan = await asyncio.to_thread(service.store.plan, version) if 0 < version <= MOST else None
     if plan is None:
         raise refused(
-            "unknown-plan", f"there is no version {version} of the plan", "`GET /v1/plan/versions` lists them"
+            "unknown-plan", f"there is no version {version} of the plan", "`fairhold plan versions` lists them"
         )
     return plan
 

@@ -35,6 +35,8 @@ def _instant(text: str | None, default: int) -> int:
     if text is None:
         return default
     micros = parse_instant(text)
-    if micros is None or micros < 0:
+    if micros is None:
         raise refused("instant", f"`{text}` is no instant with its offset", "write it as `2026-01-05T09:00:00Z`")
+    if micros < 0:
+        raise refused("out-of-range", f"`{text}` is before 1970", "give a later instant, or none")
     return micros

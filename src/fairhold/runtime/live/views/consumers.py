@@ -51,13 +51,9 @@ def _group(core: Core, group: str) -> Document:
         "coming": _rolled(rows, _coming(core, group)),
         "running": _rolled(rows, _running(core, group)),
     }
-    users: dict[int, dict[str, int]] = {}
-    for (leaf, user), units in books.requests.used_by.items():
-        users.setdefault(leaf, {})[books.requests.users[user]] = units
+    users = _users(books)
     consumers = []
-    for row in rows.tree.path:
-        if row == 0:
-            continue
+    for row in rows.tree.path[1:]:
         limit = rows.plan.limit[row]
         numbers = {name: column[row] for name, column in sums.items()}
         consumers.append(
@@ -81,6 +77,14 @@ def _group(core: Core, group: str) -> Document:
         "paused": {"grants": grants, "reclaims": reclaims},
         "consumers": consumers,
     }
+
+
+def _users(books: Books) -> dict[int, dict[str, int]]:
+    """Units that each user holds: by leaf, then by name."""
+    users: dict[int, dict[str, int]] = {}
+    for (leaf, user), units in books.requests.used_by.items():
+        users.setdefault(leaf, {})[books.requests.users[user]] = units
+    return users
 
 
 def _rolled(rows: Rows, units: Mapping[int, int]) -> array[int]:

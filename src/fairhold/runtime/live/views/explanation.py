@@ -143,6 +143,7 @@ def _reclaim(attempt: int, task: int, number: int, reclaim: Reclaim) -> Document
         "cycle": reclaim.cycle or None,
         "rule": reclaim.rule or None,
         "reason": reclaim.reason,
+        "why": reclaim.why or None,
         "for": reclaim.taker or None,
         "at": format_instant(reclaim.at),
         "deadline": format_instant(reclaim.deadline),

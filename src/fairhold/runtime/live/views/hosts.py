@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from fairhold.orchestrator.hosts import MachineRecord
     from fairhold.orchestrator.tasks import Attempt
+    from fairhold.runtime.live.closings import Closing
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]
@@ -50,10 +51,16 @@ def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Docum
                 "refusals": machine.refusals if machine else 0,
                 "closing": closing is not None and closing.close_at > 0,
                 "close_at": format_instant(closing.close_at) if closing and closing.close_at else None,
-                "open_at": format_instant(closing.open_at) if closing and closing.open_at else None,
+                "open_at": _opens(closing, machine),
             }
         )
     return {"hosts": rows}
+
+
+def _opens(closing: Closing | None, machine: MachineRecord | None) -> str | None:
+    """When a host opens by itself: as it was asked for, or after it could not start anything."""
+    instant = (closing and closing.open_at) or (machine and machine.try_at)
+    return format_instant(instant) if instant else None
 
 
 def _state(machine: MachineRecord | None, attempts: Iterable[Attempt], *, is_up: bool) -> str:

@@ -74,7 +74,8 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
     if soon:
         return Reason("soon", f"the next cycle starts {_tasks(soon)} of it", {"tasks": soon})
     if not look.has_host:
-        return Reason("no_host", f"no host of {look.group} may start anything now", {"resource_group": look.group})
+        text = f"no host of {look.group} may start anything now; `fairhold hosts` says why"
+        return Reason("no_host", text, {"resource_group": look.group})
     before = look.line(job.leaf).before(request)
     cause = _leaf_waits(look, job)
     if before:

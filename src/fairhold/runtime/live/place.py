@@ -1,0 +1,55 @@
+"""Where a service keeps what it has, and which machine it runs on: checked before anything is kept or started."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError, printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.model.plan import Plan
+
+_ROOT = 0
+_COMPARED = 5_000
+"""Hosts among which one is looked for that was meant."""
+_LOG = logging.getLogger("fairhold")
+
+
+def make_state_directory(directory: Path) -> None:
+    """Make the state directory, or look whether one that is there may be trusted; warns where others may look into it.
+
+    Raises InputError where it is somebody else's or anybody may write to it, and OSError.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = directory.stat()
+    if status.st_uid not in {os.geteuid(), _ROOT}:
+        raise _unusable(directory, "belongs to another user", "run as its owner, or name another with --state")
+    if status.st_mode & stat.S_IWOTH:
+        mend = f"name a directory of its own with --state, or run: chmod 700 {directory}"
+        raise _unusable(directory, "can be written to by everybody", mend)
+    if status.st_mode & 0o077:
+        _LOG.warning("others may look into the state directory; run: chmod 700 %s", printable(str(directory)))
+
+
+def check_own_host(plan: Plan, own: str) -> None:
+    """Raise InputError where this machine is to be a host that the plan does not have; empty = it is none."""
+    names = [host.name for group in plan.resource_groups.values() for host in group.hosts]
+    if not own or own in names:
+        return
+    if not names:
+        what, mend = f"the plan has no hosts, and --host names `{printable(own)}`", "leave --host out"
+    else:
+        close = get_close_matches(own[:200], names[:_COMPARED], n=1)
+        what = f"the plan has no host `{printable(own)}`, which --host names"
+        mend = f"did you mean `{close[0]}`?" if close else "name a host of the plan"
+    raise InputError([Fault("unknown-host", what, mend)])
+
+
+def _unusable(directory: Path, why: str, mend: str) -> InputError:
+    return InputError([Fault("state-directory", f"the state directory {why}", mend, file=str(directory))])
