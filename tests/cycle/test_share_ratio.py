@@ -140,13 +140,24 @@ def test_r_share_7_what_fixed_shares_leave_goes_out_branch_by_branch_first() -> 
     assert [(row["consumer"], row["units"]) for row in document["grants"]] == [("/A/A1", 6)]
 
 
-def test_a_gang_that_cannot_start_keeps_others_from_what_would_be_taken_back_at_once() -> None:
+@pytest.mark.parametrize(("size", "granted"), [(2, [(1, 2)]), (3, [(1, 3)])])
+def test_a_gang_keeps_others_from_what_would_be_taken_back_at_once_if_it_can_ever_start(
+    size: int, granted: list[tuple[int, int]]
+) -> None:
+    """Of 4 slots 3 are up, and planned are 2 and 2: a gang of 2 waits for its second slot, one of 3 for none."""
     plan, _ = cluster(4, {"A": {}, "B": {}}, {}, {}, entitlement="fixed")
-    rows = [{"id": "gang", "consumer": "/A", "count": 3, "min_count": 3}, {"id": "loose", "consumer": "/B", "count": 9}]
-    state = parse_state(json.dumps({"fairhold_state": 1, "now": NOW, "requests": rows}), plan, "state.json")
+    rows = [
+        {"id": "gang", "consumer": "/A", "count": size, "min_count": size},
+        {"id": "loose", "consumer": "/B", "count": 9},
+        {"id": "runs", "consumer": "/A", "count": 1},
+    ]
+    held = [{"request": "runs", "units": 1, "started": NOW}]
+    state = parse_state(
+        json.dumps({"fairhold_state": 1, "now": NOW, "requests": rows, "allocations": held}), plan, "state.json"
+    )
     result = run(open_books(plan, state)["g"], state.now)
     assert check(result) == ()
-    assert [(grant.request, grant.units) for grant in result.decision.grants] == [(1, 2)]
+    assert [(grant.request, grant.units) for grant in result.decision.grants] == granted
 
 
 def test_r_share_8_planned_shares_are_served_first() -> None:

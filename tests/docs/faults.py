@@ -18,6 +18,10 @@ HOSTS = PLAN.replace("{slots: 100}", "{hosts: [{name: 'g[1-9]', slots: 8}]}, cpu
     "resource_groups: [compute]", "resource_groups: [compute, cpu]"
 )
 OLDEST = PLAN.replace("policy: hybrid", "policy: hybrid\n    settings: {victims: oldest}")
+YOUNG = PLAN.replace("{owned: 60}", "{owned: 60, min_runtime: 10m}")
+WHOLE = PLAN.replace("{slots: 100}", "{hosts: [{name: g1, slots: 100}]}").replace(
+    "policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}"
+)
 UNSHARED = PLAN.replace("{slots: 100}", "{slots: 100}, cpu: {slots: 50}")
 DEMAND = "demand: {/Research: {compute: 5}}"
 STATE = f"""\
@@ -152,6 +156,10 @@ SAMPLES = {
     "settings-differ": beside(
         "/A: {}", "/B: {}, /C: {}", "distribute_evenly: true", one="hybrid, settings: {distribute_evenly: true}"
     ),
+    "label": plan("{slots: 100}", "{hosts: [{name: g1, slots: 100, labels: [zone==a]}]}", "labels: [zone==a]"),
+    "packing-needs-hosts": plan(
+        "policy: hybrid", "policy: hybrid\n    settings: {packing: balanced}", "packing: balanced"
+    ),
     "lends-to-itself": owning("/A: {lend_to: [{consumer: /A}]}", "{consumer: /A}"),
     "listed-twice": owning(
         "/A: {lend_to: [{consumer: /B}, {consumer: /B, limit: 5}]}, /B: {borrow_from: [{consumer: /A}]}",
@@ -162,6 +170,14 @@ SAMPLES = {
         "/A: {lend_to: [{consumer: /B}], borrow_from: [{consumer: /B}]}, "
         "/B: {lend_to: [{consumer: /A}], borrow_from: [{consumer: /A}]}",
         "two consumers that lend to each other",
+    ),
+    "nothing-owned": Sample(
+        "plan",
+        PLAN,
+        PLAN.replace("hybrid", "share_ratio").replace(
+            "/Trading: {owned: 60}", "/Research: {budget: {unit_hours: 9, period: day, then: borrow_only}}"
+        ),
+        "budget: {unit_hours: 9, period: day, then: borrow_only}",
     ),
     "ratio-on-branch": owning("/D: {share_ratio: 2}", "/D: {share_ratio: 2}"),
     "ratio-in-mixture": beside("/A: {share_ratio: 2}", "/B: {}, /C: {}", "share_ratio: 2"),
@@ -213,6 +229,8 @@ SAMPLES = {
     ),
     "counts-and-requests": state(f"{DEMAND}\nrequests: [{R1}]", DEMAND),
     "victims-need-requests": state(DEMAND, plan=OLDEST),
+    "packing-needs-requests": state(DEMAND, plan=WHOLE),
+    "runtime-needs-requests": state(DEMAND, plan=YOUNG),
     "later-than-now": state("previous_cycle: 2026-01-05T10:00:00Z"),
     "unknown-job": Sample("jobs", JOB, f"{JOB[:-1]}, after: [{{job: train}}]}}", "after: [{job: train}]"),
     "waits-for-itself": Sample(

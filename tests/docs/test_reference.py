@@ -72,6 +72,6 @@ def test_every_bound_of_an_explanation_is_explained() -> None:
 def test_defaults_of_the_settings_are_those_of_the_code() -> None:
     text = (REFERENCE / "plan.md").read_text()
     for field in fields(PolicySettings):
-        default = "false" if field.default is False else f"`{field.default}`"
+        default = "false" if field.default is False else f"`{'none' if field.default is None else field.default}`"
         row = next(line for line in text.splitlines() if line.startswith(f"| `{field.name}`"))
         assert row.split("|")[3].strip() == default

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from random import Random
@@ -67,6 +68,26 @@ def no_host(play: Play) -> str:
     return play.submit("/B")
 
 
+def bounded(play: Play, **stated: object) -> None:
+    """Another plan is in force, in which /B has more settings."""
+    text = plan_text(PLAIN).replace('"/B": {"owned": 3}', json.dumps({"/B": {"owned": 3} | stated})[1:-1])
+    play.core.apply_plan(text, "ann", "", play.core.version)
+
+
+def budget(play: Play) -> str:
+    bounded(play, budget={"unit_hours": 1, "period": "day"})
+    play.submit("/B", 4)
+    play.pass_time(3600 * SECOND)
+    return play.submit("/B")
+
+
+def user_limit(play: Play) -> str:
+    bounded(play, user_limit=1)
+    job = play.submit("/B", 2)
+    play.pass_time(SECOND)
+    return job
+
+
 def full(play: Play, leaf: str = "/A/a1") -> None:
     play.submit(leaf, 9)
     play.pass_time(SECOND)
@@ -90,6 +111,13 @@ def reclaiming(play: Play) -> str:
     return job
 
 
+def control(play: Play) -> str:
+    text = plan_text(PLAIN).replace('"/A": {"owned"', '"/A": {"min_runtime": "1h", "owned"')
+    play.core.apply_plan(text, "ann", "", play.core.version)
+    full(play)
+    return play.submit("/B")
+
+
 def gang(play: Play) -> str:
     play.submit("/A/a1")
     play.pass_time(SECOND)
@@ -103,7 +131,10 @@ def quota(play: Play) -> str:
 
 WAYS: dict[str, Callable[[Play], str]] = {
     way.__name__: way
-    for way in (held, dependency, backoff, throttle, paused, soon, no_host, behind, limit, reclaiming, gang, quota)
+    for way in (
+        *(held, dependency, backoff, throttle, paused, soon, no_host, budget, user_limit),
+        *(behind, limit, reclaiming, control, gang, quota),
+    )
 }
 
 

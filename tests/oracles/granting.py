@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.columns import zeros
 from fairhold.rules.granting import _all_passes
 from fairhold.rules.leftover import Trial
-from fairhold.rules.serving import Placement, serve_leaf
+from fairhold.rules.placing import placement
+from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Grant
@@ -20,10 +21,10 @@ def grant_one_by_one(snapshot: Snapshot, draft: Draft) -> list[Grant]:
     wanted = snapshot.demand[:]
     while snapshot.idle:
         granted = _all_passes(snapshot, draft, wanted, Trial(draft.held[:], draft.inside[:], draft.own[:]))
-        placement = Placement(snapshot.books)
+        places = placement(snapshot.books)
         grants: list[Grant] = []
         for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):
-            served = serve_leaf(snapshot.books, leaf, granted[leaf], placement)
+            served = serve_leaf(snapshot.books, leaf, granted[leaf], places)
             used = sum(grant.units for grant in served)
             if used < granted[leaf]:
                 wanted[leaf] = draft.held[leaf] + used

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from fairhold.errors import InputError
 from fairhold.planio import (
     consumers,
+    controls,
     counts,
     entries,
     groups,
@@ -23,6 +24,7 @@ from fairhold.planio import (
     plan,
     policies,
     requests,
+    shortages,
     state,
 )
 from fairhold.planio.document import parse_document
@@ -108,6 +110,7 @@ def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
         ("plan", "/Research:", "Research:"),
         ("plan", "limit: 80", "limit: some"),
         ("state", "fairhold_state: 1", "fairhold_state: 1\nborrowed: [{borrower: /A, units: 0}]"),
+        ("state", "fairhold_state: 1", "fairhold_state: 1\nshortages: [{consumer: /A, since: 2026-01-05}]"),
         ("state", "now: 2026-01-05T09:00:00Z", "now: 2026-01-05"),
         ("state", "unit: {slots: 1}", "unit: {slots: 2}"),
         ("state", "preemptible: true", "preemptible: false"),
@@ -140,7 +143,9 @@ def test_what_is_broken_is_neither_valid_nor_read(kind: str, old: str, new: str)
         ("state", "notice", notices.NOTICE_KEYS),
         ("state", "held", notices.HELD_KEYS),
         ("state", "loan", loans.LOAN_KEYS),
+        ("state", "shortage", shortages.SHORTAGE_KEYS),
         ("plan", "peer", lending.PEER_KEYS),
+        ("plan", "budget", controls.BUDGET_KEYS),
         ("jobs", "", jobs.KEYS),
         ("jobs", "job", jobs.JOB_KEYS),
     ],

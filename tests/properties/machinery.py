@@ -29,13 +29,14 @@ def stop_expired(books: Books, now: int) -> int:
 def cycle(books: Books, now: int) -> CycleResult:
     """One checked cycle, applied; its draft shows what it saw, its snapshot's books are those after it."""
     result = run(books, now)
-    assert check(result) == ()
+    untrue = check(result)
+    assert not untrue, untrue
     apply(books, result.decision, now)
     return result
 
 
 def is_quiet(result: CycleResult) -> bool:
-    return not any(result.decision)
+    return result.decision.changes_nothing
 
 
 def excess(books: Books, now: int) -> int:

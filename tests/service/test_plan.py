@@ -91,6 +91,26 @@ def test_diff_counts_on_the_live_state(bank: Bank) -> None:
     assert bank.post("/plan/diff", {"text": WRONG}, 422)["code"] == "negative"
 
 
+def test_diff_looks_at_the_coming_windows(bank: Bank) -> None:
+    """Research owns everything in the mornings: what one cycle takes back, each switch shows before it comes."""
+    bank.submit(consumer="/Trading/Risk", count=4)
+    bank.hub.wait_started(4)
+    bank.submit(count=4)
+    assert "windows" not in bank.post("/plan/diff", {"text": MORE})
+    by_day = PLAN.replace("hybrid", "hybrid\n    window: Mon-Sun 00:00-12:00").replace("/Trading", "/Research")
+    by_day = by_day.replace("owned: 2", "owned: 4")
+    night = PLAN.split("policies:\n")[1].replace("owned: 2", "owned: 4")
+    found = bank.post("/plan/diff", {"text": by_day + night, "next": "2d"})
+    assert len(found["windows"]) == 4
+    for each in found["windows"]:
+        assert [row["units"] for row in each["reclaims"]["added"]] == [4]
+        assert each["resource_groups"]["compute"]["consumers"]["/Trading"]["owned"] in ([2, 0], [2, 4])
+    dry = put(bank, by_day + night, query="?dry_run=1", next="12h")
+    assert [each["now"] for each in dry["diff"]["windows"]] == [found["windows"][0]["now"]]
+    assert len(put(bank, by_day + night)["diff"]["windows"]) == 14
+    assert bank.post("/plan/diff", {"text": PLAN, "next": 0}, 422)["code"] == "duration"
+
+
 def test_a_renamed_consumer_takes_its_jobs_along(bank: Bank) -> None:
     job = bank.submit()["job"]
     assert put(bank, RENAMED, status=409)["code"] == "consumer-in-use"

@@ -19,6 +19,7 @@ from fairhold.agent.supervisor import now, take_orphans_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 BEAT = 2.0
@@ -36,10 +37,22 @@ class Agent:
 
     directory : absolute; holds the spool, and every file that the service names is below it
     base      : where groups can be made, empty = nowhere
+    labels    : of the host, `NAME=VALUE` or `NAME`
     """
 
-    def __init__(self, directory: str, address: Address, secret: bytes, *, host: str, slots: int, base: str) -> None:
+    def __init__(
+        self,
+        directory: str,
+        address: Address,
+        secret: bytes,
+        *,
+        host: str,
+        slots: int,
+        base: str,
+        labels: Sequence[str] = (),
+    ) -> None:
         self._directory, self._host, self._slots, self._base = directory, host, slots, base
+        self._labels = list(labels)
         self._spool = Spool(f"{directory}/spool")
         self._poll = select.epoll()
         self._link = Link(address, secret, self._poll, log)
@@ -287,6 +300,7 @@ class Agent:
         self._send({
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
             "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
+            "labels": self._labels,
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _USAGE = (
     "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --slots N "
-    "--secret FILE [--groups auto|none]"
+    "--secret FILE [--label NAME=VALUE]... [--groups auto|none]"
 )
 _WORDS = ("directory", "connect", "host", "slots", "secret")
 _LOCK_PATIENCE = 0.5
@@ -33,7 +33,7 @@ _LOCK_PATIENCE = 0.5
 def main(words: Sequence[str]) -> int:
     """Run an agent until SIGTERM; the exit code: 0, 1 where it cannot run, 2 for words that it does not know."""
     try:
-        options = _read(words)
+        options, labels = _read(words)
         address = Address(options["connect"])
         slots = int(options["slots"])
     except ValueError as error:
@@ -47,7 +47,7 @@ def main(words: Sequence[str]) -> int:
             return 1
         key = hashlib.sha256(os.fsencode(os.path.realpath(directory))).hexdigest()[:12]
         base = groups.find_base(key) if options["groups"] == "auto" else ""
-        agent = Agent(directory, address, secret, host=options["host"], slots=slots, base=base)
+        agent = Agent(directory, address, secret, host=options["host"], slots=slots, base=base, labels=labels)
         os.chdir("/")
         gc.collect()
         gc.freeze()  # so that supervisors share these pages
@@ -58,16 +58,21 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _read(words: Sequence[str]) -> dict[str, str]:
+def _read(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Options, and the labels of the host."""
     options = {"groups": "auto"}
+    labels = []
     for name, value in zip(words[::2], words[1::2], strict=False):
+        if name == "--label":
+            labels.append(value)
+            continue
         if not name.startswith("--") or name[2:] not in {*_WORDS, "groups"}:
             raise ValueError(f"{name} is not known")
         options[name[2:]] = value
     missing = [name for name in _WORDS if name not in options]
     if missing or len(words) % 2:
         raise ValueError(f"--{missing[0]} is missing" if missing else f"{words[-1]} has no value")
-    return options
+    return options, labels
 
 
 def _lock(directory: str) -> bool:

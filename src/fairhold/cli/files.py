@@ -172,8 +172,11 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         ("stops", "Stopped, their grace has run out"),
         ("grants", "Granted"),
         ("reclaims", "Reclaimed"),
+        ("observed", "Observed, nobody is told"),
         ("withdrawn", "Notices withdrawn"),
     ):
+        if name not in cycle.document:
+            continue
         rows = cycle.document[name]
         print_text(f"\n{title}: {'' if rows else 'nothing'}".rstrip(" "))
         if rows:
@@ -260,8 +263,8 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
 
     ahead : duration for which the coming windows are looked at
     """
-    from fairhold.cli.windows import duration_of, windows_text  # noqa: PLC0415
-    from fairhold.cycle.ahead import diff_windows  # noqa: PLC0415
+    from fairhold.cli.windows import duration_of  # noqa: PLC0415
+    from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
 
@@ -274,19 +277,25 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
         raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
     after = run_cycle(new, state)
     document = diff(before, after)
-    coming = diff_windows((old, before.after), (new, after.after), state.now + duration_of(ahead))
+    sides = side(old, before.after), side(new, after.after)
+    coming = diff_windows(*sides, state.now, state.now + duration_of(ahead))
     if coming is not None:
         document["windows"] = coming
     if as_json:
         _print_json(document)
         return
     print_text(diff_text(document))
-    for each in coming or ():
-        print_text(f"\n{windows_text(each)}\n{diff_text(each)}")
 
 
 def diff_text(document: Document) -> str:
-    """A difference of two plans in words."""
+    """A difference of two plans in words: now, and at the coming windows."""
+    from fairhold.cli.windows import windows_text  # noqa: PLC0415
+
+    windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
+    return "\n\n".join((_diff_text(document), *windows))
+
+
+def _diff_text(document: Document) -> str:
     texts = []
     for group, result in document["resource_groups"].items():
         rows = []

@@ -25,6 +25,7 @@ from fairhold.runtime.wiring import LocalRun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairhold.model.plan import Plan
     from fairhold.runtime.table import TableView
 
 _UNTOLD = 3
@@ -49,6 +50,7 @@ def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, pl
     plan, warnings = read_plan(plan_path)
     jobs = read_jobs(jobs_path, plan)
     _refuse_of_service(jobs, jobs_path)
+    _refuse_max_run_time(plan, plan_path)
     for warning in warnings:
         warn(str(warning))
     directory = _output_directory(output)
@@ -89,6 +91,24 @@ def _refuse_of_service(jobs: Sequence[Job], path: Path) -> None:
         for at, job in enumerate(jobs)
         for key in _OF_SERVICE
         if getattr(job, key) != getattr(plain, key)
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _refuse_max_run_time(plan: Plan, path: Path) -> None:
+    """Raise InputError where the plan bounds how long attempts run, which only the service sees to."""
+    faults = [
+        Fault(
+            "needs-service",
+            f"`max_run_time` of `{plan.tree.paths[row]}` is for the live service, and `fairhold run` is none",
+            "run: fairhold serve, or leave it out",
+            ("policies", at, "consumers", plan.tree.paths[row], "max_run_time"),
+            str(path),
+        )
+        for at, entry in enumerate(plan.policies)
+        for row, stated in entry.consumers.items()
+        if stated.max_run_time
     ]
     if faults:
         raise InputError(faults)

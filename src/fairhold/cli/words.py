@@ -46,6 +46,8 @@ def document_in_words(document: Document) -> str:
             f"so many slots there are, and so many were planned for [R-SCALE-1]."
         )
     parts.append(_reclaim(document["reclaim"]))
+    if controls := document.get("controls"):
+        parts.append("Controls:\n" + "\n".join(f"  {_control(control)}" for control in controls))
     if document["moves"]:
         parts.append("Moves:\n" + "\n".join(f"  {_move(move)}" for move in document["moves"]))
     if levels:
@@ -120,6 +122,28 @@ def _move(move: Document) -> str:
     goes = f"for {move['for']}" if move["for"] else f"because of {_CAUSE[move['reason']]}"
     verb = "gets notice" if move["kind"] == "notice" else "is under notice"
     return f"{consumer} {verb} to give {slots} back until {move['deadline']}, {goes} [R-GRACE-1]"
+
+
+_CONTROL = {
+    "max_reclaims": "{} is to give {} back in a later cycle: no more go at once",
+    "dead_zone": "{} misses {}, and takes none back for so few",
+    "await_ends": "{} misses {}, and takes them back from {until} on, if no task ends before",
+    "observe_only": "{} should give {} back, and nobody is told: it is only observed",
+    "budget.wait": "the budget of {} is used up: {} that are wanted are not granted before {until}",
+    "budget.borrow_only": "the budget of {} is used up: until {until} it owns nothing and only gets what others leave",
+    "budget.lowest_rank": "the budget of {} is used up: until {until} it comes last among its siblings",
+    "user_limit": "{}: {} that are wanted are more than its users may hold",
+    "min_runtime": "{} keeps {} for want of run time, the first until {until}",
+    "gang": "{0} waits for {1} in gangs that are larger than its quota can be: they count for nothing",
+    "hold_after": "{0} holds {1} for a gang that has waited too long, which can start by {until}",
+}
+
+
+def _control(control: Document) -> str:
+    words = _CONTROL[control["control"]]
+    until = control["until"] or "an instant that is not known"
+    told = words.format(control["consumer"], _count(control["units"], "slot"), until=until)
+    return f"{told} [{control['control']}, {control['rule']}]"
 
 
 def _count(units: int, what: str) -> str:

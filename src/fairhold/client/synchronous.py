@@ -65,6 +65,10 @@ class Client:
         signal: str | None = None,
         lead: str | int | None = None,
         labels: Words | None = None,
+        need: Sequence[str] = (),
+        prefer: Sequence[str] = (),
+        avoid: Sequence[str] = (),
+        place: str | None = None,
         user: str | None = None,
         key: str | None = None,
     ) -> Job:
@@ -76,6 +80,7 @@ class Client:
         environment : the whole of it; None = the caller's. directory: None = the caller's
         after       : jobs to wait for: a job, `"ok:17"`, or a pair of a job and `ok`, `fail` or `any`
         signal      : that tells of a reclaim, `TERM` by itself
+        need, prefer, avoid : labels of hosts, `name` or `name=value`; place: `spread` or `pack`
         key         : the same key again is the same job; None = a new one
         """
         others: dict[str, object] = {
@@ -93,6 +98,10 @@ class Client:
             "signal": signal,
             "lead": lead,
             "labels": dict(labels or {}),
+            "need": list(need),
+            "prefer": list(prefer),
+            "avoid": list(avoid),
+            "place": place,
             "user": user,
         }
         return self._run(
@@ -244,9 +253,13 @@ class Client:
         """Faults, warnings and balances of a plan."""
         return self._run(ask.check_plan(text))
 
-    def diff_plan(self, text: str, was: Words | None = None) -> Document:
-        """What a plan would change now; was: new path → old path of consumers that it calls otherwise."""
-        return self._run(ask.diff_plan(text, was))
+    def diff_plan(self, text: str, was: Words | None = None, *, ahead: str | int | None = None) -> Document:
+        """What a plan would change now, and at the coming windows.
+
+        was   : new path → old path of consumers that it calls otherwise
+        ahead : how far to look, as text or whole seconds; None = seven days
+        """
+        return self._run(ask.diff_plan(text, was, ahead))
 
     def apply_plan(
         self,

@@ -32,6 +32,10 @@ _DEFAULTS: Document = {
     "lead": None,
     "user": None,
     "labels": {},
+    "need": [],
+    "prefer": [],
+    "avoid": [],
+    "place": None,
     "after": [],
 }
 """What need not be sent."""

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.diff import diff
-from fairhold.cycle.document import run_cycle
+from fairhold.cycle.document import cycle_on
+from fairhold.cycle.open import open_books, settle
+from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
+from fairhold.ledger.transitions import next_deadline
 from fairhold.model.plan import ConsumerSettings
+from fairhold.model.state import State
 from fairhold.model.window import DAY, MINUTE, WEEKDAYS
 from fairhold.units import SECOND, UNLIMITED, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairhold.cycle.document import Cycle
+    from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.model.calendar import Switch
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
     from fairhold.model.window import Windows
 
 Document = dict[str, Any]
 MOST_CYCLES = 10_000
 """Cycles between two switches at most; under constant demand they end long before."""
+MOST_SWITCHES = 400
+"""Switches at which two plans are compared at most."""
 _DEFAULT = ConsumerSettings()
 _SETTINGS = tuple(field.name for field in fields(ConsumerSettings))
 
@@ -34,28 +40,39 @@ def switches(plan: Plan, begin: int, end: int) -> list[Switch]:
     return [] if plan.calendar is None else plan.calendar.switches(begin + 1, end)
 
 
-def look_ahead(plan: Plan, state: State, instants: Iterable[int]) -> list[Cycle]:
-    """The cycles at instants after a state's own, rising, if nobody wants more or less and nothing ends by itself.
+def look_ahead(plan: Plan, state: State, instants: Iterable[int]) -> Iterator[Cycle]:
+    """The cycles at instants after a state's own, rising, if nobody wants more or less and nothing ends by itself."""
+    books = open_books(plan, state)
+    settle(books, state)
+    return look_on(books, state.now, instants)
+
+
+def look_on(books: Mapping[str, Books], now: int, instants: Iterable[int]) -> Iterator[Cycle]:
+    """The cycles at instants after now, rising, on books that go on with their windows; they are changed by it.
 
     Between them cycles run whenever a grace runs out, so that each finds what the ones before have left.
     """
-    found = []
+    cycle_on(books, now)
     for instant in instants:
-        cycle = run_cycle(plan, replace(_carried_on(plan, state, instant), now=instant))
-        found.append(cycle)
-        state = cycle.after
-    return found
+        for _ in range(MOST_CYCLES):
+            # Without a grace the units are there at the next instant: a cycle settles what was told before it.
+            dues = (due for book in books.values() for due in (next_deadline(book), book.due) if due is not None)
+            due = min(dues, default=instant)
+            now = max(due, now + 1)
+            if now >= instant:
+                break
+            _cycle_at(books, now)
+        now = instant
+        yield _cycle_at(books, now)
 
 
-def _carried_on(plan: Plan, state: State, until: int) -> State:
-    for _ in range(MOST_CYCLES):
-        state = run_cycle(plan, state).after
-        # Without a grace the units are there at the next instant: a cycle settles what was told before it.
-        due = min((max(each.deadline, state.now + 1) for each in state.notices), default=until)
-        if due >= until:
-            break
-        state = replace(state, now=due)
-    return state
+def _cycle_at(books: Mapping[str, Books], now: int) -> Cycle:
+    """Settle, and the cycle under the entries that are in force by then."""
+    for group, book in books.items():
+        force = in_force(book.rows.source, group, now)
+        if force != book.rows.force:
+            relay(book, in_other_window(book.rows, force))
+    return cycle_on(books, now, tuple(settle(books, State(now))))
 
 
 def calendar_document(plan: Plan, begin: int, end: int, state: State | None = None) -> Document:
@@ -138,17 +155,35 @@ def _plain(value: object, paths: tuple[str, ...]) -> object:
     return None if value == UNLIMITED else value
 
 
-def diff_windows(old: tuple[Plan, State], new: tuple[Plan, State], until: int) -> list[Document] | None:
-    """What is different at every coming switch of two plans, with the states that a cycle under each has left.
+class Side(NamedTuple):
+    """One of two plans that are compared, with the books that a cycle under it has left.
+
+    The books are changed by looking ahead.
+    """
+
+    plan: Plan
+    books: Mapping[str, Books]
+
+
+def side(plan: Plan, state: State) -> Side:
+    """A plan with the state that a cycle under it has left."""
+    return Side(plan, open_books(plan, state))
+
+
+def diff_windows(
+    old: Side, new: Side, now: int, until: int, moved: Mapping[str, str] | None = None
+) -> list[Document] | None:
+    """What is different at the coming switches of two plans, at most `MOST_SWITCHES` of them.
 
     Each item is what `diff` says, and the time as `local_time` tells it. None where no plan has windows.
+    moved : as for `diff`
     """
-    if old[0].calendar is None and new[0].calendar is None:
+    if old.plan.calendar is None and new.plan.calendar is None:
         return None
-    found = {switch.instant: plan for plan, state in (new, old) for switch in switches(plan, state.now, until)}
-    instants = sorted(found)
-    cycles = zip(instants, look_ahead(*old, instants), look_ahead(*new, instants), strict=True)
-    return [diff(before, after) | _shown(found[instant], instant) for instant, before, after in cycles]
+    found = {switch.instant: plan for plan in (new.plan, old.plan) for switch in switches(plan, now, until)}
+    instants = sorted(found)[:MOST_SWITCHES]
+    cycles = zip(instants, look_on(old.books, now, instants), look_on(new.books, now, instants), strict=True)
+    return [diff(before, after, moved) | _shown(found[instant], instant) for instant, before, after in cycles]
 
 
 def _shown(plan: Plan, instant: int) -> Document:

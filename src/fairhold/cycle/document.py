@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.moves import grants, merged, reclaims, withdrawn
+from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.cycle.open import Stop, close_books, open_books, settle
 from fairhold.cycle.run import CycleResult, quotas, run
 from fairhold.ledger.decision import apply
+from fairhold.model.state import State
 from fairhold.rules.freeing import free_slots
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
 
 Document = dict[str, Any]
 
@@ -51,25 +52,33 @@ def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
     check : look whether what must hold of every cycle does
     """
     books = open_books(plan, state)
-    stops = tuple(settle(books, state))
-    results = {group: run(book, state.now) for group, book in books.items()}
+    cycle = cycle_on(books, state.now, tuple(settle(books, state)), check=check)
+    return cycle._replace(after=close_books(books, state))
+
+
+def cycle_on(books: Mapping[str, Books], now: int, stops: tuple[Stop, ...] = (), *, check: bool = False) -> Cycle:
+    """One cycle on books, which are changed by what it decides; the state after it is left open.
+
+    stops : what was settled before it
+    """
+    results = {group: run(book, now) for group, book in books.items()}
     document: Document = {
-        "now": format_instant(state.now),
+        "now": format_instant(now),
         "resource_groups": {
             group: group_document(result) | {"idle": result.draft.idle} for group, result in results.items()
         },
-        "stops": merged(_stop(plan, stop) for stop in stops),
+        "stops": merged(_stop(books, stop) for stop in stops),
         "grants": merged(row for group, result in results.items() for row in grants(result, resource_group=group)),
         "reclaims": merged(row for group, result in results.items() for row in reclaims(result, resource_group=group)),
         "withdrawn": merged(
             row for group, result in results.items() for row in withdrawn(result, resource_group=group)
         ),
         "warnings": [],
-    }
+    } | observed_document(results.values())
     untrue = _untrue(results) if check else ()
     for group, book in books.items():
-        apply(book, results[group].decision, state.now)
-    return Cycle(results, stops, close_books(books, state), document, untrue)
+        apply(book, results[group].decision, now)
+    return Cycle(results, stops, State(now), document, untrue)
 
 
 def _untrue(results: Mapping[str, CycleResult]) -> tuple[str, ...]:
@@ -86,7 +95,13 @@ def decision_document(result: CycleResult) -> Document:
         "grants": merged(grants(result, resource_group=group)),
         "reclaims": merged(reclaims(result, resource_group=group)),
         "withdrawn": merged(withdrawn(result, resource_group=group)),
-    }
+    } | observed_document([result])
+
+
+def observed_document(results: Iterable[CycleResult]) -> Document:
+    """What is decided and given to nobody, where a policy entry asks for that (R-CONTROL-4)."""
+    rows = [row for each in results for row in observed(each, resource_group=each.snapshot.rows.group.name)]
+    return {"observed": merged(iter(rows))} if rows else {}
 
 
 def group_document(result: CycleResult) -> Document:
@@ -113,12 +128,13 @@ def group_document(result: CycleResult) -> Document:
                 "share_ratio": rows.ratio[row] if row else None,
                 "planned": str(draft.planned.exact(row)),
             }
-    return {"slots": snapshot.slots, "consumers": consumers}
+    blocked = {"blocked": draft.blocked} if rows.is_exclusive else {}
+    return {"slots": snapshot.slots, **blocked, "consumers": consumers}
 
 
-def _stop(plan: Plan, stop: Stop) -> Document:
+def _stop(books: Mapping[str, Books], stop: Stop) -> Document:
     row: Document = {
-        "consumer": plan.tree.paths[stop.consumer],
+        "consumer": books[stop.resource_group].rows.paths[stop.consumer],
         "resource_group": stop.resource_group,
         "units": stop.units,
     }

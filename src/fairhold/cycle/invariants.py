@@ -13,6 +13,7 @@ from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.run import quotas, run
+from fairhold.cycle.standing import misplaced
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.decision import apply
 from fairhold.rules.granting import is_fixed
@@ -140,6 +141,12 @@ def hosts_hold_what_they_have(result: CycleResult) -> Iterator[Violation]:
             yield Violation("hosts_hold_what_they_have", hosts.name[host], text)
 
 
+def units_stand_where_they_may(result: CycleResult) -> Iterator[Violation]:
+    """Whole hosts go to one consumer, labels are kept to, and who packs stays together."""
+    for where, text in misplaced(result):
+        yield Violation("units_stand_where_they_may", where, text)
+
+
 def children_sum_to_their_parent(result: CycleResult) -> Iterator[Violation]:
     """Children sum to their parent's quota, or to their needs where that is less; not where they own exactly."""
     tree, quota, need = result.snapshot.rows.tree, result.draft.quota, result.draft.needs.need
@@ -232,7 +239,7 @@ def grants_lead_above_no_quota_or_limit(result: CycleResult) -> Iterator[Violati
     for row in range(1, len(rows)):
         # What fixed shares leave idle is given beyond them (R-SHARE-7).
         top = result.draft.needs.need[row] if is_fixed(result.snapshot) else quota[row]
-        most = min(top, result.snapshot.demand[row]) if rows.is_leaf(row) else rows.plan.limit[row]
+        most = min(top, result.snapshot.counted[row]) if rows.is_leaf(row) else rows.plan.limit[row]
         if granted[row] and held[row] + granted[row] > most:
             text = f"{held[row]} + {granted[row]} granted, at most {most}"
             yield Violation("grants_lead_above_no_quota_or_limit", rows.path(row), text)
@@ -253,7 +260,7 @@ def nobody_at_or_under_quota_loses_a_unit(result: CycleResult) -> Iterator[Viola
 def a_second_cycle_changes_nothing(result: CycleResult) -> Iterator[Violation]:
     """With nothing released and no deadline reached, a cycle on the books after the first decides nothing."""
     second = run(books_after(result), result.snapshot.now).decision
-    if any(second) or second.loans is not None:
+    if not second.changes_nothing:
         yield Violation("a_second_cycle_changes_nothing", "", f"it decides {second}")
 
 
@@ -268,7 +275,8 @@ def a_planned_share_is_within_reach(result: CycleResult) -> Iterator[Violation]:
     if planned is None:
         return
     for leaf in rows.leaves:
-        sure = min(result.draft.needs.need[leaf], floor(planned.exact(leaf)))
+        need = min(result.draft.needs.need[leaf], result.snapshot.most[leaf])
+        sure = min(need, floor(planned.exact(leaf)))
         if result.draft.quota[leaf] < sure:
             text = f"quota {result.draft.quota[leaf]}, planned {sure}"
             yield Violation("a_planned_share_is_within_reach", rows.path(leaf), text)
@@ -302,7 +310,9 @@ def who_owns_exactly_has_no_more_than_there_is(result: CycleResult) -> Iterator[
         if not 0 <= units <= most:
             yield Violation(name, rows.path(borrower), f"borrows {units} of {rows.path(lender)}, at most {most}")
     for leaf in leaves:
-        offer = max(0, rows.plan.owned[leaf] - draft.needs.need[leaf])
+        # Who only gets what others leave lends all that it owns, and uses the rest (R-BUDGET-3).
+        mine = draft.owning.own[leaf] if rows.controls.comes_after[leaf] else draft.needs.need[leaf]
+        offer = max(0, rows.plan.owned[leaf] - mine)
         if lent[leaf] > offer:
             yield Violation(name, rows.path(leaf), f"lends {lent[leaf]} of {offer}")
         parts = draft.owning.own[leaf] + draft.owning.balance[leaf] + used[leaf]
@@ -332,6 +342,7 @@ def more_demand_never_lowers_a_quota(result: CycleResult, leaf: int, units: int)
 TRUTHS: tuple[Truth, ...] = (
     units_are_conserved,
     hosts_hold_what_they_have,
+    units_stand_where_they_may,
     children_sum_to_their_parent,
     quota_is_between_reserve_and_need,
     owned_is_sure,

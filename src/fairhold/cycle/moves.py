@@ -9,10 +9,11 @@ from fairhold.model.state import REASONS
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
+    from fairhold.ledger.decision import NoticeGiven
 
 Row = dict[str, Any]
 
@@ -26,8 +27,17 @@ def grants(result: CycleResult, **more: str) -> Iterator[Row]:
 
 def reclaims(result: CycleResult, **more: str) -> Iterator[Row]:
     """New notices."""
+    yield from _notices(result, result.decision.notices, more)
+
+
+def observed(result: CycleResult, **more: str) -> Iterator[Row]:
+    """Notices that are decided and given to nobody (R-CONTROL-4)."""
+    yield from _notices(result, result.decision.observed, more)
+
+
+def _notices(result: CycleResult, notices: Iterable[NoticeGiven], more: Row) -> Iterator[Row]:
     books = result.snapshot.books
-    for notice in result.decision.notices:
+    for notice in notices:
         yield _holder_of(books, notice.allocation, more) | {
             "units": notice.units,
             "for": None if notice.taker == NOBODY else books.rows.path(notice.taker),

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
-from fairhold.ledger.rows import in_force, lay_out
+from fairhold.ledger.decision import Shortage as OfLeaf
+from fairhold.ledger.rows import in_force, lay_out, with_spent
+from fairhold.ledger.spending import used_up
 from fairhold.ledger.tables import NOBODY
-from fairhold.model.state import REASONS, Allocation, HeldUnits, Loan, Notice, Request, State
+from fairhold.model.siting import ANYWHERE, label_set
+from fairhold.model.state import REASONS, Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
 from fairhold.rules.victims import victim_order
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairhold.model.plan import Plan
+    from fairhold.ledger.rows import Rows
+    from fairhold.model.plan import Plan, ResourceGroup
 
 
 class Stop(NamedTuple):
@@ -33,19 +38,38 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
     force : resource group → policy entries in force, where it is not the calendar that says so (R-WINDOW-1)
     """
     forces = {group: in_force(plan, group, state.now) for group in plan.resource_groups} | dict(force or {})
-    books = {group: Books(lay_out(plan, group, forces[group])) for group in plan.resource_groups if forces[group]}
+    books = {group: Books(_rows(plan, group, forces[group], state)) for group in plan.resource_groups if forces[group]}
     for group, book in books.items():
         if state.previous_cycle is not None:
             before = in_force(plan, group, state.previous_cycle)
             book.before = before if before != book.rows.force else ()
-        resource_group = plan.resource_groups[group]
-        if resource_group.hosts:
-            for machine in resource_group.hosts:
-                row = transitions.add_host(book, machine.name, machine.slots)
-                transitions.set_host(book, row, up=machine.name not in state.hosts_down)
-        else:
-            transitions.add_host(book, "", state.slots.get(group, resource_group.slots))
+            book.ran = state.previous_cycle
+        _add_hosts(book, plan.resource_groups[group], state)
     _book_counts(books, state)
+    _book_requests(books, state)
+    for loan in state.borrowed:
+        book = books[loan.resource_group]
+        book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
+    _book_spent(books, state)
+    for short in state.shortages:
+        book = books[short.resource_group]
+        book.shortages[book.rows.row[short.consumer]] = OfLeaf(short.since, short.is_taking)
+    return books
+
+
+def _add_hosts(book: Books, resource_group: ResourceGroup, state: State) -> None:
+    """The hosts of a group; a plain number of slots is one without a name."""
+    if resource_group.hosts:
+        for machine in resource_group.hosts:
+            row = transitions.add_host(book, machine.name, machine.slots)
+            transitions.set_host(book, row, up=machine.name not in state.hosts_down)
+            transitions.label_host(book, row, label_set(machine.labels))
+    else:
+        transitions.add_host(book, "", state.slots.get(resource_group.name, resource_group.slots))
+
+
+def _book_requests(books: dict[str, Books], state: State) -> None:
+    """Requests, what they hold, what is kept for them, and all notices."""
     for request in state.requests:
         book = books[request.resource_group]
         transitions.submit(
@@ -57,6 +81,9 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
             priority=request.priority,
             submitted=request.submitted,
             user=request.user,
+            siting=request.siting,
+            time_limit=request.time_limit,
+            since=request.since,
         )
     of_request = {request.id: request for request in state.requests}
     row_of = {group: book.requests.row_of for group, book in books.items()}
@@ -72,10 +99,22 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
     for notice in state.notices:
         group = notice.resource_group
         _book_notice(books[group], notice, row_of[group])
-    for loan in state.borrowed:
-        book = books[loan.resource_group]
-        book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
-    return books
+
+
+def _book_spent(books: dict[str, Books], state: State) -> None:
+    """What consumers with budgets have used; who has none any more is left away."""
+    for (node, group), seconds in state.spent.items():
+        spending = books[group].spending
+        if spending is not None:
+            spending.set(node, seconds * SECOND, state.now)
+
+
+def _rows(plan: Plan, group: str, force: tuple[int, ...], state: State) -> Rows:
+    """The columns of a group, with the budgets used up that the state says are."""
+    rows = lay_out(plan, group, force)
+    used = {row: seconds * SECOND for (row, name), seconds in state.spent.items() if name == group}
+    spent = used_up(rows, used) if used else frozenset()
+    return with_spent(rows, spent) if spent else rows
 
 
 def _book_counts(books: dict[str, Books], state: State) -> None:
@@ -168,6 +207,12 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
         notices=tuple(notice for group, book in books.items() for notice in _notices(book, group)),
         held=tuple(row for book in books.values() for row in _held_units(book)),
         borrowed=tuple(loan for group, book in books.items() for loan in _loans(book, group)),
+        shortages=tuple(
+            Shortage(book.rows.node[leaf], group, *short)
+            for group, book in books.items()
+            for leaf, short in book.shortages.items()
+        ),
+        spent=state.spent,
         previous_cycle=state.now,
     )
 
@@ -183,6 +228,9 @@ def _request(book: Books, group: str, node: int, row: int) -> Request:
         priority=requests.priority[row],
         submitted=requests.submitted[row],
         user=requests.users[requests.user[row]],
+        time_limit=requests.time_limit[row],
+        since=None if requests.since[row] == requests.submitted[row] else requests.since[row],
+        siting=requests.siting.get(row, ANYWHERE),
     )
 
 

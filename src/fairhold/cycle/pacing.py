@@ -33,6 +33,10 @@ class Pacing:
         """A unit went to its leaf's next task; the quotas can wait a while."""
         self._ask(now if self.last is None else max(now, self.last + self.max_interval))
 
+    def not_after(self, instant: int) -> None:
+        """The cycle that ran has left something for one at an instant."""
+        self._ask(instant if self.last is None else max(instant, self.last + self.min_gap))
+
     def ran(self, now: int) -> None:
         """A cycle ran."""
         self.last = now

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.draft import new_draft
 from fairhold.ledger.snapshot import take_snapshot
 from fairhold.policy.registry import policy_of
+from fairhold.rules.gangs import settle_gangs
+from fairhold.rules.housing import bound_by_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +54,19 @@ def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched)
     """Only the quotas of one resource group: what everybody is entitled to, without moving anything."""
     on_stage("snapshot")
     snapshot = take_snapshot(books, now)
+    while True:
+        usable = snapshot.usable[:]
+        draft = settle_gangs(snapshot, partial(_divide, snapshot, on_stage))
+        fewer = bound_by_hosts(snapshot, draft, usable)
+        if fewer is None:
+            return CycleResult(snapshot, draft)
+        snapshot = fewer
+
+
+def _divide(snapshot: Snapshot, on_stage: Callable[[str], None]) -> Draft:
+    """The quotas by what the snapshot says."""
     draft = new_draft(snapshot)
-    for rule in policy_of(books.rows).quotas:
+    for rule in policy_of(snapshot.rows).quotas:
         on_stage(rule.__name__)
         rule(snapshot, draft)
-    return CycleResult(snapshot, draft)
+    return draft

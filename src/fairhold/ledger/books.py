@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
+from fairhold.ledger.spending import Spending
 from fairhold.ledger.tables import Allocations, Hosts, KeptUnits, Notices, Requests
 
 if TYPE_CHECKING:
+    from fairhold.ledger.decision import Shortage
     from fairhold.ledger.rows import Rows
 
 
@@ -20,6 +22,10 @@ class Books:
     rows    : the plan's side
     before  : the entries in force at the cycle before, where they are others than now; empty = they are the same
     borrowed : (borrower, lender) → units that a leaf uses of another's, as the cycle before has left it (R-LEND-4)
+    shortages : leaf → since when it misses units, where that matters, as the cycle before has left it (R-CONTROL-3)
+    ran     : instant of the cycle before, None = unknown
+    due     : instant at which a cycle may take back what the one before has left for later, None = it has left nothing
+    spending : what consumers with a budget have used; None = nobody has one
     demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
     """
 
@@ -28,20 +34,28 @@ class Books:
         "before",
         "borrowed",
         "demand",
+        "due",
         "held",
         "hosts",
         "keeps",
         "kept",
         "noticed",
         "notices",
+        "ran",
         "requests",
         "rows",
+        "shortages",
+        "spending",
     )
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.before: tuple[int, ...] = ()
         self.borrowed: dict[tuple[int, int], int] = {}
+        self.shortages: dict[int, Shortage] = {}
+        self.ran: int | None = None
+        self.due: int | None = None
+        self.spending = Spending(rows) if rows.controls.has_budgets else None
         self.demand = zeros(len(rows))
         self.held = zeros(len(rows))
         self.noticed = zeros(len(rows))

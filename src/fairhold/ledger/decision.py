@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.ledger import transitions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.ledger.books import Books
 
 
@@ -39,11 +41,26 @@ class Withdrawal(NamedTuple):
     units: int
 
 
+class Shortage(NamedTuple):
+    """A leaf that misses units, where something says when it takes them back (R-CONTROL-2, R-CONTROL-3).
+
+    since     : instant of the cycle since which it misses some without a break
+    is_taking : it takes them back, until it misses none
+    """
+
+    since: int
+    is_taking: bool
+
+
 class Decision(NamedTuple):
     """What one cycle decides for one resource group.
 
     pins  : units of notices that count for a switch of windows and can no longer be withdrawn (R-SWITCH-1)
     loans : (borrower, lender) → units, where they are others than before (R-LEND-4); None = they are the same
+    keeps : units held for gangs (R-HOLD-1), all of them, where they are others than before; None = they are the same
+    shortages : leaf → what it is short of, where they are others than before; None = they are the same
+    observed : notices that nobody is told of (R-CONTROL-4)
+    due   : the instant at which a cycle may take back what this one leaves for later, None = it leaves nothing
     """
 
     grants: tuple[Grant, ...] = ()
@@ -51,6 +68,26 @@ class Decision(NamedTuple):
     withdrawals: tuple[Withdrawal, ...] = ()
     pins: tuple[Withdrawal, ...] = ()
     loans: dict[tuple[int, int], int] | None = None
+    keeps: tuple[Grant, ...] | None = None
+    shortages: dict[int, Shortage] | None = None
+    observed: tuple[NoticeGiven, ...] = ()
+    due: int | None = None
+
+    def not_after(self, instant: int) -> Decision:
+        """The same, with another cycle due by an instant."""
+        return self._replace(due=instant if self.due is None else min(self.due, instant))
+
+    @property
+    def shown(self) -> tuple[tuple[int, int, int, int], ...]:
+        """What is observed but for its deadline, which every cycle puts off."""
+        return tuple((each.allocation, each.units, each.taker, each.reason) for each in self.observed)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the books are the same after it."""
+        moves = (self.grants, self.notices, self.withdrawals, self.pins)
+        others = (self.loans, self.keeps, self.shortages)
+        return not any(moves) and all(each is None for each in others)
 
 
 def apply(books: Books, decision: Decision, now: int) -> None:
@@ -59,7 +96,7 @@ def apply(books: Books, decision: Decision, now: int) -> None:
     book_notices(books, decision)
     for grant in decision.grants:
         transitions.grant(books, *grant, now)
-    book_rest(books, decision)
+    book_rest(books, decision, now)
 
 
 def book_withdrawals(books: Books, decision: Decision) -> list[int]:
@@ -72,10 +109,15 @@ def book_withdrawals(books: Books, decision: Decision) -> list[int]:
     return allocations
 
 
-def book_rest(books: Books, decision: Decision) -> None:
-    """Book who uses whose slots, and that a cycle has run since the last switch."""
+def book_rest(books: Books, decision: Decision, now: int) -> None:
+    """Book who uses whose slots and who misses some since when, and that a cycle has run since the last switch."""
     if decision.loans is not None:
         books.borrowed = dict(decision.loans)
+    if decision.shortages is not None:
+        books.shortages = dict(decision.shortages)
+    if decision.keeps is not None:
+        book_keeps(books, decision.keeps)
+    books.ran, books.due = now, decision.due
     books.before = ()
 
 
@@ -83,3 +125,13 @@ def book_notices(books: Books, decision: Decision) -> None:
     """Book the new notices."""
     for notice in decision.notices:
         transitions.give_notice(books, *notice)
+
+
+def book_keeps(books: Books, kept: Iterable[Grant]) -> None:
+    """Book what is held for gangs, and nothing else for leaves where units are held for gangs."""
+    keeps = books.keeps
+    for row in list(keeps.live):
+        if books.rows.settings(books.requests.leaf[keeps.request[row]]).hold_after is not None:
+            transitions.unkeep(books, row, keeps.units[row])
+    for each in kept:
+        transitions.keep(books, *each)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from fairhold.kernels.columns import Needs, zeros
 from fairhold.kernels.reclaim import Balance
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.amounts import Amounts
     from fairhold.ledger.snapshot import Snapshot
+
+
+class UnitsHeld(NamedTuple):
+    """Units that a leaf holds for a gang that has waited too long (R-HOLD-1).
+
+    until : instant by which the gang has all that it misses, None = not known
+    """
+
+    leaf: int
+    gang: int
+    units: int
+    until: int | None
 
 
 class Owning(NamedTuple):
@@ -42,17 +54,24 @@ class Draft:
     firm      : (rows,) of a leaf, what it may hold for sure, whatever rounding says (R-RECLAIM-5)
     owning    : parts of the quotas of `ownership`, None elsewhere
     exact     : row → exact share (R-EXACT-1); asked for only where rounding matters
+    most      : row → its share where every level is rounded up, likewise (R-PROTECT-1)
     planned   : planned shares of `share_ratio` (R-SHARE-3), None elsewhere
     planned_slots : (rows,) these rounded, where they are fixed (R-SHARE-7)
     filled    : exact amounts of one filling over all leaves (R-SHARE-4), None elsewhere
     held      : (rows,) units held, after the grants
     inside    : (rows,) idle units set aside in the subtree, after the grants
     own       : (rows,) of these, for the row itself
+    kept      : (rows,) of a leaf, units that are kept for its requests
+    collecting : leaf → its gangs for which units may be held, in order (R-HOLD-1); holds : how many, and until when
     idle      : idle units after the grants
+    waived    : (rows,) units that are missed and not taken back in this cycle, summed up the tree (R-CONTROL-2)
+    blocked   : slots beyond the quotas on whole hosts that consumers have for these (R-HOSTS-2)
+    claims    : leaf → hosts on which it gives units first (R-SITE-4)
     switched  : (rows,) units of a leaf that go because a switch has put it under another policy (R-SWITCH-1)
     bound     : (rows,) units of a leaf that go whatever is missing
     protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
     keep      : (rows,) what is not taken for others (R-KEEP-1)
+    later     : leaf → units that it is to give, left for a later cycle (R-CONTROL-1)
     balance   : who misses, can give, must give, lacks and gives what (R-RECLAIM)
     """
 
@@ -62,17 +81,25 @@ class Draft:
     firm: array[int]
     owning: Owning | None
     exact: Callable[[int], Fraction]
+    most: Callable[[int], int]
     planned: Amounts | None
     planned_slots: array[int]
     filled: Amounts | None
     held: array[int]
     inside: array[int]
     own: array[int]
+    kept: array[int]
+    collecting: dict[int, list[int]]
+    holds: tuple[UnitsHeld, ...]
     idle: int
+    waived: array[int]
+    blocked: int
+    claims: dict[int, set[int]]
     switched: array[int]
     bound: array[int]
     protected: array[int]
     keep: array[int]
+    later: dict[int, int]
     balance: Balance
     decision: Decision
 
@@ -88,21 +115,29 @@ def new_draft(snapshot: Snapshot) -> Draft:
         firm=zeros(rows),
         owning=None,
         exact=_nothing,
+        most=_nothing,
         planned=None,
         planned_slots=zeros(rows),
         filled=None,
         held=snapshot.held[:],
         inside=zeros(rows),
         own=zeros(rows),
+        kept=snapshot.kept,
+        collecting={},
+        holds=(),
         idle=snapshot.idle,
+        waived=zeros(rows),
+        blocked=0,
+        claims={},
         switched=zeros(rows),
         bound=snapshot.pinned[:],
         protected=zeros(rows),
         keep=zeros(rows),
+        later={},
         balance=Balance(*(zeros(rows) for _ in Balance._fields)),
         decision=Decision(),
     )
 
 
-def _nothing(row: int) -> Fraction:
+def _nothing(row: int) -> NoReturn:
     raise AssertionError(f"no rule has said what row {row} shares exactly")

@@ -21,14 +21,18 @@ class Lines:
     A request waits where it wants more units than it holds. One in the middle is found by bisection, and the usual
     one, the latest, goes to the end at once.
 
-    of : leaf → (-priority, user) → queue; empty queues are not kept
+    of    : leaf → (-priority, user) → queue; empty queues are not kept
+    gangs : leaf → requests with a minimum that wait in it
+    waiting : (leaf, user) → units that wait; 0 is not kept
     """
 
-    __slots__ = ("_requests", "of")
+    __slots__ = ("_requests", "gangs", "of", "waiting")
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self.of: dict[int, dict[tuple[int, int], Queue]] = {}
+        self.gangs: dict[int, dict[int, None]] = {}
+        self.waiting: dict[tuple[int, int], int] = {}
 
     def key(self, row: int) -> tuple[int, str, int]:
         """Place in its queue; the row tells requests of one name apart."""
@@ -37,12 +41,24 @@ class Lines:
     def update(self, row: int) -> None:
         """A request has changed what it wants or holds."""
         requests = self._requests
-        waits = requests.count[row] > requests.held[row]
-        if waits != bool(requests.queued[row]):
-            if waits:
+        units = requests.count[row] - requests.held[row]
+        if units > 0:
+            if not requests.queued[row]:
                 self._enter(row)
+            self._count(row, units)
+        else:
+            self.leave(row)
+
+    def _count(self, row: int, units: int) -> None:
+        requests = self._requests
+        if units != requests.queued[row]:
+            key = (requests.leaf[row], requests.user[row])
+            waiting = self.waiting.get(key, 0) + units - requests.queued[row]
+            requests.queued[row] = units
+            if waiting:
+                self.waiting[key] = waiting
             else:
-                self.leave(row)
+                del self.waiting[key]
 
     def _enter(self, row: int) -> None:
         requests = self._requests
@@ -55,7 +71,8 @@ class Lines:
                 queues[name] = deque(queue)
         else:
             queue.insert(bisect_left(queue, self.key(row), key=self.key), row)
-        requests.queued[row] = 1
+        if requests.minimum[row]:
+            self.gangs.setdefault(requests.leaf[row], {})[row] = None
 
     def leave(self, row: int) -> None:
         """A request waits no more, or is about to change its leaf, priority or place."""
@@ -72,4 +89,9 @@ class Lines:
             del queues[name]
             if not queues:
                 del self.of[requests.leaf[row]]
-        requests.queued[row] = 0
+        self._count(row, 0)
+        if requests.minimum[row]:
+            gangs = self.gangs[requests.leaf[row]]
+            del gangs[row]
+            if not gangs:
+                del self.gangs[requests.leaf[row]]

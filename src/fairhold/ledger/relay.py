@@ -26,6 +26,8 @@ def relay(books: Books, rows: Rows) -> array[int]:
     before = books.before or old.force
     books.before = () if before == rows.force else before
     books.rows = rows
+    if books.spending is not None:
+        books.spending.use(rows)
     if new == array("q", range(len(new))):
         return new
     for name in ("demand", "held", "noticed", "kept"):
@@ -40,8 +42,11 @@ def relay(books: Books, rows: Rows) -> array[int]:
         if taker != NOBODY:
             notices.taker[notice] = new[taker]
     books.borrowed = {(new[one], new[other]): units for (one, other), units in books.borrowed.items()}
+    books.shortages = _by_row(books.shortages, new)
     requests.holders = _by_row(requests.holders, new)
     requests.lines.of = _by_row(requests.lines.of, new)
+    requests.lines.waiting = {(new[leaf], user): units for (leaf, user), units in requests.lines.waiting.items()}
+    requests.lines.gangs = _by_row(requests.lines.gangs, new)
     requests.used_by = {(new[leaf], user): units for (leaf, user), units in requests.used_by.items()}
     return new
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.columns import PlanColumns, TreeColumns, zeros
+from fairhold.kernels.columns import PlanColumns, zeros
+from fairhold.ledger.controls import Controls
+from fairhold.ledger.layout import lay_tree
 from fairhold.ledger.lists import make_lists
+from fairhold.ledger.spent import LAST, weakened
 from fairhold.model.plan import ConsumerSettings
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.kernels.amounts import Amounts
+    from fairhold.kernels.columns import TreeColumns
     from fairhold.ledger.lists import Lists
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings, ResourceGroup
 
@@ -36,6 +40,7 @@ class Rows:
     node   : (rows,) the consumer's row in the plan's tree
     grace  : (rows,) reclaim grace in force in microseconds: the nearest node's, a policy entry's before the tree's
     configured : slots that the policy's consumers were planned for (S1.37)
+    spent  : rows of the plan's tree whose budgets are used up
     known  : entries in force → the columns then, of all windows that were seen; shared between them
     """
 
@@ -51,6 +56,7 @@ class Rows:
     grace: array[int]
     configured: int
     paths: tuple[str, ...]
+    spent: frozenset[int] = frozenset()
     known: dict[tuple[int, ...], Rows] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -142,10 +148,52 @@ class Rows:
         found.sort()
         return array("q", [each[2] for each in found]), array("q", [each[3] for each in found])
 
+    @cached_property
+    def spares_young(self) -> bool:
+        """Whether some units may not be reclaimed for others before they have run for a while."""
+        return any(each.min_runtime for entry in self.entries for each in entry.consumers.values())
+
+    @cached_property
+    def min_runtime(self) -> array[int]:
+        """(rows,) microseconds that a unit runs before it is reclaimed for others: the nearest node's (R-CONTROL-5)."""
+        least = zeros(len(self.node))
+        for row in range(1, len(self.node)) if self.spares_young else ():
+            settings = self.entries[self.chosen[row]].consumers.get(self.node[row], _DEFAULTS)
+            least[row] = least[self.tree.parent[row]] if settings.min_runtime is None else settings.min_runtime
+        return least
+
+    @cached_property
+    def controls(self) -> Controls:
+        """What bounds single consumers and their users."""
+        return Controls(self)
+
+    def stated(self, row: int) -> ConsumerSettings:
+        """What the policy entry states for a row."""
+        return self.entries[self.chosen[row]].consumers.get(self.node[row], _DEFAULTS)
+
+    def rank(self, row: int) -> int:
+        """The rank of a row, also while it is last because its budget is used up."""
+        return self.tree.rank[row] % LAST
+
+    @property
+    def packing(self) -> str:
+        """On which host a unit is put, one of PACKINGS."""
+        return self.entry.settings.packing
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether a whole host goes to one consumer (R-HOSTS-1)."""
+        return self.packing == "exclusive"
+
     @property
     def is_flat(self) -> bool:
         """Whether all leaves share as one list, whatever their branches (R-SHARE-4, R-SHARE-9)."""
         return self.entry.policy == "share_ratio" and self.entry.settings.enforce == "leaf"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether planned shares are all that the quotas give (R-SHARE-7)."""
+        return self.entry.policy == "share_ratio" and self.entry.settings.entitlement == "fixed"
 
     @cached_property
     def planned(self) -> dict[int, Amounts]:
@@ -221,17 +269,25 @@ def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, .
 
 
 def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:
-    """The columns of the same group with other entries in force; made once."""
+    """The columns of the same group with other entries in force; made once, where no budget is used up."""
+    if rows.spent:
+        return replace(lay_out(rows.source, rows.group.name, force, rows.spent), known=rows.known)
     rows.known.setdefault(rows.force, rows)
     if force not in rows.known:
         rows.known[force] = replace(lay_out(rows.source, rows.group.name, force), known=rows.known)
     return rows.known[force]
 
 
-def lay_out(plan: Plan, group: str, force: tuple[int, ...] = ()) -> Rows:
+def with_spent(rows: Rows, spent: frozenset[int]) -> Rows:
+    """The columns of the same group with the budgets of other consumers used up."""
+    return replace(lay_out(rows.source, rows.group.name, rows.force, spent), known=rows.known)
+
+
+def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozenset[int] = frozenset()) -> Rows:
     """The columns of one resource group; raises KeyError where no policy shares it.
 
     force : positions under `policies:` of the entries in force; none = as `in_force` without an instant
+    spent : rows of the plan's tree whose budgets, where they have one in force, are used up
     """
     force = force or in_force(plan, group)
     if not force:
@@ -242,29 +298,24 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = ()) -> Rows:
     of_node = zeros(len(tree))
     if len(entries) > 1:
         of_node = array("q", map(places.index, entries_of_consumers(plan, group, force)))
-    settings = [entries[of_node[node]].consumers.get(node, _DEFAULTS) for node in range(len(tree))]
+    stated = [entries[of_node[node]].consumers.get(node, _DEFAULTS) for node in range(len(tree))]
+    used_up = {node: budget for node in spent if (budget := stated[node].budget) is not None}
+    settings = stated
+    if used_up:
+        settings = weakened(tree, stated, used_up, [entries[at].policy == "ownership" for at in of_node])
 
     def rank_of(node: int) -> int:
-        stated = settings[node].rank if settings[node].rank is not None else tree.rank[node]
-        return plan.default_rank if stated is None else stated
+        rank = settings[node].rank if settings[node].rank is not None else tree.rank[node]
+        is_last = node in used_up and used_up[node].then == "lowest_rank"
+        return (plan.default_rank if rank is None else rank) + (LAST if is_last else 0)
 
-    node = array("q", [0])
-    columns = TreeColumns(array("q", [-1]), array("q"), array("q"), array("q", [0]), array("q"))
-    for row, at in enumerate(node):  # grows while it is read: breadth first
-        children = sorted(tree.children[at], key=rank_of)  # stable: plan order among equal ranks
-        columns.first.append(len(node))
-        columns.end.append(len(node) + len(children))
-        node.extend(children)
-        columns.parent.extend([row] * len(children))
-        columns.rank.extend(map(rank_of, children))
-    columns.path.extend(_depth_first(columns))
-
+    node, columns = lay_tree(tree, rank_of)
     grace = zeros(len(node))
     for row in range(1, len(node)):
-        stated = settings[node[row]].grace
-        if stated is None:
-            stated = tree.grace[node[row]]
-        grace[row] = grace[columns.parent[row]] if stated is None else stated
+        own = settings[node[row]].grace
+        if own is None:
+            own = tree.grace[node[row]]
+        grace[row] = grace[columns.parent[row]] if own is None else own
     resource_group = plan.resource_groups[group]
     planned = PlanColumns(
         owned=array("q", [settings[at].owned for at in node]),
@@ -274,13 +325,12 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = ()) -> Rows:
     planned.owned[0], planned.reserved[0], planned.limit[0] = 0, 0, UNLIMITED
     configured = resource_group.configured_slots
     if configured is None:
-        configured = sum(planned.owned[row] for row in range(columns.first[0], columns.end[0]))
+        configured = sum(stated[at].owned for at in tree.children[0])
     ratio = array("q", [_ratio(entries[of_node[at]].policy, settings[at]) for at in node])
     ratio[0] = 0
     chosen = array("q", [of_node[at] for at in node])
-    return Rows(
-        plan, force, resource_group, entries, chosen, columns, planned, ratio, node, grace, configured, tree.paths
-    )
+    same = (plan, force, resource_group, entries, chosen)
+    return Rows(*same, columns, planned, ratio, node, grace, configured, tree.paths, spent)
 
 
 def entries_of_consumers(plan: Plan, group: str, force: tuple[int, ...]) -> list[int]:
@@ -307,14 +357,3 @@ def entries_of_consumers(plan: Plan, group: str, force: tuple[int, ...]) -> list
 
 def _ratio(policy: str, stated: ConsumerSettings) -> int:
     return _UNSTATED_RATIO.get(policy, 0) if stated.share_ratio is None else stated.share_ratio
-
-
-def _depth_first(tree: TreeColumns) -> list[int]:
-    """Rows in path order; a stack of our own, because a path may be thousands of levels deep."""
-    order = []
-    stack = [0]
-    while stack:
-        row = stack.pop()
-        order.append(row)
-        stack.extend(range(tree.end[row] - 1, tree.first[row] - 1, -1))
-    return order

@@ -11,6 +11,7 @@ from fairhold.kernels import _jit
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.rollup import roll_up
 from fairhold.kernels.select import leaves_where_more
+from fairhold.ledger.wanting import demand_that_counts
 from fairhold.model.state import REASONS
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Snapshot:
     slots    : slots of the group now
     apart    : slots of these that `ownership` owns beside `hybrid` (0 where nothing is mixed, R-MIX-2)
     demand, held, noticed, kept : (rows,) units; demand and held are rolled up to the parents
+    counted  : (rows,) the demand that counts as need, rolled up (R-USER-1, R-BUDGET-2, R-GANG-1)
+    usable   : (rows,) of a leaf, what of that it could use: its need is made of it (R-HOSTS-2, R-GANG-1)
+    most     : (rows,) of a leaf, the most of a fixed share that it could use (R-GANG-1)
     pinned   : (rows,) units of a leaf whose notice is never withdrawn
     compiled : whether kernels run compiled on it
     """
@@ -42,6 +46,9 @@ class Snapshot:
     held: array[int]
     noticed: array[int]
     kept: array[int]
+    counted: array[int]
+    usable: array[int]
+    most: array[int]
     pinned: array[int]
     compiled: bool
 
@@ -90,11 +97,12 @@ class Snapshot:
 def take_snapshot(books: Books, now: int) -> Snapshot:
     """Freeze the books for one cycle."""
     rows = books.rows
-    demand, held = array("q", books.demand), array("q", books.held)
-    slots = books.slots
+    demand, held, counted = array("q", books.demand), array("q", books.held), demand_that_counts(books)
     compiled = _jit.fits(len(rows), 0)
     roll_up.run(compiled, rows.tree, demand)
     roll_up.run(compiled, rows.tree, held)
+    roll_up.run(compiled, rows.tree, counted)
+    slots = books.slots
     if compiled:
         compiled = _jit.fits(len(rows), _largest_product(rows, slots, demand[0], held[0]))
     return Snapshot(
@@ -106,6 +114,9 @@ def take_snapshot(books: Books, now: int) -> Snapshot:
         held,
         array("q", books.noticed),
         array("q", books.kept),
+        counted,
+        counted[:],
+        counted[:],
         _pinned(books),
         compiled,
     )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
 
 from fairhold.ledger.lines import Lines
 
+if TYPE_CHECKING:
+    from fairhold.model.siting import Siting
+
 NOBODY = -1
+NO_USER = 0
+"""Place among the users of the one without a name."""
 
 
 class Table:
@@ -44,15 +50,17 @@ class Table:
 class Requests(Table):
     """Wishes of leaves for units.
 
-    leaf, count, minimum, priority, submitted, held, noticed, user, queued : (requests,)
+    leaf, count, minimum, priority, submitted, held, noticed, user, queued, time_limit, since : (requests,)
         `count` units are wanted, running ones included; `held` of them are held, `noticed` of these under notice;
         a gang runs with at least `minimum` units or not at all (0: no gang); `user` is a position in `users`;
-        `queued` is 1 where the request stands in `lines`
+        `queued` units of it wait in `lines`; a unit runs `time_limit` microseconds at most (0: any time);
+        `since` is the instant since which it could be served
     id      : (requests,) name of the request; empty for the one request that stands for a leaf's plain counts
     users   : names, the nameless one first
     holders : leaf → its requests that hold units
     used_by : (leaf, user) → units that the user's requests hold there
     lines   : who waits in front of whom
+    siting  : request → what it says of hosts, of those that say anything
     """
 
     __slots__ = (
@@ -66,7 +74,10 @@ class Requests(Table):
         "noticed",
         "priority",
         "queued",
+        "since",
+        "siting",
         "submitted",
+        "time_limit",
         "used_by",
         "user",
         "user_of",
@@ -74,15 +85,19 @@ class Requests(Table):
     )
 
     def __init__(self) -> None:
-        super().__init__("leaf", "count", "minimum", "priority", "submitted", "held", "noticed", "user", "queued")
+        super().__init__(
+            *("leaf", "count", "minimum", "priority", "submitted", "held", "noticed", "user", "queued"),
+            *("time_limit", "since"),
+        )
         for name, column in self.columns.items():
             setattr(self, name, column)
         self.id: list[str] = []
         self.users = [""]
-        self.user_of = {"": 0}
+        self.user_of = {"": NO_USER}
         self.holders: dict[int, dict[int, None]] = {}
         self.used_by: dict[tuple[int, int], int] = {}
         self.lines = Lines(self)
+        self.siting: dict[int, Siting] = {}
 
     @property
     def by_leaf(self) -> dict[int, list[int]]:
@@ -114,6 +129,8 @@ class Requests(Table):
     noticed: array[int]
     user: array[int]
     queued: array[int]
+    time_limit: array[int]
+    since: array[int]
 
 
 class Allocations(Table):
@@ -176,9 +193,10 @@ class Hosts(Table):
     name   : (hosts,)
     row_of : name → row
     closed : rows of hosts that start nothing: what is given back there is idle for nobody
+    labels : row → what can be asked for of a host, see `label_set`; hosts without labels are left out
     """
 
-    __slots__ = ("closed", "kept", "name", "row_of", "slots", "up", "used")
+    __slots__ = ("closed", "kept", "labels", "name", "row_of", "slots", "up", "used")
 
     def __init__(self) -> None:
         super().__init__("slots", "used", "kept", "up")
@@ -187,6 +205,7 @@ class Hosts(Table):
         self.name: list[str] = []
         self.row_of: dict[str, int] = {}
         self.closed: set[int] = set()
+        self.labels: dict[int, frozenset[str]] = {}
 
     slots: array[int]
     used: array[int]

@@ -9,10 +9,12 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from fairhold.model.siting import ANYWHERE
 from fairhold.model.state import REASONS
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
+    from fairhold.model.siting import Siting
 
 WINDOW = REASONS.index("window")
 
@@ -24,6 +26,13 @@ def add_host(books: Books, name: str, slots: int) -> int:
     books.hosts.name.append(name)
     books.hosts.row_of[name] = row
     return row
+
+
+def label_host(books: Books, host: int, labels: frozenset[str]) -> None:
+    """A host has other labels; what runs there stays."""
+    books.hosts.labels.pop(host, None)
+    if labels:
+        books.hosts.labels[host] = labels
 
 
 def set_host(
@@ -52,14 +61,26 @@ def submit(
     priority: int = 0,
     submitted: int = 0,
     user: str = "",
+    time_limit: int = 0,
+    since: int | None = None,
+    siting: Siting = ANYWHERE,
 ) -> int:
-    """A leaf asks for `count` units; returns the request's row."""
+    """A leaf asks for `count` units; returns the request's row.
+
+    time_limit : microseconds that a unit runs at most, 0 = any time
+    since      : since when it could be served, None = since it was submitted
+    siting     : what it says of hosts
+    """
     requests = books.requests
-    row = requests.add(leaf, count, minimum, priority, submitted, 0, 0, requests.user_row(user), 0)
+    since = submitted if since is None else since
+    user_row = requests.user_row(user)
+    row = requests.add(leaf, count, minimum, priority, submitted, 0, 0, user_row, 0, time_limit, since)
     if row == len(requests.id):
         requests.id.append(name)
     else:
         requests.id[row] = name
+    if siting != ANYWHERE:
+        requests.siting[row] = siting
     if count:
         books.demand[leaf] += count
         requests.lines.update(row)
@@ -116,6 +137,7 @@ def forget(books: Books, request: int) -> None:
     for row in [row for row in books.keeps.live if books.keeps.request[row] == request]:
         unkeep(books, row, books.keeps.units[row])
     requests.id[request] = ""
+    requests.siting.pop(request, None)
     requests.drop(request)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.model.siting import ANYWHERE
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from fairhold.model.siting import Siting
 
 
 class Needed(NamedTuple):
@@ -43,6 +46,7 @@ class Job:
     stdin       : file that each task reads, empty = none
     signal      : name of the one that tells a task of a reclaim
     lead        : microseconds before the deadline at which it is sent, 0 = at once
+    siting      : what it says of hosts
     """
 
     name: str
@@ -66,3 +70,4 @@ class Job:
     stdin: str = ""
     signal: str = "TERM"
     lead: int = 0
+    siting: Siting = ANYWHERE

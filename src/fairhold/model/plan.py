@@ -10,12 +10,14 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.model.budget import Budget
     from fairhold.model.calendar import Calendar
     from fairhold.model.tree import ConsumerTree
-    from fairhold.model.window import Span
+    from fairhold.model.window import Span, Zone
 
 VICTIM_ORDERS = ("youngest", "oldest", "lowest_priority")
 WITHIN = ("users", "fifo")
+PACKINGS = ("stacked", "balanced", "exclusive")
 AUTO = -1
 """A lead as long as the longest grace."""
 ENFORCED = ("leaf", "parent")
@@ -24,10 +26,11 @@ ENTITLEMENTS = ("planned", "workload", "fixed")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A machine of a resource group with its number of slots."""
+    """A machine of a resource group with its number of slots, and labels that requests can ask for."""
 
     name: str
     slots: int
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,10 @@ class ConsumerSettings:
     share_ratio : weight in a share pool, None = what the policy takes for it (SPEC §5)
     lend_to     : who may use what is owned and not needed (`ownership`, SPEC §4)
     borrow_from : whose slots may be used, in the order in which they are asked (`ownership`, SPEC §4)
+    budget      : what may be used in every period, None = any amount
+    max_run_time : microseconds that an attempt may run, 0 = any time, None = as the nearest consumer above says
+    user_limit  : units that one user may hold in a leaf, None = as the nearest consumer above says
+    min_runtime : microseconds that a unit runs before it is reclaimed for others, None = the nearest node's above
     """
 
     owned: int = 0
@@ -79,6 +86,10 @@ class ConsumerSettings:
     share_ratio: int | None = None
     lend_to: tuple[Peer, ...] = ()
     borrow_from: tuple[Peer, ...] = ()
+    budget: Budget | None = None
+    max_run_time: int | None = None
+    user_limit: int | None = None
+    min_runtime: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +98,17 @@ class PolicySettings:
 
     distribute_evenly   : EGO_HYBRID_EVENLY_DISTRIBUTE_SLOTS (S1.81)
     disable_reclaim_own : EGO_DISABLE_RECLAIM_HYBRID_OWN (S1.65)
-    packing             : which host a unit is put on
+    packing             : which host a unit is put on, one of PACKINGS; the same for the whole group
     victims             : who inside a leaf gives first, one of VICTIM_ORDERS
     within              : whose turn it is inside a leaf among requests of one priority, one of WITHIN
     enforce             : at which level share ratios hold, one of ENFORCED (`share_ratio`, S3.2, S3.10)
     entitlement         : what a leaf can take back, one of ENTITLEMENTS (`share_ratio`, S3.7)
     lead                : microseconds before its window opens from which units are reclaimed for it, or AUTO (SPEC §9)
+    max_reclaims        : most units that its consumers are newly told to give back in one cycle, None = no bound
+    dead_zone           : a leaf that misses so many units or fewer takes none back
+    await_ends          : microseconds for which a leaf misses units before it takes them back
+    hold_after          : microseconds for which a gang waits before units are held for it, None = none ever are
+    observe_only        : what its consumers should give back is decided and shown, and nobody is told to
     """
 
     distribute_evenly: bool = False
@@ -103,6 +119,11 @@ class PolicySettings:
     enforce: str = "leaf"
     entitlement: str = "planned"
     lead: int = 0
+    max_reclaims: int | None = None
+    dead_zone: int = 0
+    await_ends: int = 0
+    observe_only: bool = False
+    hold_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +154,7 @@ class Plan:
     resource_groups : by name, in plan order
     policies     : in plan order
     calendar     : which entries are in force when; None = no entry has a window, all are in force always
+    zone         : the time zone in numbers, where a consumer has a budget
     """
 
     cluster: str
@@ -142,3 +164,4 @@ class Plan:
     resource_groups: Mapping[str, ResourceGroup]
     policies: tuple[PolicyEntry, ...]
     calendar: Calendar | None = None
+    zone: Zone | None = None

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fairhold.model.siting import ANYWHERE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from fairhold.model.siting import Siting
 
 REASONS = ("quota", "limit", "window", "lost")
 
@@ -21,6 +25,9 @@ class Request:
     priority  : inside the leaf, larger first
     submitted : instant
     user      : who asks, may be empty
+    time_limit : microseconds that a unit runs at most, 0 = any time
+    since     : instant since which it could be served, None = since it was submitted
+    siting    : what it says of hosts
     """
 
     id: str
@@ -31,6 +38,9 @@ class Request:
     priority: int = 0
     submitted: int = 0
     user: str = ""
+    time_limit: int = 0
+    since: int | None = None
+    siting: Siting = ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,21 @@ class Loan:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortage:
+    """A leaf that misses units, where the plan says when it takes them back.
+
+    consumer  : row of the leaf
+    since     : instant of the cycle since which it misses some without a break
+    is_taking : it takes them back, until it misses none
+    """
+
+    consumer: int
+    resource_group: str
+    since: int
+    is_taking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HeldUnits:
     """Freed units on a host that are kept for one request."""
 
@@ -100,6 +125,8 @@ class State:
     demand         : (row, resource group) → units wanted now, running ones included
     allocated      : (row, resource group) → units held
     borrowed       : who uses whose slots, as the cycle before has left it
+    shortages      : who misses units since when, as the cycle before has left it
+    spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
     previous_cycle : instant of the cycle before, None = unknown
     """
 
@@ -113,4 +140,6 @@ class State:
     notices: tuple[Notice, ...] = ()
     held: tuple[HeldUnits, ...] = ()
     borrowed: tuple[Loan, ...] = ()
+    shortages: tuple[Shortage, ...] = ()
+    spent: Mapping[tuple[int, str], int] = field(default_factory=dict)
     previous_cycle: int | None = None

@@ -13,7 +13,7 @@ DONE, FAILED, CANCELLED, AGAIN, LATER = "done", "failed", "cancelled", "again", 
 
 
 class JobAdded(NamedTuple):
-    """A job was accepted; fields as in `JobSubmitted`; tasks: how many."""
+    """A job was accepted; fields as in `JobSubmitted`; tasks: how many; siting: empty = any host will do."""
 
     job: str
     consumer: str
@@ -27,6 +27,8 @@ class JobAdded(NamedTuple):
     backoff: int = 0
     hold: str | None = None
     after: tuple[tuple[str, str], ...] = ()
+    siting: tuple[tuple[str, ...] | str, ...] = ()
+    time_limit: int = 0
 
 
 class JobDropped(NamedTuple):
@@ -162,6 +164,7 @@ class MachineSeen(NamedTuple):
     machine: str
     boot: str
     spool: str = ""
+    labels: tuple[str, ...] = ()
 
 
 class MachineMissed(NamedTuple):
@@ -204,6 +207,13 @@ class WindowOpened(NamedTuple):
     entries: tuple[int, ...]
 
 
+class BudgetsSpent(NamedTuple):
+    """The budgets of these consumers are used up in a resource group, and of no others; consumers: paths."""
+
+    resource_group: str
+    consumers: tuple[str, ...]
+
+
 class Pinned(NamedTuple):
     """The notice of an attempt counts for a switch of windows: it can no longer be withdrawn."""
 
@@ -215,6 +225,20 @@ class LoansCounted(NamedTuple):
 
     resource_group: str
     loans: tuple[tuple[str, str, int], ...]
+
+
+class ShortagesCounted(NamedTuple):
+    """Others miss units than before; shortages: path of the leaf, since when, whether it takes them back."""
+
+    resource_group: str
+    shortages: tuple[tuple[str, int, bool], ...]
+
+
+class Kept(NamedTuple):
+    """What is held for gangs that have waited too long; held: id of the gang's request, host, units."""
+
+    resource_group: str
+    held: tuple[tuple[str, str, int], ...]
 
 
 class CycleRan(NamedTuple):
@@ -249,8 +273,11 @@ Change = (
     | MachineRefused
     | Paused
     | WindowOpened
+    | BudgetsSpent
     | Pinned
     | LoansCounted
+    | ShortagesCounted
+    | Kept
     | CycleRan
 )
 KINDS: dict[str, type[Change]] = {kind.__name__: kind for kind in get_args(Change)}

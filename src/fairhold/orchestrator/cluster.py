@@ -8,13 +8,15 @@ from weakref import WeakSet
 
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
+from fairhold.model.siting import siting_of
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.budgets import hold, move_held
 from fairhold.orchestrator.due import Due
-from fairhold.orchestrator.hosts import HostRecord, MachineRecord
-from fairhold.orchestrator.loans import count_cycle, count_loans, pin
+from fairhold.orchestrator.hosts import HostRecord, MachineRecord, label_machine
+from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
-from fairhold.orchestrator.windows import open_window
+from fairhold.orchestrator.windows import BY_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,10 +37,8 @@ class Cluster:
     books    : resource group → its books
     jobs     : name → record; attempts : number → record of what runs
     hosts    : (resource group, host) → record; machines : name → record
-    paused   : resource group → (grants, reclaims) that are paused
-    due      : new tries of tasks and machines, and the ends of drains
-    cycles   : how many ran
-    forgets  : whether jobs that are over are forgotten
+    paused   : resource group → (grants, reclaims) that are paused; due : new tries, ends of drains
+    cycles   : how many ran; forgets : whether jobs that are over are forgotten
     ended, ended_jobs : what the event before has ended, for who keeps an archive
     freezings : are told of changes before they are applied; one that nobody holds any more is gone from here
     own      : name of the host that is the service's own machine, which is the machine without a name
@@ -60,7 +60,7 @@ class Cluster:
         self.paused: dict[str, tuple[bool, bool]] = {}
         self.due = Due(self.jobs, self.attempts, self.machines)
         self.cycles = 0
-        self.next_attempt = 1
+        self.next_attempt, self.now = 1, 0
         self.forgets = forgets
         self.freezings: WeakSet[Freezing] = WeakSet()
         self.job_of: dict[str, list[JobRecord | None]] = {group: [] for group in self.books}
@@ -75,6 +75,7 @@ class Cluster:
         if self.freezings:
             for freezing in self.freezings:
                 freezing.before(change)
+        self.now = now
         _APPLY[type(change)](self, change, now)
 
     # Jobs
@@ -87,46 +88,44 @@ class Cluster:
         for needed in dict.fromkeys(needed for needed, _ in change.after):
             if not self.jobs[needed].is_over:
                 self.dependents.setdefault(needed, {})[change.job] = None
-        self.take_in(job, 0, ())
+        self.take_in(job, 0, {})
         self.ask(job)
 
-    def add_request(self, job: JobRecord, count: int, name: str) -> int:
+    def add_request(self, job: JobRecord, count: int, name: str, since: int | None = None) -> int:
         """A new request of a job, for so many single units or, of another name than the job's, for one gang."""
         request = transitions.submit(
-            self.books[job.resource_group],
-            job.leaf,
-            count,
+            *(self.books[job.resource_group], job.leaf, count),
             name=name,
             minimum=count if name != job.name else 0,
             priority=job.priority,
             submitted=job.submitted,
             user=job.terms.user,
+            siting=siting_of(job.terms.siting),
+            time_limit=job.terms.time_limit,
+            since=since,
         )
         job_of = self.job_of[job.resource_group]
-        if request == len(job_of):
-            job_of.append(job)
-        else:
-            job_of[request] = job
+        job_of[request : request + 1] = [job]
         return request
 
-    def take_in(self, job: JobRecord, gangs_made: int, gangs: Iterable[str]) -> None:
-        """The requests of a job that was before: its single units, or the gangs that wait."""
+    def take_in(self, job: JobRecord, gangs_made: int, gangs: Mapping[str, int]) -> None:
+        """The requests of a job that was before: its single units, or the gangs that wait, each since an instant."""
         if job.units == 1:
             job.request = self.add_request(job, job.running + job.startable, job.name)
             return
         job.gangs, job.gangs_made = [], gangs_made
         self._with_gangs[job.resource_group][job.name] = job
-        for name in gangs:
-            self.add_gang(job, name)
+        for name, since in gangs.items():
+            self.add_gang(job, name, since)
 
     def with_gangs(self, group: str) -> Iterable[JobRecord]:
         """The jobs of a resource group whose tasks are gangs."""
         return self._with_gangs[group].values()
 
-    def add_gang(self, job: JobRecord, name: str) -> None:
-        """A gang of a job waits from now on."""
+    def add_gang(self, job: JobRecord, name: str, since: int) -> None:
+        """A gang of a job waits since an instant."""
         assert job.gangs is not None
-        insort(job.gangs, (name, self.add_request(job, job.units, name)))
+        insort(job.gangs, (name, self.add_request(job, job.units, name, since)))
 
     def ask(self, job: JobRecord) -> None:
         """Let the books know what a job wants now."""
@@ -141,7 +140,7 @@ class Cluster:
             self._unask(job, job.gangs.pop()[1])
         while len(job.gangs) < wanted:
             job.gangs_made += 1
-            self.add_gang(job, f"{job.name}[{job.gangs_made}]")
+            self.add_gang(job, f"{job.name}[{job.gangs_made}]", self.now)
 
     def _unask(self, job: JobRecord, request: int) -> None:
         transitions.forget(self.books[job.resource_group], request)
@@ -171,10 +170,9 @@ class Cluster:
         for request in self.requests(job):
             transitions.rank(self.books[job.resource_group], request, change.priority)
 
-    def _move(self, change: say.JobMoved, _now: int) -> None:
+    def _move(self, change: say.JobMoved, now: int) -> None:
         job = self.jobs[change.job]
-        books = self.books[job.resource_group]
-        job.leaf = books.rows.by_path[change.consumer]
+        books = move_held(self, job, change.consumer, now)
         for request in self.requests(job):
             transitions.move(books, request, job.leaf)
 
@@ -217,6 +215,7 @@ class Cluster:
         )
         for allocation in attempt.allocations:
             self.attempt_of[group][allocation] = attempt
+        hold(self.books[group], attempt.job.leaf, attempt.units, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
 
@@ -267,10 +266,11 @@ class Cluster:
     def _stop(self, change: say.Stopping, _now: int) -> None:
         self.attempts[change.attempt].stopping = change.reason
 
-    def _end(self, change: say.Ended, _now: int) -> None:
+    def _end(self, change: say.Ended, now: int) -> None:
         attempt = self.ended[change.attempt] = self.attempts.pop(change.attempt)
         job, group = attempt.job, attempt.job.resource_group
         books = self.books[group]
+        hold(books, job.leaf, -attempt.units, now)
         job.finish(change.attempt)
         job.settle(attempt, change)
         if change.then == say.LATER:
@@ -339,6 +339,7 @@ class Cluster:
     def _see(self, change: say.MachineSeen, _now: int) -> None:
         machine = self.machine(change.machine)
         machine.boot, machine.spool, machine.is_silent = change.boot, change.spool, False
+        label_machine(self, change.machine, change.labels)
         self._fit_machine(change.machine, is_unknown=False)
 
     def _miss(self, change: say.MachineMissed, _now: int) -> None:
@@ -393,8 +394,6 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.MachineShut: Cluster._shut,
     say.MachineRefused: Cluster._refuse,
     say.Paused: Cluster._pause,
-    say.WindowOpened: open_window,
-    say.Pinned: pin,
-    say.LoansCounted: count_loans,
-    say.CycleRan: count_cycle,
+    **BY_TIME,
+    **BY_CYCLES,
 }

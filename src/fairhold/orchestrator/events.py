@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.model.siting import ANYWHERE
+
+if TYPE_CHECKING:
+    from fairhold.model.siting import Siting
 
 
 class Outcome(Enum):
@@ -94,6 +99,7 @@ class MachineReported:
     last    : largest number of an attempt that it has ever started
     held    : every attempt that it has not been told to forget
     spool   : identity of where it keeps them
+    labels  : of its host, beside those of the plan, which come first
     """
 
     machine: str
@@ -101,6 +107,7 @@ class MachineReported:
     last: int
     held: tuple[Held, ...] = ()
     spool: str = ""
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +158,8 @@ class JobSubmitted:
     backoff    : microseconds before its first new try, twice as long before each later one
     is_held    : it waits for a release
     after      : jobs that must be over before
+    siting     : what its tasks say of hosts
+    time_limit : microseconds that an attempt may run, 0 = any time
     """
 
     job: str
@@ -165,6 +174,8 @@ class JobSubmitted:
     backoff: int = 0
     is_held: bool = False
     after: tuple[Dependency, ...] = ()
+    siting: Siting = ANYWHERE
+    time_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
+from fairhold.ledger.decision import Shortage
+from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
 from fairhold.orchestrator.changes import JobAdded
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.loans import told
+from fairhold.orchestrator.hosts import label_machine
+from fairhold.orchestrator.keeping import freeze_kept, restore_kept
+from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
 
@@ -53,8 +57,28 @@ class Columns:
         return {
             "jobs": [self.names, self.places, self.submitted],
             "changed": self.changed,
-            "terms": [[*each[1:-1], [list(need) for need in each.after]] for each in self.terms],
+            "terms": [_terms(each) for each in self.terms],
         }
+
+
+def _terms(terms: JobAdded) -> list[Any]:
+    """Terms of a job but its name; what it says of hosts only where it does."""
+    *same, _after, siting, limit = terms[1:]
+    more = [_lists(siting), limit] if limit else [_lists(siting)] if siting else []
+    return [*same, [list(needed) for needed in terms.after], *more]
+
+
+def _lists(values: Iterable[Any]) -> list[Any]:
+    return [list(each) if isinstance(each, tuple) else each for each in values]
+
+
+def _added(fields: list[Any]) -> JobAdded:
+    """The reverse of `_terms`."""
+    at = JobAdded._fields.index("after") - 1
+    after = tuple((job, on) for job, on in fields[at])
+    said, *limit = fields[at + 1 :] or [[]]
+    siting = tuple(tuple(each) if isinstance(each, list) else each for each in said)
+    return JobAdded._make(["", *fields[:at], after, siting, *(limit or [0])])
 
 
 def freeze(cluster: Cluster) -> Document:
@@ -74,7 +98,10 @@ def freeze_rest(cluster: Cluster) -> Document:
         "notices": _in_order(cluster),
         "hosts": [[*name, host.slots, host.is_up, host.planned] for name, host in cluster.hosts.items()],
         "machines": [
-            [name, each.boot, each.is_silent, each.shut, each.refusals, each.spool, each.pauses, each.try_at]
+            [
+                *(name, each.boot, each.is_silent, each.shut, each.refusals, each.spool, each.pauses, each.try_at),
+                *([list(each.labels)] if each.labels else []),
+            ]
             for name, each in cluster.machines.items()
         ],
         "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
@@ -89,7 +116,18 @@ def freeze_rest(cluster: Cluster) -> Document:
             for group, books in cluster.books.items()
             if books.borrowed
         },
+        **freeze_spending(cluster.books),
+    } | (_shortages(cluster) | freeze_kept(cluster))
+
+
+def _shortages(cluster: Cluster) -> Document:
+    """Who misses units since when, of groups where that matters."""
+    found = {
+        group: [list(short) for short in shortages_told(books, books.shortages)]
+        for group, books in cluster.books.items()
+        if books.shortages
     }
+    return {"shortages": found} if found else {}
 
 
 def changed_of(cluster: Cluster, job: JobRecord) -> Document:
@@ -110,7 +148,9 @@ def changed_of(cluster: Cluster, job: JobRecord) -> Document:
     if job.is_cancelled:
         more["is_cancelled"] = True
     if job.gangs_made:
-        more["gangs"] = [job.gangs_made, [name for name, _ in job.gangs or ()]]
+        waiting = job.gangs or []
+        since = cluster.books[job.resource_group].requests.since
+        more["gangs"] = [job.gangs_made, [name for name, _ in waiting], [since[row] for _, row in waiting]]
     return more
 
 
@@ -167,11 +207,10 @@ class _Thawing:
     ) -> None:
         self.document = document
         self.moved = moved
-        self.terms = [
-            JobAdded._make(["", *each[:-1], tuple((job, on) for job, on in each[-1])]) for each in document["terms"]
-        ]
+        self.terms = [_added(each) for each in document["terms"]]
         self.leaves: dict[tuple[str, str], int | None] = {}
         self.books = books
+        restore_spent(books, document, self._node)
         self.own, self.forgets = own, forgets
         self.home = [self._row(terms.resource_group, terms.consumer) for terms in self.terms]
 
@@ -194,6 +233,9 @@ class _Thawing:
         for group, host in cluster.hosts:
             cluster.fit(group, host)
         self._loans()
+        self._shortages()
+        restore_kept(cluster, self.document)
+        restore_meters(self.books, document, self._node)
         cluster.dependents = {needed: dict.fromkeys(names) for needed, names in document["dependents"].items()}
         return cluster
 
@@ -205,12 +247,24 @@ class _Thawing:
                 if one is not None and other is not None:
                     self.books[group].borrowed[one, other] = units
 
+    def _shortages(self) -> None:
+        """Who misses units since when, of those that are still there."""
+        for group, shortages in self.document.get("shortages", {}).items():
+            for path, since, is_taking in shortages:
+                row = self._row(group, path)
+                if row is not None:
+                    self.books[group].shortages[row] = Shortage(since, is_taking)
+
     def _path(self, path: str) -> str:
         """Where a consumer is now."""
         head = path
         while head and head not in self.moved:
             head = head.rpartition("/")[0]
         return self.moved[head] + path[len(head) :] if head else path
+
+    def _node(self, group: str, path: str) -> int:
+        """Row of a consumer in the plan's tree, -1 where it is gone."""
+        return self.books[group].rows.source.tree.rows.get(self._path(path), -1)
 
     def _row(self, group: str, path: str) -> int | None:
         """Row of a leaf, None where it is gone."""
@@ -256,7 +310,7 @@ class _Thawing:
             machine = cluster.machine(name)
             machine.boot, machine.is_silent, machine.shut, machine.refusals = boot, is_silent, shut, refusals
             machine.spool = more[0] if more else ""
-            machine.pauses, machine.try_at = more[1:] or (0, 0)
+            machine.pauses, machine.try_at = more[1:3] or (0, 0)
             cluster.due.try_again(name, machine.try_at)
         cluster.paused |= {
             group: (grants, reclaims)
@@ -280,6 +334,8 @@ class _Thawing:
                 host.is_up, host.planned = is_up, None if planned is None else 0
         for group in cluster.books:
             cluster.count_slots(group)
+        for name, *said in self.document["machines"]:
+            label_machine(cluster, name, tuple(said[7]) if len(said) > 7 else ())
 
     def _job(self, name: str, place: int, submitted: int, running: int) -> None:
         cluster, more = self.cluster, self.document["changed"].get(name, _AS_IT_CAME)
@@ -289,7 +345,7 @@ class _Thawing:
         job = JobRecord(name, self.terms[place], leaf, submitted)
         cluster.jobs[name] = job
         if not more:  # by far the most frequent case
-            cluster.take_in(job, 0, ())
+            cluster.take_in(job, 0, {})
             return
         job.running = running
         for field in (*COUNTS, "priority", "hold", "needs", "waiting", "is_cancelled"):
@@ -299,8 +355,9 @@ class _Thawing:
         for index, instant in (job.delays or {}).items():
             cluster.due.ready(instant, job.name, index)
         if not job.is_over:
-            made, waiting = more.get("gangs", (0, ()))
-            cluster.take_in(job, made, waiting)
+            made, waiting, *since = more.get("gangs", (0, ()))
+            instants = since[0] if since else [submitted] * len(waiting)
+            cluster.take_in(job, made, dict(zip(waiting, instants, strict=True)))
         elif job.units > 1:
             job.gangs, job.gangs_made = [], more.get("gangs", (0, ()))[0]
 

@@ -12,6 +12,7 @@ from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator import ending, jobs, machines
+from fairhold.orchestrator.budgets import next_of_budgets, spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.due import READY, TRY
 from fairhold.orchestrator.events import (
@@ -35,7 +36,8 @@ from fairhold.orchestrator.events import (
     Woken,
 )
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
-from fairhold.orchestrator.loans import told
+from fairhold.orchestrator.keeping import kept_told
+from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.windows import Openings
 from fairhold.rules.handing import hand_over
@@ -113,12 +115,14 @@ class Orchestrator:
                 self.changed_all()
             else:
                 self.stop(self.attempts[number], "reclaim")
-        is_switch = isinstance(event, Woken) and self._open_windows()
+        is_switch = isinstance(event, Woken) and (self._open_windows() | self._count_budgets())
         for group, pacing in self._pacing.items():
             self._stop_expired(group)
             if isinstance(event, Woken) and pacing.is_due(now) and not is_switch:
-                self._cycle(group)
+                due = self._cycle(group)
                 pacing.ran(now)
+                if due is not None:
+                    pacing.not_after(due)
                 self._stop_expired(group)
             elif pacing.due is not None:
                 self._cause.setdefault(group, type(event).__name__)
@@ -164,7 +168,7 @@ class Orchestrator:
         group, quota = job.resource_group, self._quota.get(job.resource_group)
         if quota is None or self._grants_are_paused(group) or not self.cluster.accepts(host):
             return False
-        grant = hand_over(self.books[group], job.leaf, self.cluster.hosts[group, host].row, quota)
+        grant = hand_over(self.books[group], job.leaf, self.cluster.hosts[group, host].row, quota, self.now)
         if grant is None:
             return False
         self.start(group, grant.request, ((host, 1),))
@@ -192,6 +196,7 @@ class Orchestrator:
             attempt.places[0][0],
             attempt.units,
             places,
+            self.books[attempt.job.resource_group].rows.controls.max_run_time[attempt.job.leaf],
         )
 
     # Cycles
@@ -206,7 +211,21 @@ class Orchestrator:
             self._cause[group] = say.WindowOpened.__name__
         return bool(opened)
 
-    def _cycle(self, group: str) -> None:
+    def _count_budgets(self) -> bool:
+        """Let budgets be used up, or begin again, whose instant has come; cycles follow as after a switch."""
+        is_any = False
+        for group, books in self.books.items():
+            consumers = spent(books, self.now)
+            if consumers is not None:
+                self.do(say.BudgetsSpent(group, consumers))
+                self._quota.pop(group, None)
+                self._pacing[group].at_once(self.now)
+                self._cause[group] = say.BudgetsSpent.__name__
+                is_any = True
+        return is_any
+
+    def _cycle(self, group: str) -> int | None:
+        """Run a cycle; returns when another one may take back what it left for later."""
         books = self.books[group]
         result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
@@ -215,15 +234,22 @@ class Orchestrator:
         self.on_stage("apply")
         self._quota[group] = result.draft.quota
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
-        if not self.cluster.paused.get(group, (False, False))[1]:
+        reclaims = not self.cluster.paused.get(group, (False, False))[1]
+        if reclaims:
             self._withdraw(group, result.decision)
             self._pin(group, result.decision)
             self._notify(group, result.decision)
         if not self._grants_are_paused(group):
+            kept = kept_told(books, result.decision.keeps or ())  # starts make requests that may use their rows again
             self._grant(group, result.decision)
+            if result.decision.keeps is not None:
+                self.do(say.Kept(group, kept))
             if result.decision.loans is not None:
                 self.do(say.LoansCounted(group, tuple(told(books, result.decision.loans.items()))))
+        if result.decision.shortages is not None:
+            self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
         self.on_stage("")
+        return result.decision.due if reclaims else None
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
@@ -256,7 +282,8 @@ class Orchestrator:
             taker = "" if notice.taker == NOBODY else books.rows.path(notice.taker)
             told_so = Notice(notice.deadline, REASONS[notice.reason], taker, self.cluster.cycles)
             self.do(say.Noticed(attempt.name, *told_so))
-            self.order(Notify(attempt.name, *told_so))
+            if not attempt.stopping:
+                self.order(Notify(attempt.name, *told_so))
 
     def _grant(self, group: str, decision: Decision) -> None:
         books = self.books[group]
@@ -281,7 +308,8 @@ class Orchestrator:
         """When something is due next: a cycle, the end of a grace, a new try of a task or a machine, a switch."""
         cycles = [pacing.due for pacing in self._pacing.values()]
         graces = [transitions.next_deadline(books) for books in self.books.values()]
-        instants = (*cycles, *graces, self.cluster.due.next(), self._openings.next(self.now))
+        budgets = [next_of_budgets(books, self.now) for books in self.books.values()]
+        instants = (*cycles, *graces, *budgets, self.cluster.due.next(), self._openings.next(self.now))
         return min((instant for instant in instants if instant is not None), default=None)
 
     # Hosts without agents, and controls

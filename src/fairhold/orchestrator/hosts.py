@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from fairhold.ledger import transitions
+from fairhold.model.siting import label_set
+
+if TYPE_CHECKING:
+    from fairhold.orchestrator.cluster import Cluster
+
 
 class HostRecord:
     """A host of a resource group.
@@ -24,6 +32,7 @@ class MachineRecord:
     """A machine on which attempts run.
 
     boot     : identity of its start; spool: of its agent's memory
+    labels   : that its agent says of it
     is_silent : its agent is not connected
     shut     : why it starts nothing, None = it does
     refusals : attempts that it could not start, in a row
@@ -31,10 +40,25 @@ class MachineRecord:
     try_at   : instant at which it is opened again after such a pause, 0 = not before somebody opens it
     """
 
-    __slots__ = ("boot", "is_silent", "pauses", "refusals", "shut", "spool", "try_at")
+    __slots__ = ("boot", "is_silent", "labels", "pauses", "refusals", "shut", "spool", "try_at")
 
     def __init__(self) -> None:
         self.boot = self.spool = ""
+        self.labels: tuple[str, ...] = ()
         self.is_silent = False
         self.shut: str | None = None
         self.refusals = self.pauses = self.try_at = 0
+
+
+def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
+    """A machine's agent says which labels it has: its hosts have them beside those of the plan, which come first."""
+    machine = cluster.machine(name)
+    if machine.labels == labels:
+        return
+    machine.labels = labels
+    said = {label.partition("=")[0]: label.partition("=")[2] for label in labels}
+    for (group, host), record in cluster.hosts.items():
+        if cluster.machine_of(host) == name:
+            books = cluster.books[group]
+            planned = next((each.labels for each in books.rows.group.hosts if each.name == host), ())
+            transitions.label_host(books, record.row, label_set(said | dict(planned)))

@@ -15,6 +15,7 @@ class Start:
     host    : where it runs; empty where the group is a plain number of slots
     units   : its slots
     places  : (host, units) of all its slots, where they are on more than one host; it runs on the first
+    longest : microseconds that it may run by the plan, 0 = any time; its job may allow less
     """
 
     attempt: int
@@ -25,6 +26,7 @@ class Start:
     host: str
     units: int = 1
     places: tuple[tuple[str, int], ...] = ()
+    longest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

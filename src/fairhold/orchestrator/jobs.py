@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.fitting import check_hosts
 from fairhold.orchestrator.instructions import JobOver
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def submit(live: Orchestrator, event: JobSubmitted) -> None:
         event.backoff,
         hold,
         after,
+        event.siting if any(event.siting) else (),
+        event.time_limit,
     )
     live.do(terms)
     for job in dict.fromkeys(needed for needed, _ in after):
@@ -66,7 +69,8 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
             f"shared are {', '.join(live.books)}",
         )
     leaf = _leaf(live, event.resource_group, event.consumer)
-    _check_fit(books, leaf, event.units)
+    _check_fit(books, leaf, event.units, event.user)
+    check_hosts(books, event.units, event.siting)
     if event.job in live.jobs or _is_of_gang(live, event.job):
         raise _refused(event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name")
     if event.count < 1:
@@ -78,6 +82,7 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
         ("throttle", 0),
         ("retries", 0),
         ("backoff", 0),
+        ("time_limit", 0),
     ):
         value = getattr(event, name)
         if not least <= value <= MOST:
@@ -91,7 +96,7 @@ def _check(live: Orchestrator, event: JobSubmitted) -> None:
             raise _refused(event, "unknown-word", f"`{needed.on}` is no end to wait for", f"write {', '.join(ONS)}")
 
 
-def _check_fit(books: Books, leaf: int, units: int) -> None:
+def _check_fit(books: Books, leaf: int, units: int, user: str) -> None:
     """Refuse a gang larger than its leaf could ever hold: waiting, it would only keep slots from others.
 
     A task of one slot keeps nothing from anybody: it waits for a host or another plan, and `explain` says for which.
@@ -100,6 +105,8 @@ def _check_fit(books: Books, leaf: int, units: int) -> None:
         return
     rows = books.rows
     most, why = max(rows.group.slots, sum(books.hosts.slots)), f"`{rows.group.name}` has"
+    if user and rows.controls.user_limit[leaf] < most:
+        most, why = rows.controls.user_limit[leaf], f"the user limit of `{rows.path(leaf)}` is"
     row = leaf
     while row > 0:
         if rows.plan.limit[row] < most:
@@ -174,7 +181,7 @@ def change(live: Orchestrator, event: JobChanged) -> None:
         raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
     if event.consumer:
         leaf = _leaf(live, job.resource_group, event.consumer)
-        _check_fit(live.books[job.resource_group], leaf, job.units)
+        _check_fit(live.books[job.resource_group], leaf, job.units, job.terms.user)
         if leaf != job.leaf:
             live.do(say.JobMoved(job.name, event.consumer))
     if event.priority is not None and event.priority != job.priority:

@@ -1,34 +1,44 @@
-"""What a cycle of a live cluster leaves beside what it moves: loans, and notices that can no longer be withdrawn."""
+"""What a cycle of a live cluster leaves beside what it moves: loans, shortages, notices that stay."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.ledger import transitions
+from fairhold.ledger.decision import Shortage
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.keeping import count_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
-    from fairhold.orchestrator.changes import CycleRan, LoansCounted, Pinned
     from fairhold.orchestrator.cluster import Cluster
 
 
-def count_cycle(cluster: Cluster, change: CycleRan, _now: int) -> None:
+def count_cycle(cluster: Cluster, change: say.CycleRan, now: int) -> None:
     """A cycle ran; where nothing is reclaimed by order, the notices of a switch are still to be given (R-SWITCH-1)."""
     cluster.cycles = change.number
+    cluster.books[change.resource_group].ran = now
     if not cluster.paused.get(change.resource_group, (False, False))[1]:
         cluster.books[change.resource_group].before = ()
 
 
-def count_loans(cluster: Cluster, change: LoansCounted, _now: int) -> None:
+def count_loans(cluster: Cluster, change: say.LoansCounted, _now: int) -> None:
     """Who uses whose slots from now on (R-LEND-4)."""
     books = cluster.books[change.resource_group]
     row = books.rows.by_path
     books.borrowed = {(row[borrower], row[lender]): units for borrower, lender, units in change.loans}
 
 
-def pin(cluster: Cluster, change: Pinned, _now: int) -> None:
+def count_shortages(cluster: Cluster, change: say.ShortagesCounted, _now: int) -> None:
+    """Who misses units since when (R-CONTROL-3)."""
+    books = cluster.books[change.resource_group]
+    row = books.rows.by_path
+    books.shortages = {row[path]: Shortage(since, is_taking) for path, since, is_taking in change.shortages}
+
+
+def pin(cluster: Cluster, change: say.Pinned, _now: int) -> None:
     """The notice of an attempt counts for a switch of windows, and is never withdrawn (R-SWITCH-1)."""
     attempt = cluster.attempts[change.attempt]
     notices = cluster.books[attempt.job.resource_group].notices
@@ -39,7 +49,23 @@ def pin(cluster: Cluster, change: Pinned, _now: int) -> None:
             notices.reason[notice] = transitions.WINDOW
 
 
+def shortages_told(books: Books, shortages: Mapping[int, Shortage]) -> tuple[tuple[str, int, bool], ...]:
+    """Shortages in paths, in path order: leaf, since when, whether it takes back."""
+    place = books.rows.position
+    return tuple((books.rows.path(leaf), *shortages[leaf]) for leaf in sorted(shortages, key=place.__getitem__))
+
+
 def told(books: Books, loans: Iterable[tuple[tuple[int, int], int]]) -> Iterator[tuple[str, str, int]]:
     """Loans in paths: borrower, lender, units."""
     for (borrower, lender), units in loans:
         yield books.rows.path(borrower), books.rows.path(lender), units
+
+
+BY_CYCLES: dict[type, Callable[[Cluster, Any, int], None]] = {
+    say.Pinned: pin,
+    say.LoansCounted: count_loans,
+    say.ShortagesCounted: count_shortages,
+    say.Kept: count_kept,
+    say.CycleRan: count_cycle,
+}
+"""What these changes do to a cluster."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def report(live: Orchestrator, event: MachineReported) -> None:
     """An agent has connected: what the service believes and what the machine holds are brought together."""
-    live.do(say.MachineSeen(event.machine, event.boot, event.spool))
+    live.do(say.MachineSeen(event.machine, event.boot, event.spool, event.labels))
     held = {each.attempt: each for each in event.held}
     ended: list[TaskEnded] = []
     for attempt in live.cluster.on(event.machine):

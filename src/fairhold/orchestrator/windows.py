@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_other_window
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.budgets import use_up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fairhold.ledger.books import Books
-    from fairhold.orchestrator.changes import WindowOpened
     from fairhold.orchestrator.cluster import Cluster
 
 
-def open_window(cluster: Cluster, change: WindowOpened, _now: int) -> None:
+def open_window(cluster: Cluster, change: say.WindowOpened, _now: int) -> None:
     """Other entries are in force in a resource group: its books and jobs go on in their columns (R-WINDOW-2)."""
     group = change.resource_group
     books = cluster.books[group]
@@ -23,6 +24,10 @@ def open_window(cluster: Cluster, change: WindowOpened, _now: int) -> None:
     for job in cluster.jobs.values():
         if job.resource_group == group:
             job.leaf = new[job.leaf]
+
+
+BY_TIME: dict[type, Callable[[Cluster, Any, int], None]] = {say.WindowOpened: open_window, say.BudgetsSpent: use_up}
+"""What these changes do to a cluster."""
 
 
 class Openings:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.model.plan import ConsumerSettings, Peer
 from fairhold.model.tree import ROOT
+from fairhold.planio.controls import CONTROLS, read_control
 from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
 from fairhold.planio.report import listed, shown
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-_COMMON = ("limit", "rank", "reclaim_grace")
+_COMMON = ("limit", "rank", "reclaim_grace", *CONTROLS)
 KEYS_OF = {
     "hybrid": ("owned", "reserved", *_COMMON),
     "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
@@ -33,8 +34,8 @@ _OTHER_KEYS = {
 NOT_HERE = {
     key: f"`{key}` belongs to the policy `{name}`, which is" for name in _OTHER_KEYS for key in _OTHER_KEYS[name]
 }
-NOT_HERE["min_runtime"] = "`min_runtime` is"
-_Stated = tuple[int, int, int, int | None, int | None, int | None, tuple[Peer, ...], tuple[Peer, ...]]
+_Peers = tuple[Peer, ...]
+_Stated = tuple[int, int, int, int | None, int | None, int | None, _Peers, _Peers, tuple[tuple[str, Any], ...]]
 
 
 def read_settings(
@@ -58,16 +59,19 @@ def read_settings(
         stated = _read_stated(report, node, (*place, path), policy, known_keys, tree, row)
         if row > ROOT:
             kept = known.get(stated)
-            settings[row] = kept if kept is not None else known.setdefault(stated, ConsumerSettings(*stated))
+            if kept is None:
+                kept = known[stated] = ConsumerSettings(*stated[:-1], **dict(stated[-1]))
+            settings[row] = kept
     return settings
 
 
 def _read_stated(  # noqa: PLR0917 - once for every consumer
     report: Report, value: Value, place: Place, policy: str, known: frozenset[str], tree: ConsumerTree, row: int
 ) -> _Stated:
-    """Read the settings of one consumer: owned, reserved, limit, rank, grace, share ratio, lend and borrow list."""
+    """Read the settings of one consumer: owned, reserved, limit, rank, grace, share ratio, lists, controls."""
     owned, reserved, limit = 0, 0, UNLIMITED
     rank = grace = ratio = None
+    controls: dict[str, Any] = {}
     peers: dict[str, tuple[Peer, ...]] = {}
     for key, stated in report.mapping(value, place, what="the settings of a consumer").items():
         if key not in known:
@@ -86,9 +90,12 @@ def _read_stated(  # noqa: PLR0917 - once for every consumer
             grace = report.duration(stated, (*place, key))
         elif key == "share_ratio":
             ratio = report.whole(stated, (*place, key))
+        elif key in CONTROLS:
+            controls[key] = read_control(report, key, stated, (*place, key), policy)
         else:
             peers[key] = read_peers(report, stated, (*place, key), tree, row)
-    return owned, reserved, limit, rank, grace, ratio, peers.get("lend_to", ()), peers.get("borrow_from", ())
+    lists = peers.get("lend_to", ()), peers.get("borrow_from", ())
+    return owned, reserved, limit, rank, grace, ratio, *lists, tuple(controls.items())
 
 
 def refuse_key(

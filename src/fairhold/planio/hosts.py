@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import Host
 from fairhold.planio.names import check_name
 from fairhold.planio.report import shown
+from fairhold.planio.siting import read_host_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 MOST_HOSTS = 1_000_000
 """How many hosts a plan may have."""
-HOST_KEYS = ("name", "slots")
+HOST_KEYS = ("name", "slots", "labels")
+_REQUIRED = ("name", "slots")
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
@@ -70,11 +72,12 @@ def read_hosts(report: Report, value: Value, place: Place, taken: set[str]) -> t
         for key in node:
             if key not in HOST_KEYS:
                 _other_key(report, key, here)
-        report.missing(node, HOST_KEYS, here, "a host")
+        report.missing(node, _REQUIRED, here, "a host")
         slots = report.whole(node.get("slots", 0), (*here, "slots"))
+        labels = read_host_labels(report, node["labels"], (*here, "labels")) if "labels" in node else ()
         name = report.text(node.get("name", "-"), (*here, "name"), what="the name of a host")
         if isinstance(node.get("name"), str):
-            hosts.extend(Host(each, slots) for each in _names(report, name, (*here, "name"), taken))
+            hosts.extend(Host(each, slots, labels) for each in _names(report, name, (*here, "name"), taken))
     return tuple(hosts)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DEFAULT = ConsumerSettings()
 _MIXED = frozenset({"ownership", "hybrid"})
-_OF_ONE_ROW = ("victims", "within", "lead")
+_OF_ONE_ROW = ("victims", "within", "lead", "max_reclaims", "dead_zone", "await_ends")
 """Settings that hold for a consumer and not for the whole group, so that they may differ."""
 
 
@@ -65,11 +65,15 @@ def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, .
 
 
 def _check_switches(report: Report, group: str, entries: dict[int, PolicyEntry]) -> None:
-    """Entries of one policy must agree on what holds for the whole group."""
+    """Entries of one policy must agree on what holds for the whole group; all, on where units stand and who is told."""
     first: dict[str, tuple[int, PolicySettings]] = {}
+    leading = next(iter(entries))
     for at, entry in entries.items():
         other, settings = first.setdefault(entry.policy, (at, entry.settings))
-        for key in (field.name for field in fields(PolicySettings) if field.name not in _OF_ONE_ROW):
+        keys = [field.name for field in fields(PolicySettings) if field.name not in _OF_ONE_ROW]
+        if other == at:
+            other, settings, keys = leading, entries[leading].settings, ["packing", "observe_only"]
+        for key in keys:
             if getattr(settings, key) != getattr(entry.settings, key):
                 what = f"`{key}` differs from that of `policies[{other}]`, and both share `{shown(group)}`"
                 report.fault("settings-differ", what, "write the same in both", ("policies", at, "settings", key))

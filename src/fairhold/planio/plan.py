@@ -9,6 +9,7 @@ from fairhold.planio.balances import Balance, balances
 from fairhold.planio.calendars import check_coverage, make_calendar
 from fairhold.planio.checks import check_entry
 from fairhold.planio.consumers import read_consumers
+from fairhold.planio.controls import zone_of_budgets
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.groups import read_groups
 from fairhold.planio.mixtures import check_mixtures
@@ -57,7 +58,8 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     tree = read_consumers(report, top.get("consumers"))
     entries = read_policies(report, top.get("policies", []), groups, tree, special)
     calendar = None if report.faults else make_calendar(report, zone, special, entries, tree)
-    plan = Plan(cluster, zone, default_rank, tree, groups, entries, calendar)
+    numbers = None if report.faults else zone_of_budgets(report, zone, entries)
+    plan = Plan(cluster, zone, default_rank, tree, groups, entries, calendar, numbers)
     if not report.faults:
         check_sides(report, entries, tree)
     if calendar is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.model.plan import ENFORCED, ENTITLEMENTS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
+from fairhold.model.plan import ENFORCED, ENTITLEMENTS, PACKINGS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
 from fairhold.planio.entries import read_settings, refuse_key
 from fairhold.planio.report import listed, shown
+from fairhold.planio.restraint import RESTRAINTS, with_restraints
 from fairhold.planio.windows import read_lead, read_window
 
 if TYPE_CHECKING:
@@ -22,18 +23,16 @@ if TYPE_CHECKING:
 ENTRY_KEYS = ("resource_groups", "policy", "window", "settings", "consumers")
 POLICIES = ("hybrid", "ownership", "share_ratio")
 OTHER_POLICIES = ("multidimensional", "fair_share")
-_COMMON = ("packing", "victims", "within", "lead")
+_COMMON = ("packing", "victims", "within", "lead", *RESTRAINTS)
 SETTINGS_OF = {
     "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
     "ownership": _COMMON,
     "share_ratio": ("enforce", "entitlement", *_COMMON),
 }
 """Policy → the settings that it reads."""
-PACKINGS = ("stacked",)
-OTHER_PACKINGS = ("balanced", "exclusive")
 _OTHER_SETTINGS = (
-    *("public_pool_grace", "rebalance_interval", "division", "k", "observe_only"),
-    *("reclaimer_utilization_multiplier", "min_runtime", "dead_zone", "max_reclaims_per_cycle", "overcommit"),
+    *("public_pool_grace", "rebalance_interval", "division", "k"),
+    *("reclaimer_utilization_multiplier", "overcommit"),
 )
 NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
 
@@ -63,6 +62,7 @@ def read_policies(
         policy = _read_policy(report, node.get("policy", "hybrid"), (*place, "policy"))
         if policy:
             settings = _read_switches(report, node.get("settings"), (*place, "settings"), policy)
+            _check_packing(report, settings.packing, [groups[name] for name in names], (*place, "settings", "packing"))
             consumers = read_settings(report, node.get("consumers"), (*place, "consumers"), tree, policy)
             # A window that is at fault is a window all the same.
             window = str(node["window"]) if spans or has_window else ""
@@ -129,7 +129,16 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
     enforce = _read_choice(report, node, "enforce", ENFORCED, place)
     entitlement = _read_choice(report, node, "entitlement", ENTITLEMENTS, place)
     lead = read_lead(report, node.get("lead", 0), (*place, "lead"))
-    return PolicySettings(evenly, keep, packing, victims, within, enforce, entitlement, lead)
+    settings = PolicySettings(evenly, keep, packing, victims, within, enforce, entitlement, lead)
+    return with_restraints(report, node, place, settings)
+
+
+def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:
+    """Refuse a choice among hosts where a group has none."""
+    for group in groups if packing != PACKINGS[0] else ():
+        if not group.hosts:
+            what = f"`{packing}` chooses among hosts, and the resource group `{shown(group.name)}` has none"
+            report.fault("packing-needs-hosts", what, f"give it `hosts:`, or use `{PACKINGS[0]}`", place)
 
 
 def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[str, ...], place: Place) -> str:
@@ -138,9 +147,7 @@ def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[
         return known[0]
     place = (*place, key)
     word = report.text(node[key], place, what=f"one of {listed(known)}")
-    if key == "packing" and word in OTHER_PACKINGS:
-        report.unsupported(f"the packing `{word}` is", place, f"use {listed(PACKINGS)}")
-    elif isinstance(node[key], str) and word not in known:
+    if isinstance(node[key], str) and word not in known:
         mend = report.suggest(word, known, f"write one of {listed(known)}")
         report.fault("unknown-word", f"`{shown(word)}` is no value of `{key}`", mend, place)
     return word

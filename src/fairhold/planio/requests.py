@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.state import Allocation, Request
 from fairhold.planio.report import shown
+from fairhold.planio.siting import SITING_KEYS, read_siting
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 REQUEST_KEYS = (
     *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible"),
-    *("submitted", "user"),
+    *("submitted", "user", "time_limit", "waiting_since", *SITING_KEYS),
 )
 ALLOCATION_KEYS = ("request", "host", "units", "started")
 NOT_IN_ALLOCATION = {"pool": "`pool`: vector resources are", "lenders": "`lenders`: vector resources are"}
@@ -74,10 +75,13 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
         _check_unit(view, node["unit"], (*place, "unit"))
     if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
         report.unsupported("requests with `preemptible: false` are", (*place, "preemptible"))
+    siting = read_siting(report, node, place)
     if consumer < 0 or not group:
         return None
     user = report.text(node["user"], (*place, "user"), what="the name of a user") if "user" in node else ""
-    return Request(name, consumer, group, count, least, priority, submitted, user)
+    limit = report.duration(node.get("time_limit", 0), (*place, "time_limit"))
+    since = report.instant(node["waiting_since"], (*place, "waiting_since")) if "waiting_since" in node else None
+    return Request(name, consumer, group, count, least, priority, submitted, user, limit, since, siting)
 
 
 def _check_unit(view: StateView, value: Value, place: Place) -> None:

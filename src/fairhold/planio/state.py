@@ -11,6 +11,8 @@ from fairhold.planio.loans import read_loans
 from fairhold.planio.notices import read_held, read_notices
 from fairhold.planio.report import Report, shown
 from fairhold.planio.requests import read_allocations, read_requests
+from fairhold.planio.shortages import read_shortages
+from fairhold.planio.spending import read_spent
 from fairhold.planio.stateview import StateView
 from fairhold.planio.statewrite import state_document
 
@@ -24,7 +26,7 @@ __all__ = ["parse_state", "read_state", "state_document"]
 
 KEYS = (
     *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
-    *("reclaims", "held", "borrowed", "hosts_down", "previous_cycle"),
+    *("reclaims", "held", "borrowed", "shortages", "spent", "hosts_down", "previous_cycle"),
 )
 NOT_HERE = {
     "ownership": "`ownership` belongs to the policy `multidimensional`, which is",
@@ -79,6 +81,8 @@ def _read(view: StateView, top: dict[str, Value]) -> State:
         notices=read_notices(view, top.get("reclaims"), allocated, allocations),
         held=read_held(view, top.get("held")),
         borrowed=read_loans(view, top.get("borrowed")),
+        shortages=read_shortages(view, top.get("shortages"), now),
+        spent=read_spent(view, top.get("spent")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
     )
 

@@ -106,7 +106,7 @@ class StateView:
         return self.requests.get(name)
 
     def check_modes(self) -> None:
-        """Check that a group has counts or requests, and ages where `victims` needs them (SPEC §11)."""
+        """Check that a group has counts or requests, and requests where ages or hosts matter (SPEC §11)."""
         for group, place in self.counted.items():
             if group in self.asked:
                 what = f"`{shown(group)}` has counts here and requests elsewhere"
@@ -118,3 +118,12 @@ class StateView:
                     what = f"victims go by `{victims}`, and counts in `{shown(group)}` have no age or priority"
                     mend = "write `requests:` and `allocations:`, or set `victims: youngest` in the plan"
                     self.report.fault("victims-need-requests", what, mend, self.counted[group])
+                runtimes = (each.min_runtime for each in entry.consumers.values())
+                if group in self.counted and group not in self.asked and any(runtimes):
+                    what = f"`min_runtime` asks how long units run, and counts in `{shown(group)}` do not say it"
+                    mend = "write `requests:` and `allocations:`, or leave `min_runtime` out of the plan"
+                    self.report.fault("runtime-needs-requests", what, mend, self.counted[group])
+                if entry.settings.packing == "exclusive" and group in self.counted and group not in self.asked:
+                    what = f"the packing of `{shown(group)}` is `exclusive`, and counts stand on no host"
+                    mend = "write `requests:` and `allocations:`"
+                    self.report.fault("packing-needs-requests", what, mend, self.counted[group])

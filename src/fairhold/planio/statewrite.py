@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.units import format_instant
+from fairhold.planio.siting import SITING_KEYS
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.model.plan import Plan
-    from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, State
+    from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
 
 Row = dict[str, Any]
 """One mapping of the document: strings, whole numbers and None."""
@@ -33,6 +34,8 @@ def state_document(plan: Plan, state: State) -> Row:
         "reclaims": [_notice(paths, notice) for notice in state.notices],
         "held": [_held(held) for held in state.held],
         "borrowed": [_loan(paths, loan) for loan in state.borrowed],
+        "shortages": [_shortage(paths, short) for short in state.shortages],
+        "spent": _counts(plan, state.spent),
         "hosts_down": sorted(state.hosts_down),
     }
     document.update((key, section) for key, section in sections.items() if section)
@@ -61,7 +64,19 @@ def _request(path: str, request: Request, *, several: bool) -> Row:
         row["submitted"] = format_instant(request.submitted)
     if request.user:
         row["user"] = request.user
+    if request.time_limit:
+        row["time_limit"] = _duration(request.time_limit)
+    if request.since is not None:
+        row["waiting_since"] = format_instant(request.since)
+    row.update((key, list(labels)) for key, labels in zip(SITING_KEYS, request.siting[:3], strict=False) if labels)
+    if request.siting.place:
+        row["place"] = request.siting.place
     return row
+
+
+def _duration(span: int) -> str:
+    """Microseconds in seconds, exact."""
+    return f"{span // SECOND}.{span % SECOND:06d}".rstrip("0").rstrip(".") + "s"
 
 
 def _allocation(held: Allocation) -> Row:
@@ -88,6 +103,12 @@ def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
 def _loan(paths: tuple[str, ...], loan: Loan) -> Row:
     ends: Row = {"borrower": paths[loan.borrower], "lender": paths[loan.lender]}
     return ends | {"resource_group": loan.resource_group, "units": loan.units}
+
+
+def _shortage(paths: tuple[str, ...], short: Shortage) -> Row:
+    row: Row = {"consumer": paths[short.consumer], "resource_group": short.resource_group}
+    row["since"] = format_instant(short.since)
+    return row | ({"taking": True} if short.is_taking else {})
 
 
 def _held(held: HeldUnits) -> Row:

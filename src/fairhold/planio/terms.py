@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, TypedDict
 
 from fairhold.model.job import Job, Needed
 from fairhold.planio.report import kind, listed, shown
+from fairhold.planio.siting import SITING_KEYS, read_siting
 from fairhold.units import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairhold.errors import Place
+    from fairhold.model.siting import Siting
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
 TERM_KEYS = (
     *("units", "throttle", "after", "retries", "backoff", "hold"),
-    *("time_limit", "memory", "labels", "stdin", "signal", "lead"),
+    *("time_limit", "memory", "labels", "stdin", "signal", "lead", *SITING_KEYS),
 )
 AFTER_KEYS = ("job", "on")
 ONS = ("ok", "fail", "any")
@@ -51,6 +53,7 @@ class Terms(TypedDict):
     stdin: str
     signal: str
     lead: int
+    siting: Siting
 
 
 def read_terms(report: Report, node: dict[str, Value], place: Place) -> Terms:
@@ -68,6 +71,7 @@ def read_terms(report: Report, node: dict[str, Value], place: Place) -> Terms:
         stdin=program_text(report, node["stdin"], (*place, "stdin"), "the name of a file") if "stdin" in node else "",
         signal=_read_signal(report, node.get("signal", "TERM"), (*place, "signal")),
         lead=report.duration(node.get("lead", 0), (*place, "lead")),
+        siting=read_siting(report, node, place),
     )
 
 

@@ -1,22 +1,47 @@
 """`ownership`: everybody owns exactly, and lends to whom it names (SPEC §4); alone, and beside `hybrid`."""
 
 from fairhold.policy.policy import Policy
+from fairhold.rules.aging import await_ages
+from fairhold.rules.claiming import claim_hosts
 from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
 from fairhold.rules.lending import count_loans, return_loans
 from fairhold.rules.owning import assess_needs_of_owners, divide_by_lists
 from fairhold.rules.reclaiming import reclaim
+from fairhold.rules.restraining import only_observe
 from fairhold.rules.returning import reclaim_for_owners, weigh_owners
 from fairhold.rules.sharing import assess_needs, divide_by_ownership
 from fairhold.rules.switching import give_up_at_a_switch
+from fairhold.rules.waiting import await_ends
 
 OWNERSHIP = Policy(
     "ownership",
     quotas=(assess_needs_of_owners, divide_by_lists),
-    moves=(set_reserves_aside, grant_idle_slots, count_loans, give_up_at_a_switch, reclaim_for_owners),
+    moves=(
+        set_reserves_aside,
+        grant_idle_slots,
+        await_ends,
+        claim_hosts,
+        count_loans,
+        give_up_at_a_switch,
+        reclaim_for_owners,
+        await_ages,
+        only_observe,
+    ),
     weigh=weigh_owners,
 )
 BESIDE_HYBRID = Policy(
     "ownership beside hybrid",
     quotas=(assess_needs, assess_needs_of_owners, divide_by_ownership, divide_by_lists),
-    moves=(set_reserves_aside, grant_idle_slots, count_loans, give_up_at_a_switch, return_loans, reclaim),
+    moves=(
+        set_reserves_aside,
+        grant_idle_slots,
+        await_ends,
+        claim_hosts,
+        count_loans,
+        give_up_at_a_switch,
+        return_loans,
+        reclaim,
+        await_ages,
+        only_observe,
+    ),
 )

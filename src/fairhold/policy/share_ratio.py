@@ -1,13 +1,26 @@
 """`share_ratio`: everything is shared, by ratio (seed 3, SPEC §5)."""
 
 from fairhold.policy.policy import Policy
+from fairhold.rules.aging import await_ages
+from fairhold.rules.claiming import claim_hosts
 from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
 from fairhold.rules.lending import drop_loans
 from fairhold.rules.ratios import assess_needs_of_sharers, divide_by_ratio, plan_shares
 from fairhold.rules.reclaiming import reclaim
+from fairhold.rules.restraining import only_observe
+from fairhold.rules.waiting import await_ends
 
 SHARE_RATIO = Policy(
     "share_ratio",
     quotas=(assess_needs_of_sharers, plan_shares, divide_by_ratio),
-    moves=(set_reserves_aside, grant_idle_slots, reclaim, drop_loans),
+    moves=(
+        set_reserves_aside,
+        grant_idle_slots,
+        await_ends,
+        claim_hosts,
+        reclaim,
+        drop_loans,
+        await_ages,
+        only_observe,
+    ),
 )

@@ -1,4 +1,4 @@
-"""The exact share: what filling gives when no level is rounded (R-EXACT-1).
+"""The exact share: what filling gives when no level is rounded (R-EXACT-1), and when every level is rounded up.
 
 Only asked for where rounding matters (R-PROTECT-1, `explain`), so it is computed on demand, group by group, with
 fractions of whole numbers that grow as deep as the tree is.
@@ -7,6 +7,7 @@ fractions of whole numbers that grow as deep as the tree is.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels._jit import SAFE
@@ -50,16 +51,24 @@ class ExactShares:
 
     top  : slots that are divided
     fill : how a parent's amount is filled over its children
+    up   : every amount is rounded up before it is filled over the children below
     """
 
-    def __init__(self, tree: TreeColumns, top: Fraction, fill: Callable[[int, Fraction], Filling]) -> None:
+    def __init__(
+        self, tree: TreeColumns, top: Fraction, fill: Callable[[int, Fraction], Filling], *, up: bool = False
+    ) -> None:
         self.tree = tree
         self.fill = fill
+        self.up = up
         self._amount: dict[int, Fraction] = {0: top}
         self._filling: dict[int, Filling] = {}
 
+    def whole(self, row: int) -> int:
+        """The amount of a consumer in whole slots, rounded up."""
+        return ceil(self.amount(row))
+
     def amount(self, row: int) -> Fraction:
-        """Exact share of a consumer in slots."""
+        """Exact share of a consumer in slots; where all is rounded up, a whole number."""
         tree = self.tree
         above = []
         while row not in self._amount:
@@ -69,7 +78,8 @@ class ExactShares:
             parent = tree.parent[child]
             if parent not in self._filling:
                 self._filling[parent] = self.fill(parent, self._amount[parent])
-            self._amount[child] = self._filling[parent].share(child - tree.first[parent])
+            share = self._filling[parent].share(child - tree.first[parent])
+            self._amount[child] = Fraction(ceil(share)) if self.up else share
         return self._amount[above[0]] if above else self._amount[row]
 
 

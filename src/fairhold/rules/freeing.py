@@ -33,7 +33,7 @@ def _somebody_wants_more(snapshot: Snapshot, draft: Draft) -> bool:
         row = leaf
         if rows.is_owner[leaf]:  # said of `hybrid` alone
             continue
-        if min(snapshot.demand[leaf], limit[leaf]) > draft.held[leaf]:
+        if min(snapshot.counted[leaf], limit[leaf]) > draft.held[leaf]:
             while row > 0 and draft.held[row] < limit[row]:
                 row = rows.tree.parent[row]
             if row == 0:

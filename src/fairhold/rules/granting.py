@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.distribute import grant, set_aside
+from fairhold.rules.holding import Hold, collect, keep_for_gangs
 from fairhold.rules.leftover import Trial, share_leftover
-from fairhold.rules.serving import Placement, serve_leaf
+from fairhold.rules.placing import placement
+from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Grant
@@ -18,14 +20,15 @@ if TYPE_CHECKING:
 
 
 def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
-    """Idle slots are kept for reserves, and only their subtree may be granted them (R-ASIDE-1)."""
+    """Idle slots are kept for reserves, and only their subtree may be granted them (R-ASIDE-1, R-HOLD-1)."""
+    collect(snapshot, draft)
     set_aside.run(
         snapshot.compiled,
         snapshot.rows.tree,
         snapshot.idle,
         draft.needs.reserve,
         snapshot.held,
-        snapshot.kept,
+        draft.kept,
         draft.inside,
         draft.own,
         snapshot.rows.bounded,
@@ -44,41 +47,50 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     ever be, otherwise the first one, as what it leaves may be enough for the next.
     """
     if snapshot.idle == 0:
+        keep_for_gangs(snapshot, draft, ())
         return
-    wanted = snapshot.demand[:]
+    wanted = snapshot.counted[:]
     most = draft.needs.need if is_fixed(snapshot) else draft.quota
     while True:
         trial = Trial(draft.held[:], draft.inside[:], draft.own[:])
         granted = _all_passes(snapshot, draft, wanted, trial)
-        grants, stuck = _serve(snapshot, granted)
+        grants, stuck, holds = _serve(snapshot, draft, granted)
         if not stuck:
             break
         had_all = [leaf for leaf in stuck if granted[leaf] == _most(snapshot, draft, wanted, most, leaf)]
         for leaf in had_all or [*stuck][:1]:
             wanted[leaf] = draft.held[leaf] + stuck[leaf]
     draft.held, draft.inside, draft.own = trial
-    draft.idle = max(0, snapshot.slots - draft.held[0])
     draft.decision = draft.decision._replace(grants=tuple(grants))
+    keep_for_gangs(snapshot, draft, holds)
+    draft.idle = max(0, snapshot.slots - draft.held[0])
 
 
 def is_fixed(snapshot: Snapshot) -> bool:
     """Whether planned shares are all that the quotas give (R-SHARE-7)."""
-    entry = snapshot.rows.entry
-    return entry.policy == "share_ratio" and entry.settings.entitlement == "fixed"
+    return snapshot.rows.is_fixed
 
 
-def _serve(snapshot: Snapshot, granted: array[int]) -> tuple[list[Grant], dict[int, int]]:
-    """What the requests of every leaf take, and leaf → units taken where these are fewer than it was handed."""
-    placement = Placement(snapshot.books)
+def _serve(snapshot: Snapshot, draft: Draft, granted: array[int]) -> tuple[list[Grant], dict[int, int], list[Hold]]:
+    """What the requests of every leaf take; leaf → units taken where these are fewer than it was handed; what is held.
+
+    Units that are held for a gang count as taken.
+    """
+    places = placement(snapshot.books)
     grants: list[Grant] = []
     stuck: dict[int, int] = {}
+    holds: list[Hold] = []
     for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):
-        served = serve_leaf(snapshot.books, leaf, granted[leaf], placement)
-        used = sum(grant.units for grant in served)
+        hold = None
+        if leaf in draft.collecting:
+            hold = Hold(snapshot.books, draft.collecting[leaf], snapshot.now, draft.quota[leaf])
+            holds.append(hold)
+        served = serve_leaf(snapshot.books, leaf, granted[leaf], places, hold)
+        used = sum(grant.units for grant in served) + (hold.units if hold else 0)
         if used < granted[leaf]:
             stuck[leaf] = used
         grants.extend(served)
-    return grants, stuck
+    return grants, stuck, holds
 
 
 def _most(snapshot: Snapshot, draft: Draft, wanted: array[int], most: array[int], leaf: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.decision import Grant
+from fairhold.rules.holding import is_collecting
 from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
@@ -16,22 +17,35 @@ if TYPE_CHECKING:
 class _SameHost:
     """The one unit that has just become idle."""
 
-    def __init__(self, host: int) -> None:
+    def __init__(self, books: Books, host: int) -> None:
+        self.books = books
         self.host = host
+
+    def room(self, request: int) -> int:
+        siting = self.books.requests.siting.get(request)
+        return int(siting is None or siting.fits(self.books.hosts.labels.get(self.host, frozenset())))
+
+    def take(self, request: int, units: int) -> None:
+        pass
 
     def place(self, request: int, units: int) -> list[Grant]:
         return [Grant(request, self.host, units)]
 
 
-def hand_over(books: Books, leaf: int, host: int, quota: array[int]) -> Grant | None:
+def hand_over(books: Books, leaf: int, host: int, quota: array[int], now: int = 0) -> Grant | None:
     """The grant of a unit on `host` that a task of `leaf` has just released to the leaf's next request.
 
-    None where the leaf, with that unit, would be above its last quota, where nothing of it waits or where the host is
-    not up: then the unit is idle for the next cycle.
+    None where the leaf, with that unit, would be above its last quota, where nothing of it may start, where the host is
+    not up, where a budget is used up (R-BUDGET-2), or where whole hosts go to one consumer, so that they can become
+    empty, or where units are held for a gang of the leaf (R-HOLD-1): then the unit is idle for the next cycle.
     """
+    if books.rows.is_exclusive or books.rows.controls.waits[leaf]:
+        return None
+    if is_collecting(books, leaf, now, quota):
+        return None
     if not books.hosts.up[host] or books.held[leaf] + 1 > quota[leaf]:
         return None
     if books.hosts.used[host] >= books.hosts.slots[host]:
         return None
-    grants = serve_leaf(books, leaf, 1, _SameHost(host))
+    grants = serve_leaf(books, leaf, 1, _SameHost(books, host))
     return grants[0] if grants else None

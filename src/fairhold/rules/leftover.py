@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.kernels.distribute import take
 from fairhold.ledger.decision import Grant
 from fairhold.rules.serving import serve_leaf
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from array import array
@@ -122,6 +123,12 @@ class _Leftover:
 
 class _Counted:
     """Stands for hosts where only the number of units counts."""
+
+    def room(self, request: int) -> int:  # noqa: ARG002 - one for any request
+        return UNLIMITED
+
+    def take(self, request: int, units: int) -> None:
+        pass
 
     def place(self, request: int, units: int) -> list[Grant]:
         return [Grant(request, -1, units)]

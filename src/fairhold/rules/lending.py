@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
+from fairhold.rules.aging import spared_units, young
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, MutableSequence
@@ -54,13 +55,20 @@ def count_loans(snapshot: Snapshot, draft: Draft) -> None:
     for pair, borrower in enumerate(rows.lists.borrower):
         lent[borrower] += owning.lent[pair]
 
+    last = rows.controls.comes_after
+
     def above_own(leaf: int) -> int:
         beside = draft.quota[leaf] - owning.own[leaf] - lent[leaf]
-        return max(0, held[leaf] - rows.plan.owned[leaf] - beside)
+        own = owning.own[leaf] if last[leaf] else rows.plan.owned[leaf]
+        return max(0, held[leaf] - own - beside)
+
+    def unused(leaf: int) -> int:
+        used = min(held[leaf], owning.own[leaf]) if last[leaf] else held[leaf]
+        return max(0, rows.plan.owned[leaf] - used)
 
     before = snapshot.books.borrowed
     above = {row: above_own(row) for row in (*rows.lists.borrower, *(row for row, _ in before))}
-    free = {row: max(0, rows.plan.owned[row] - held[row]) for row in (*rows.lists.lender, *(row for _, row in before))}
+    free = {row: unused(row) for row in (*rows.lists.lender, *(row for _, row in before))}
     loans: dict[tuple[int, int], int] = {}
 
     def book(borrower: int, lender: int, most: int) -> None:
@@ -83,6 +91,8 @@ def return_loans(snapshot: Snapshot, draft: Draft) -> None:
     loans = snapshot.books.borrowed if draft.decision.loans is None else draft.decision.loans
     missing = {lender: draft.entitled[lender] - draft.held[lender] - draft.inside[lender] for _, lender in loans}
     spare = [max(0, held - quota) for held, quota in zip(draft.held, draft.quota, strict=True)]
+    for leaf, _ in loans:
+        spare[leaf] = min(spare[leaf], draft.held[leaf] - spared_units(snapshot.books, young(snapshot, leaf)))
     for leaf, units in take_back(snapshot.rows, loans, missing, spare).items():
         draft.bound[leaf] = max(draft.bound[leaf], units)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import Needs, zeros
@@ -23,7 +24,7 @@ def assess_needs_of_owners(snapshot: Snapshot, draft: Draft) -> None:
     """Need and reserve where owned slots are never scaled (R-OWN-1, R-NEED-1, R-NEED-2)."""
     rows = snapshot.rows
     found = Needs(*(zeros(len(rows)) for _ in Needs._fields))
-    needs.run(snapshot.compiled, rows.tree, rows.plan, 1, 1, snapshot.demand, found)
+    needs.run(snapshot.compiled, rows.tree, rows.plan, 1, 1, snapshot.usable, found)
     for row in range(1, len(rows)):
         if rows.is_owner[row]:
             draft.needs.reserve[row], draft.needs.need[row] = found.reserve[row], found.need[row]
@@ -33,8 +34,8 @@ def assess_needs_of_owners(snapshot: Snapshot, draft: Draft) -> None:
 
 
 def divide_by_lists(snapshot: Snapshot, draft: Draft) -> None:
-    """The quota of every consumer that owns exactly (R-OWN-1, R-OWN-2, R-LEND-2, R-OWN-3)."""
-    rows, need, quota = snapshot.rows, draft.needs.need, draft.quota
+    """The quota of every consumer that owns exactly (R-OWN-1, R-OWN-2, R-LEND-2, R-OWN-3; R-BUDGET-3)."""
+    rows, need, quota = snapshot.rows, _needs_of_first(snapshot.rows, draft.needs.need), draft.quota
     limit, compiled, lists = rows.plan.limit, snapshot.compiled, rows.lists
     owning = draft.owning = Owning(zeros(len(rows)), zeros(len(rows)), zeros(len(lists.borrower)))
     slots = min(snapshot.slots, rows.apart) if rows.is_mixed else snapshot.slots
@@ -43,14 +44,15 @@ def divide_by_lists(snapshot: Snapshot, draft: Draft) -> None:
     places = (*rows.balances, rows.position, rows.size)
     left = use_balances.run(compiled, rows.tree, left, *places, limit, need, quota, owning.balance)
     offer = array("q", (max(0, owned - wanted) for owned, wanted in zip(rows.plan.owned, need, strict=True)))
-    lend.run(compiled, rows.tree, left, *lists, offer, limit, need, quota, owning.lent)
+    left = lend.run(compiled, rows.tree, left, *lists, offer, limit, need, quota, owning.lent)
+    rest = _serve_last(snapshot, draft, owning, offer, left)
     whole = quota[:]
     shared = None if rows.is_mixed else _share_unowned(snapshot, draft)
     draft.entitled = quota[:]
     for leaf in rows.leaves:
         if rows.is_owner[leaf]:
-            draft.entitled[leaf] -= owning.balance[leaf]
-            draft.needs.sure[leaf] = owning.own[leaf]
+            draft.entitled[leaf] -= owning.balance[leaf] + rest[leaf]
+            draft.needs.sure[leaf] = owning.own[leaf] - rest[leaf]
     draft.firm = draft.needs.sure
     exact = draft.exact
 
@@ -59,7 +61,38 @@ def divide_by_lists(snapshot: Snapshot, draft: Draft) -> None:
             return exact(row)
         return whole[row] + (Fraction(0) if shared is None else shared.exact(row))
 
+    most = draft.most
     draft.exact = exact_of_owner
+    draft.most = lambda row: ceil(exact_of_owner(row)) if rows.is_owner[row] or not rows.is_mixed else most(row)
+
+
+def _needs_of_first(rows: Rows, need: array[int]) -> array[int]:
+    """(rows,) need of all but those who only get what others leave (R-BUDGET-3)."""
+    if not rows.spent:
+        return need
+    return array("q", (0 if last else units for last, units in zip(rows.controls.comes_after, need, strict=True)))
+
+
+def _serve_last(snapshot: Snapshot, draft: Draft, owning: Owning, offer: array[int], left: int) -> array[int]:
+    """Who only gets what others leave uses what they have left of its own, then borrows (R-BUDGET-3).
+
+    offer : (rows,) slots of each that nobody has borrowed, lowered; left : slots of the group that are left
+    Returns (rows,) the slots of their own that they use: they take none of them back.
+    """
+    rows, quota, compiled = snapshot.rows, draft.quota, snapshot.compiled
+    rest, more = zeros(len(rows)), zeros(len(rows.lists.borrower))
+    if not rows.spent:
+        return rest
+    last, limit = rows.controls.comes_after, rows.plan.limit
+    left = use_owned.run(compiled, rows.tree, left, last, offer, limit, draft.needs.need, quota, rest)
+    for row, units in enumerate(rest):
+        offer[row] -= units
+        owning.own[row] += units
+    need = array("q", (draft.needs.need[row] if last[row] else quota[row] for row in range(len(rows))))
+    lend.run(compiled, rows.tree, left, *rows.lists, offer, limit, need, quota, more)
+    for pair, units in enumerate(more):
+        owning.lent[pair] += units
+    return rest
 
 
 def _share_unowned(snapshot: Snapshot, draft: Draft) -> Amounts | None:

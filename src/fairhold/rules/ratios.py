@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def assess_needs_of_sharers(snapshot: Snapshot, draft: Draft) -> None:
     """Need of every consumer; ratio 0 needs nothing (R-SHARE-1, R-SHARE-2)."""
     rows = snapshot.rows
-    needs_by_ratio.run(snapshot.compiled, rows.tree, rows.ratio, rows.plan.limit, snapshot.demand, draft.needs.need)
+    needs_by_ratio.run(snapshot.compiled, rows.tree, rows.ratio, rows.plan.limit, snapshot.usable, draft.needs.need)
 
 
 def plan_shares(snapshot: Snapshot, draft: Draft) -> None:
@@ -47,8 +47,13 @@ def plan_shares(snapshot: Snapshot, draft: Draft) -> None:
 
 
 def divide_by_ratio(snapshot: Snapshot, draft: Draft) -> None:
-    """The quota of every consumer, and up to where it takes back (R-SHARE-4, R-SHARE-5, R-SHARE-6, R-SHARE-7)."""
+    """The quota of every consumer, and up to where it takes back (R-SHARE-4, R-SHARE-5, R-SHARE-6, R-SHARE-7).
+
+    Whole slots of its planned share are sure to a leaf, whatever rounding says.
+    """
     entitlement = snapshot.rows.entry.settings.entitlement
+    for leaf in snapshot.rows.leaves:
+        draft.firm[leaf] = min(draft.needs.need[leaf], _planned(draft).whole[leaf])
     if entitlement == "fixed":
         _fix(snapshot, draft)
         return
@@ -84,6 +89,7 @@ def _divide_over_leaves(snapshot: Snapshot, draft: Draft) -> None:
     draft.filled = _fill(snapshot, draft.needs.need)
     round_from_the_top(snapshot.rows.tree, draft.filled, draft.quota)
     draft.exact = draft.filled.exact
+    draft.most = draft.filled.up
 
 
 def _divide_level_by_level(snapshot: Snapshot, draft: Draft) -> None:
@@ -95,6 +101,7 @@ def _divide_level_by_level(snapshot: Snapshot, draft: Draft) -> None:
     share_by_ratio.run(snapshot.compiled, rows.tree, rows.ratio, needs.sure, needs.need, zeros(len(rows)), draft.quota)
     fill = partial(fill_sharers, rows, needs)
     draft.exact = ExactShares(rows.tree, Fraction(snapshot.slots), fill).amount
+    draft.most = ExactShares(rows.tree, Fraction(snapshot.slots), fill, up=True).whole
 
 
 def fill_sharers(rows: Rows, needs: Needs, parent: int, amount: Fraction) -> Filling:
@@ -111,7 +118,10 @@ def _fix(snapshot: Snapshot, draft: Draft) -> None:
     rows, need, planned = snapshot.rows, draft.needs.need, _planned(draft)
     round_from_the_top(rows.tree, planned, draft.planned_slots)
     draft.entitled = array("q", map(min, draft.planned_slots, need))
+    for leaf in rows.leaves:  # what is left may be enough for a gang that no planned share is
+        draft.entitled[leaf] = min(draft.entitled[leaf], snapshot.most[leaf])
     for row in range(len(rows) - 1, -1, -1):
         start, end = rows.tree.first[row], rows.tree.end[row]
         draft.quota[row] = sum(draft.quota[start:end]) if start < end else draft.entitled[row]
     draft.exact = lambda row: min(planned.exact(row), Fraction(need[row]))
+    draft.most = lambda row: min(planned.up(row), need[row])

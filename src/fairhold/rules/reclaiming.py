@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from math import ceil
-from operator import add
+from operator import add, sub
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.select import is_at_rest
+from fairhold.rules.aging import spared_units, young
 from fairhold.rules.lacking import settle_lack
-from fairhold.rules.victims import stranded_units, take_units
+from fairhold.rules.victims import stranded, take_units
 
 if TYPE_CHECKING:
     from fairhold.ledger.draft import Draft
@@ -37,7 +37,7 @@ def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> Non
     """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
     have = holdings(snapshot, draft) if have is None else have
     have.keep[:] = keep_own(snapshot, draft)
-    _keep_stranded(snapshot, have)
+    keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
     draft.keep, draft.protected = have.keep, have.protected
     _divide(snapshot, draft, have, -1)
@@ -70,6 +70,8 @@ def holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
 def _reserves(snapshot: Snapshot, draft: Draft) -> array[int]:
     """Reserves for which is reclaimed: under `ownership` not for what a branch reserves itself (R-OWN-2)."""
     rows, reserve = snapshot.rows, draft.needs.reserve
+    if draft.waived[0]:  # what leaves below do not take back yet, nobody above takes back for them (R-CONTROL-2)
+        reserve = array("q", map(sub, reserve, draft.waived))
     if "ownership" not in rows.policies:
         return reserve
     return array("q", (0 if rows.is_owner[row] and not rows.is_leaf(row) else reserve[row] for row in range(len(rows))))
@@ -108,33 +110,36 @@ def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
     return keep
 
 
-def _keep_stranded(snapshot: Snapshot, have: Holdings) -> None:
-    """What stands on closed hosts is not taken for others, who could not use it; notices in force there stay."""
-    for leaf in snapshot.books.requests.holders if snapshot.books.hosts.closed else ():
-        have.keep[leaf] = max(have.keep[leaf], stranded_units(snapshot.books, leaf))
+def keep_spared(snapshot: Snapshot, have: Holdings) -> None:
+    """What stands on closed hosts, or has not run long enough, is not taken for others; notices in force there stay."""
+    books = snapshot.books
+    if books.hosts.closed or snapshot.rows.spares_young:
+        for leaf in snapshot.leaves_where_more(have.held, have.keep):
+            spared = young(snapshot, leaf) | (stranded(books, leaf) if books.hosts.closed else set())
+            have.keep[leaf] = max(have.keep[leaf], spared_units(books, spared))
 
 
 def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:
-    """Leaves above their quota that hold no more, at every level, than their exact share rounded up (R-PROTECT-1).
+    """Leaves above their quota that hold no more, at every level, than rounding could give them (R-PROTECT-1).
 
-    Where all leaves share as one list (R-SHARE-9), only the leaf counts. Only rounding makes the difference, and a host
-    that joins shall not stop work of equal rank. Every level moves a quota by less than one unit from what its parent's
-    would give, and passes on at most what moved the parent: so exact share and quota differ by less than the depth, and
-    who holds more than that is not protected.
+    Where all leaves share as one list (R-SHARE-9), or own exactly, only the leaf counts. Only rounding makes the
+    difference, and a host that joins shall not stop work of equal rank. Every level moves the number by less than two
+    units from what the quota of its parent would give, and passes on at most what moved the parent: who holds more
+    above its quota than that is not protected.
     """
     rows, held, quota, need = snapshot.rows, draft.held, draft.quota, draft.needs.need
     within: dict[int, bool] = {0: True}
 
     def holds_no_more(row: int) -> bool:
         if row not in within:
-            within[row] = held[row] <= need[row] and held[row] <= ceil(draft.exact(row))
+            within[row] = held[row] <= need[row] and held[row] <= draft.most(row)
         return within[row]
 
     protected = zeros(len(rows))
     for leaf in snapshot.leaves_where_more(held, quota):
-        if held[leaf] <= quota[leaf] + rows.depth:
+        if held[leaf] <= quota[leaf] + 2 * rows.depth:
             row = leaf
             while row > 0 and holds_no_more(row):
-                row = 0 if rows.is_flat else rows.tree.parent[row]
+                row = 0 if rows.is_flat or rows.is_owner[row] else rows.tree.parent[row]
             protected[leaf] = int(row == 0)
     return protected

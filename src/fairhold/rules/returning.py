@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.columns import zeros
 from fairhold.rules.lacking import settle_lack
 from fairhold.rules.lending import take_back
-from fairhold.rules.reclaiming import holdings, is_quiet, protect_rounded
+from fairhold.rules.reclaiming import holdings, is_quiet, keep_spared, protect_rounded
 from fairhold.rules.victims import take_units
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def weigh_owners(snapshot: Snapshot, draft: Draft, have: Holdings | None = None)
     """What everybody misses, can give, must give and gives, before units are chosen."""
     have = holdings(snapshot, draft) if have is None else have
     have.keep[:] = draft.quota
+    keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
     draft.keep, draft.protected = have.keep, have.protected
     _Return(snapshot, draft, have).run()
@@ -40,7 +41,7 @@ def weigh_owners(snapshot: Snapshot, draft: Draft, have: Holdings | None = None)
 class _Return:
     """The numbers of one reclaim.
 
-    spare : (rows,) of a leaf, units above its quota that it does not give yet
+    spare : (rows,) of a leaf, units above what it keeps that it does not give yet
     least : (rows,) of a branch, what it gives at least because of its limit
     """
 
@@ -72,7 +73,7 @@ class _Return:
         """What every leaf misses and gives in any case: what is under notice, up to its excess (R-OWN-5)."""
         have, out = self.have, self.out
         for leaf in self.rows.leaves:
-            above = max(0, have.held[leaf] - have.quota[leaf])
+            above = max(0, have.held[leaf] - have.keep[leaf])
             out.missing[leaf] = max(0, have.entitled[leaf] - have.whole[leaf])
             out.must[leaf] = max(0, have.held[leaf] - have.limit[leaf], have.bound[leaf])
             out.gives[leaf] = max(out.must[leaf], min(have.noticed[leaf], above))
@@ -89,7 +90,7 @@ class _Return:
                     column[row] = sum(column[start:end])
                 out.must[row] = max(out.must[row], self.least[row])
             elif row:
-                able = 0 if have.protected[row] else have.held[row] - have.quota[row]
+                able = 0 if have.protected[row] else have.held[row] - have.keep[row]
                 out.can[row] = max(out.must[row], out.gives[row], able)
 
     def limits(self) -> None:
@@ -104,7 +105,8 @@ class _Return:
             given = sum(out.gives[leaf] for leaf in inside)
             if over > given + sum(self.spare[leaf] for leaf in inside if not have.protected[leaf]):
                 for leaf in inside:
-                    have.protected[leaf] = 0
+                    have.protected[leaf], have.keep[leaf] = 0, have.quota[leaf]
+                    self.spare[leaf] = max(0, have.held[leaf] - have.quota[leaf] - out.gives[leaf])
             given += self.give_from_the_worst(inside, over - given)
             self.least[row] = min(over, given)
 

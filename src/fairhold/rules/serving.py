@@ -1,117 +1,82 @@
-"""Inside a leaf: which request gets its units, and on which hosts."""
+"""Inside a leaf: which request gets its units."""
 
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from fairhold.ledger.decision import Grant
+from fairhold.ledger.wanting import room_of_user
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
+    from fairhold.ledger.decision import Grant
+    from fairhold.rules.holding import Hold
+    from fairhold.rules.placing import Places
 
 
-class Places(Protocol):
-    """What knows where the next unit goes."""
-
-    def place(self, request: int, units: int) -> list[Grant]:
-        """Put units of a request on hosts; fewer where there is no room."""
-        ...
-
-
-class Placement:
-    """Where the next unit goes: the first host in inventory order that has an idle slot (R-PLACE-1, `stacked`).
-
-    A request comes first to slots that are kept for it; slots kept for another one are the last resort. Inside one
-    cycle idle space only shrinks, so a host passed over once is never looked at again.
-    """
-
-    def __init__(self, books: Books) -> None:
-        hosts, keeps = books.hosts, books.keeps
-        columns = zip(hosts.slots, hosts.used, hosts.up, strict=True)
-        self.idle = [max(0, slots - used) if up else 0 for slots, used, up in columns]
-        self.kept: dict[tuple[int, int], int] = {}  # host, request → units
-        for row in keeps.live:
-            if hosts.up[keeps.host[row]]:
-                key = (keeps.host[row], keeps.request[row])
-                self.kept[key] = self.kept.get(key, 0) + keeps.units[row]
-        self.kept_on = list(hosts.kept)
-        self.first = 0
-
-    def place(self, request: int, units: int) -> list[Grant]:
-        """Put units of a request on hosts; fewer where there is no room."""
-        grants: dict[int, int] = {}
-        for host in sorted(host for host, other in self.kept if other == request):
-            units -= self._take(grants, host, request, min(units, self.idle[host], self.kept[host, request]))
-        while units > 0 and self.first < len(self.idle):
-            units -= self._take(
-                grants, self.first, request, min(units, max(0, self.idle[self.first] - self.kept_on[self.first]))
-            )
-            if units:
-                self.first += 1
-        for host in range(len(self.idle) if units else 0):
-            units -= self._take(grants, host, request, min(units, self.idle[host]))
-        return [Grant(request, host, count) for host, count in sorted(grants.items())]
-
-    def _take(self, grants: dict[int, int], host: int, request: int, units: int) -> int:
-        if units > 0:
-            grants[host] = grants.get(host, 0) + units
-            self.idle[host] -= units
-            own = min(units, self.kept.get((host, request), 0))
-            if own:
-                self.kept[host, request] -= own
-                self.kept_on[host] -= own
-        return max(0, units)
-
-
-def serve_leaf(books: Books, leaf: int, units: int, places: Places) -> list[Grant]:
+def serve_leaf(books: Books, leaf: int, units: int, places: Places, hold: Hold | None = None) -> list[Grant]:
     """Give a leaf's units to its requests: by priority, high first; then users in turn; then submitted, id (R-GRANT-3).
 
     In turn: the user whose requests hold the fewest units of the leaf is next, the earlier request where two hold
     equally many. Within `fifo`, and where there is one user, only submitted and id count.
 
     A gang below its minimum takes all that it misses to the minimum at once, or the next request is asked. Units that
-    are kept for a request are others' only as far as it does not take them itself.
+    are kept for a request are others' only as far as it does not take them itself. No user comes to hold more than the
+    leaf's user limit (R-USER-1).
+
+    hold : the gang that comes first among those of its priority, and for which units are held where it cannot start
     """
     requests = books.requests
     queues = requests.lines.of.get(leaf)
     if not queues or not units:
         return []
-    served = _Served(books, leaf, units)
-    if len(queues) == 1:  # by far the most frequent case
+    served = Served(books, leaf, units, places)
+    if len(queues) == 1 and hold is None:  # by far the most frequent case
         (queue,) = queues.values()
         for row in queue:
             served.serve(row, alone=True)
-            if not served.units:
+            if not served.units or not served.room(row):
                 break
         return [grant for row, count in served.given.items() for grant in places.place(row, count)]
     in_turn = books.rows.settings(leaf).within == "users"
     used = {user: requests.used_by.get((leaf, user), 0) if in_turn else 0 for _, user in queues}
     for priority in sorted({name[0] for name in queues}):
+        for user, taken in hold.come_first(-priority, served).items() if hold is not None else ():
+            used[user] += taken if in_turn else 0
         mine = {user: queue for (rank, user), queue in queues.items() if rank == priority}
         turns = [(used[user], *requests.lines.key(queue[0]), user, 0) for user, queue in mine.items()]
         heapify(turns)
         while turns and served.units:
             *_, user, at = heappop(turns)
             queue = mine[user]
-            taken = served.serve(queue[at], alone=not turns or not in_turn)
+            may = hold is None or hold.allows(queue[at])
+            taken = served.serve(queue[at], alone=not turns or not in_turn) if may else 0
             used[user] += taken if in_turn else 0
+            has_room = served.room(queue[at]) > 0
             if not taken or served.is_served(queue[at]):
                 at += 1
-            if at < len(queue):
+            if at < len(queue) and has_room:
                 heappush(turns, (used[user], *requests.lines.key(queue[at]), user, at))
         if not served.units:
             break
-    return [grant for row, count in served.given.items() for grant in places.place(row, count)]
+    grants = [grant for row, count in served.given.items() for grant in places.place(row, count)]
+    if hold is not None:
+        hold.close(served.units, places)
+    return grants
 
 
-class _Served:
+class Served:
     """What was given so far of a leaf's units."""
 
-    def __init__(self, books: Books, leaf: int, units: int) -> None:
+    def __init__(self, books: Books, leaf: int, units: int, places: Places) -> None:
         self.units = units
+        self.places = places
         self.given: dict[int, int] = {}
         self._requests = books.requests
+        self._books, self._leaf = books, leaf
+        self._is_limited = books.rows.controls.user_limit[leaf] < UNLIMITED
+        self._room: dict[int, int] = {}
         self._kept = _kept_for(books, leaf)
         # A gang that does not run may not be able to start, and would keep its units from all others.
         requests = books.requests
@@ -126,6 +91,15 @@ class _Served:
         """Whether a request has all that it wants."""
         return self._wanted(row) == 0
 
+    def room(self, row: int) -> int:
+        """Units that the user of a request may still be given here."""
+        if not self._is_limited:
+            return self.units
+        user = self._requests.user[row]
+        if user not in self._room:
+            self._room[user] = room_of_user(self._books, self._leaf, user)
+        return self._room[user]
+
     def _wanted(self, row: int) -> int:
         return self._requests.count[row] - self._requests.held[row] - self.given.get(row, 0)
 
@@ -133,8 +107,8 @@ class _Served:
         """Give units to a request, as many as it wants where it is `alone`, otherwise those of one turn."""
         self._others -= self._reserved.pop(row, 0)
         given, kept = self.given.get(row, 0), self._kept.get(row, 0)
-        usable = min(self.units, max(self.units - self._others, kept - given))
-        wanted = self._wanted(row)
+        usable = min(self.units, max(self.units - self._others, kept - given), self.room(row))
+        wanted = min(self._wanted(row), self.places.room(row))
         starts_with = self._requests.minimum[row] - self._requests.held[row] - given
         if starts_with > min(usable, wanted):
             return 0
@@ -142,6 +116,9 @@ class _Served:
         if count > 0:
             self.given[row] = given + count
             self.units -= count
+            if self._is_limited:
+                self._room[self._requests.user[row]] -= count
+            self.places.take(row, count)
         return max(0, count)
 
 

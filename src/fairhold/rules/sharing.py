@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def assess_needs(snapshot: Snapshot, draft: Draft) -> None:
     """Reserve, sure slots and need of every consumer (R-SCALE-1, R-SCALE-2, R-SCALE-3, R-NEED-1, R-NEED-2)."""
     rows = snapshot.rows
-    needs.run(snapshot.compiled, rows.tree, rows.plan, *snapshot.scale, snapshot.demand, draft.needs)
+    needs.run(snapshot.compiled, rows.tree, rows.plan, *snapshot.scale, snapshot.usable, draft.needs)
 
 
 def needs_of_sharers(snapshot: Snapshot, draft: Draft) -> Needs:
@@ -55,3 +55,4 @@ def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
     draft.entitled, draft.firm = draft.quota, draft.needs.sure
     fill = partial(fill_children, snapshot, needs)
     draft.exact = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill).amount
+    draft.most = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill, up=True).whole

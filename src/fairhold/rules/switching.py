@@ -44,7 +44,7 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
         elif (was[leaf], now[leaf]) == ("hybrid", "ownership"):
             units = max(units, held - owned)
         units = min(units, held)
-        if units > 0:
+        if units > 0 and not rows.settings(leaf).observe_only:
             draft.switched[leaf] = units
             draft.bound[leaf] = max(draft.bound[leaf], units)
             pins += _pins(snapshot, leaf, min(units, snapshot.noticed[leaf]) - snapshot.pinned[leaf])

@@ -10,9 +10,12 @@ from fairhold.ledger.decision import NoticeGiven, Withdrawal
 from fairhold.ledger.snapshot import WINDOW
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
+from fairhold.rules.aging import old_ones, young
+from fairhold.rules.housing import emptying_first
+from fairhold.rules.restraining import hold_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import Draft
@@ -37,7 +40,9 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     more, less = snapshot.leaves_where_more(gives, noticed), snapshot.leaves_where_more(noticed, gives)
     place = snapshot.rows.position
     for leaf in sorted((*more, *less), key=place.__getitem__):
-        new = choose_victims(books, leaf, gives[leaf] - noticed[leaf]) if gives[leaf] > noticed[leaf] else []
+        asked = gives[leaf] - noticed[leaf]
+        claims = draft.claims.get(leaf, ())
+        new = choose_victims(books, leaf, asked, young(snapshot, leaf), claims) if asked > 0 else []
         going = noticed[leaf] + sum(units for _, units in new)
         if going > gives[leaf]:
             back = withdraw_inside(books, leaf, going - gives[leaf], new, stay)
@@ -47,13 +52,13 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
             withdrawals += back
         if new:
             victims[leaf] = new
-    notices = _pair(snapshot, draft, victims, withdrawals)
+    notices = _pair(snapshot, draft, hold_back(snapshot, draft, victims, withdrawals), withdrawals)
     draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
     return None
 
 
 def _pair(
-    snapshot: Snapshot, draft: Draft, victims: dict[int, Chosen], withdrawals: list[Withdrawal]
+    snapshot: Snapshot, draft: Draft, victims: Mapping[int, Chosen], withdrawals: list[Withdrawal]
 ) -> Iterator[NoticeGiven]:
     """The new notices, each on its way to a leaf that misses units, in path order (R-FOR-1; informs only)."""
     rows = snapshot.rows
@@ -143,10 +148,15 @@ def withdraw_inside(
     return withdrawn
 
 
-def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
+def choose_victims(
+    books: Books, leaf: int, units: int, spared: Collection[int] = (), claims: Collection[int] = ()
+) -> Chosen:
     """Allocations of a leaf that give `units` more, fewest gangs broken, then in the order of `victims` (R-VICTIM-1).
 
     Of a gang its surplus goes first; one below its minimum stops as a whole, which may give more than was asked.
+
+    spared : allocations that go only where the others do not suffice (R-CONTROL-5)
+    claims : hosts on which units go first (R-SITE-4)
     """
     requests, allocations = books.requests, books.allocations
     mine = requests.holders.get(leaf, ())
@@ -157,8 +167,12 @@ def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
             (allocation,) = held
             return [(allocation, min(units, allocations.units[allocation] - allocations.noticed[allocation]))]
     order = victim_order(books, [row for request in mine for row in allocations.by_request.get(request, ())])
+    order = emptying_first(books, leaf, order)
+    if claims:
+        order.sort(key=lambda row: allocations.host[row] not in claims)
     if books.hosts.closed:
         order = _open_ones(books, leaf, order, units)
+    order, whole_ones = old_ones(books, order, spared, units) if spared else (order, set())
     by_request = list(dict.fromkeys(allocations.request[row] for row in order))
     running = {request: requests.held[request] - requests.noticed[request] for request in by_request}
     core = {
@@ -166,15 +180,19 @@ def choose_victims(books: Books, leaf: int, units: int) -> Chosen:
         for request in by_request
         if 0 < requests.minimum[request] <= running[request]
     }
-    broken = _gangs_to_break(by_request, core, units - sum(running.values()) + sum(core.values()))
+    loose = dict.fromkeys(by_request, 0)
+    for row in order:
+        loose[allocations.request[row]] += allocations.units[row] - allocations.noticed[row]
+    loose = {request: min(free, running[request] - core.get(request, 0)) for request, free in loose.items()}
+    breakable = [request for request in by_request if request not in whole_ones]
+    broken = _gangs_to_break(breakable, core, units - sum(loose.values()))
     chosen = [
         (row, allocations.units[row] - allocations.noticed[row]) for row in order if allocations.request[row] in broken
     ]
     left = units - sum(count for _, count in chosen)
-    loose = {request: running[request] - core.get(request, 0) for request in by_request if request not in broken}
     for row in order:
         request = allocations.request[row]
-        taken = min(left, loose.get(request, 0), allocations.units[row] - allocations.noticed[row])
+        taken = 0 if request in broken else min(left, loose[request], allocations.units[row] - allocations.noticed[row])
         if taken > 0:
             chosen.append((row, taken))
             loose[request] -= taken

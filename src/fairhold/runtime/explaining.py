@@ -6,13 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain import Bound
-from fairhold.cycle.explain.nouns import RULE_OF
+from fairhold.cycle.explain.nouns import RULE_OF, RULE_OF_CONTROL
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from fairhold.cycle.explain import Counterfactual, Explanation, Level, Standing
+    from fairhold.cycle.explain import Control, Counterfactual, Explanation, Level, Standing
 
 Document = dict[str, Any]
 
@@ -33,6 +33,10 @@ _WHY = {
     Bound.LENDERS: "its lenders have no more to lend, or the lists allow no more",
     Bound.UNOWNED: "it has its share of what nobody owns",
     Bound.LIMIT_OF_BRANCH: "a branch above it is at its limit",
+    Bound.HOSTS: "a host goes to one consumer, and the hosts that it can have for its quota have no more",
+    Bound.GANGS: "what it wants beyond that are gangs that are larger than its quota can be",
+    Bound.BUDGET: "a budget is used up, and nothing more is granted",
+    Bound.USER_LIMIT: "its users hold as much as each of them may",
     Bound.NOTHING_LEFT: "it owns nothing, and owners beside it use everything",
 }
 
@@ -95,6 +99,16 @@ def as_document(explanation: Explanation) -> Document:
             for move in explanation.moves
         ],
         "one_more": _what_if_document(explanation.counterfactual),
+    } | ({"controls": [_control_document(each) for each in explanation.controls]} if explanation.controls else {})
+
+
+def _control_document(control: Control) -> Document:
+    return {
+        "control": control.name,
+        "rule": RULE_OF_CONTROL[control.name],
+        "consumer": control.consumer,
+        "units": control.units,
+        "until": format_instant(control.until) if control.until else None,
     }
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
-from fairhold.cycle.moves import grants, merged, reclaims, withdrawn
+from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.cycle.open import close_books
 from fairhold.model.state import State
 from fairhold.orchestrator.instructions import WakeAt
@@ -56,6 +56,7 @@ class Record:
         self._complain = complain
         self._cycles = 0
         self._waiting: list[Line] = []
+        self._shown: dict[str, tuple[tuple[int, ...], ...]] = {}
         self._file: TextIO | None = None
         self._size = 0
         self.failure = ""
@@ -91,7 +92,10 @@ class Record:
     def cycle(self, result: CycleResult, cause: str) -> None:
         """Keep a cycle's decision, before it is applied, for the next `note`; `on_cycle` of the orchestrator."""
         decision = result.decision
-        if self._file is None or not any(decision[:3]):
+        group = result.snapshot.rows.group.name
+        is_new = decision.shown != self._shown.get(group, ())
+        self._shown[group] = decision.shown
+        if self._file is None or not (any(decision[:3]) or is_new):
             return
         self._cycles += 1
         line: Line = {
@@ -99,12 +103,14 @@ class Record:
             "kind": "cycle",
             "cycle": self._cycles,
             "cause": cause,
-            "resource_group": result.snapshot.rows.group.name,
+            "resource_group": group,
             "grants": merged(grants(result)),
             "reclaims": merged(reclaims(result)),
             "withdrawn": merged(withdrawn(result)),
         }
-        if decision.notices:
+        if decision.observed:
+            line["observed"] = merged(observed(result))
+        if decision.notices or is_new:
             line["state"] = self._save_state(result)
         self._waiting.append(line)
 
@@ -121,11 +127,16 @@ class Record:
         """Write the state before a cycle; returns the file's name in the output directory.
 
         Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot
-        until it is gone, so that the cycle counts it and a reader must not settle it.
+        until it is gone, so that the cycle counts it and a reader must not settle it. Where `max_reclaims` bounds what
+        one instant may take back, its grace is said to go on for a moment instead.
         """
         name = f"cycles/{self._cycles:04d}.state.json"
         path = self._directory / name
-        state = close_books(self._books, State(now=result.snapshot.now))
+        books, now = result.snapshot.books, result.snapshot.now
+        state = close_books(self._books, State(now=now))
+        if any(each.settings.max_reclaims for each in books.rows.entries):
+            notices = tuple(replace(each, deadline=max(each.deadline, now + 1)) for each in state.notices)
+            state = replace(state, previous_cycle=books.ran, notices=notices)
         text = json.dumps(state_document(self._plan, state), indent=1)
         try:
             path.write_text(text + "\n", encoding="utf-8")

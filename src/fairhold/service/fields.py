@@ -135,6 +135,14 @@ Signal = Annotated[int, BeforeValidator(_signal), WithJsonSchema({"type": "strin
 Label = Annotated[
     str, *_of_form(r"^[A-Za-z0-9_.-]{1,100}$", "the name of a label is 1 to 100 of the characters A-Z a-z 0-9 _ . -")
 ]
+HostLabel = Annotated[
+    str,
+    *_of_form(
+        r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}(=[A-Za-z0-9][A-Za-z0-9._/-]{0,62})?$",
+        "a label of a host is a name or NAME=VALUE, each up to 63 of the characters A-Z a-z 0-9 . _ / -",
+    ),
+]
+HostLabels = Annotated[list[HostLabel], Field(max_length=64)]
 User = Annotated[
     Text, *_of_form(r"^[^\s/:\x00-\x1f\x7f]{1,64}$", "the name of a user is 1 to 64 characters without blanks, / and :")
 ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cycle.ahead import Side, diff_windows
 from fairhold.cycle.diff import diff
-from fairhold.cycle.document import Cycle, decision_document, group_document
+from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books
-from fairhold.cycle.run import run
 from fairhold.errors import Fault, InputError
 from fairhold.model.state import State
+from fairhold.orchestrator.budgets import count_budgets
 from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.planio.balances import balances
@@ -20,7 +21,6 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
     from fairhold.model.tree import ConsumerTree
     from fairhold.orchestrator.cluster import Cluster
@@ -52,7 +52,9 @@ class Frozen:
     def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
         """The cluster as it would be under a plan."""
         books = open_books(plan, State(now=self.now))
-        return thaw(self._freezing.document(), books, forgets=True, own=self._own, moved=moved)
+        cluster = thaw(self._freezing.document(), books, forgets=True, own=self._own, moved=moved)
+        count_budgets(cluster, self.now)
+        return cluster
 
 
 def plan_check(text: str) -> Document:
@@ -82,7 +84,7 @@ class Effect(NamedTuple):
 
     moved    : old path → new path
     warnings : of its text
-    diff     : what the next cycle under it would do otherwise
+    diff     : what the next cycle under it would do otherwise, and those at the coming windows
     """
 
     plan: Plan
@@ -91,13 +93,21 @@ class Effect(NamedTuple):
     diff: Document
 
 
-def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str]) -> Effect:
-    """What a plan would do now; `was`: new path → old path. InputError where it cannot be put in force."""
+def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], ahead: int) -> Effect:
+    """What a plan would do now, and at the windows of so many microseconds; InputError where it cannot be in force.
+
+    was : new path → old path
+    """
     plan, warnings = parse_plan(text, NAME)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
-    before = _cycle(frozen.under(frozen.plan, {}).books, frozen.now)
-    after = _cycle(frozen.under(plan, moved).books, frozen.now)
-    return Effect(plan, moved, [fault_document(fault) for fault in warnings], diff(before, after, moved))
+    old = Side(frozen.plan, frozen.under(frozen.plan, {}).books)
+    new = Side(plan, frozen.under(plan, moved).books)
+    now = frozen.now
+    found = diff(cycle_on(old.books, now), cycle_on(new.books, now), moved)
+    coming = diff_windows(old, new, now, now + ahead, moved)
+    if coming is not None:
+        found["windows"] = coming
+    return Effect(plan, moved, [fault_document(fault) for fault in warnings], found)
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:
@@ -121,19 +131,6 @@ def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTre
 def _stranger(path: str, where: str, key: str) -> Fault:
     what = f"{where} has no consumer `{path}`"
     return Fault("unknown-consumer", what, "write NEW PATH: OLD PATH, each with all above it", ("was", key))
-
-
-def _cycle(books: Mapping[str, Books], now: int) -> Cycle:
-    results = {group: run(book, now) for group, book in books.items()}
-    decisions = [decision_document(result) for result in results.values()]
-    document: Document = {
-        "now": format_instant(now),
-        "resource_groups": {group: group_document(result) for group, result in results.items()},
-    }
-    document |= {
-        name: [row for each in decisions for row in each[name]] for name in ("grants", "reclaims", "withdrawn")
-    }
-    return Cycle(results, (), State(now=now), document)
 
 
 def plan_head(plan: PlanVersion) -> Document:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import InputError
+from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
-from fairhold.runtime.live.archive import consumer_of, counts
+from fairhold.runtime.live.archive import consumer_of, counts, sited
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.jobs import state_of
 from fairhold.service.problems import refused
@@ -37,6 +38,8 @@ def submission(body: SubmitBody, user: str, key: str, group: str) -> Submission:
         backoff=body.backoff,
         is_held=body.hold,
         after=tuple(Dependency(each.job, each.on) for each in body.after),
+        siting=Siting(tuple(body.need), tuple(body.prefer), tuple(body.avoid), body.place or ""),
+        time_limit=body.time_limit,
     )
     spec = Spec(
         consumer=body.consumer,
@@ -88,6 +91,7 @@ def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
         "after": [{"job": needed, "on": on} for needed, on in terms.after],
         "throttle": terms.throttle,
         "retries": terms.retries,
+        **sited(terms.siting),
         "exit_code": None,
         "labels": body.labels,
         "argv": body.argv,

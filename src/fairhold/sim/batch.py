@@ -14,7 +14,8 @@ from fairhold.cycle.run import run
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import book_notices, book_rest, book_withdrawals
 from fairhold.ledger.relay import relay
-from fairhold.ledger.rows import in_other_window
+from fairhold.ledger.rows import in_other_window, with_spent
+from fairhold.orchestrator.budgets import hold, next_of_budgets, spent
 from fairhold.orchestrator.windows import Openings
 from fairhold.rules.handing import hand_over
 
@@ -95,7 +96,7 @@ class _Loop:
         self.stop_expired(now)
         if phase == WAKE and now == self.next_wake:
             self.next_wake = None  # a switch wants to be woken again at the same instant
-        if phase == WAKE and self.open_window(now):
+        if phase == WAKE and (self.open_window(now) | self.count_budgets(now)):
             self.pacing.at_once(now)
         elif phase == WAKE and self.pacing.is_due(now):
             self.cycle(now)
@@ -123,6 +124,7 @@ class _Loop:
         leaf = books.requests.leaf[request]
         was_noticed = books.allocations.noticed[allocation] > 0
         transitions.release(books, allocation, 1)
+        hold(books, leaf, -1, now)
         del self.life[allocation]
         if allocation in self.stopping:
             self.stopping.discard(allocation)
@@ -140,6 +142,7 @@ class _Loop:
 
     def start(self, request: int, host: int, now: int) -> None:
         allocation = transitions.grant(self.books, request, host, 1, now)
+        hold(self.books, self.books.requests.leaf[request], 1, now)
         self.life[allocation] = self.serial
         self.push(now + self.demands.duration[self.job_of[request]], END, allocation, self.serial)
 
@@ -151,9 +154,11 @@ class _Loop:
         for grant in result.decision.grants:
             for _ in range(grant.units):
                 self.start(grant.request, grant.host, now)
-        book_rest(self.books, result.decision)
+        book_rest(self.books, result.decision, now)
         self.decisions.append((now, result.decision))
         self.pacing.ran(now)
+        if result.decision.due is not None:
+            self.pacing.not_after(result.decision.due)
 
     def stop_expired(self, now: int) -> None:
         for notice in transitions.take_expired(self.books, now):
@@ -171,11 +176,21 @@ class _Loop:
             self.quota = None
         return bool(opened)
 
+    def count_budgets(self, now: int) -> bool:
+        """Let budgets be used up, or begin again, whose instant has come; a cycle follows at the same instant."""
+        consumers = spent(self.books, now)
+        if consumers is None:
+            return False
+        rows = self.books.rows
+        relay(self.books, with_spent(rows, frozenset(rows.source.tree.rows[path] for path in consumers)))
+        self.quota = None
+        return True
+
     def wake(self, now: int) -> None:
         """Come back when a cycle is due, a grace ends or, while there is work, other entries come into force."""
         due = [self.pacing.due, transitions.next_deadline(self.books)]
         if self.job_of:
-            due.append(self.openings.next(now))
+            due += [self.openings.next(now), next_of_budgets(self.books, now)]
         instant = min((each for each in due if each is not None), default=None)
         if instant is not None and instant != self.next_wake:
             self.push(instant, WAKE, 0)

@@ -122,6 +122,13 @@ def _pause(service: str, group: str, verb: str, *, grants: bool, reclaims: bool,
     set_paused(service, group, verb, {"grants": both or grants, "reclaims": both or reclaims}, as_json=json)
 
 
+def budgets(*, service: Service = "", json: Json = False) -> None:
+    """List budgets: what is used of each, and until when it counts."""
+    from fairhold.cli.live.budgets import print_budgets  # noqa: PLC0415
+
+    print_budgets(service, as_json=json)
+
+
 def usage(
     *,
     start: Annotated[str, typer.Option("--from", metavar="INSTANT", help="As 2026-01-05T00:00:00Z.")] = "",

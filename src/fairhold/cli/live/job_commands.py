@@ -73,6 +73,19 @@ Lead = Annotated[
     str | None,
     typer.Option("--lead", metavar="DURATION", help="How long before the deadline it is sent.", click_type=_WHEN),
 ]
+Need = Annotated[
+    list[str] | None,
+    typer.Option("--need", metavar="LABEL", help="A host must have it: NAME=VALUE or NAME. May be repeated."),
+]
+Prefer = Annotated[
+    list[str] | None,
+    typer.Option("--prefer", metavar="LABEL", help="Hosts that have it come first. May be repeated."),
+]
+Avoid = Annotated[
+    list[str] | None, typer.Option("--avoid", metavar="LABEL", help="A host must not have it. May be repeated.")
+]
+Spread = Annotated[bool, typer.Option("--spread", help="Tasks, and units of a task, go on different hosts.")]
+Pack = Annotated[bool, typer.Option("--pack", help="Tasks go side by side, all units of a task on one host.")]
 Wait = Annotated[bool, typer.Option("--wait", help="End when the job is over, with its exit code.")]
 Key = Annotated[str, typer.Option("--key", metavar="KEY", help="The same key again is the same job.")]
 
@@ -102,6 +115,11 @@ def submit(
     directory: Directory = None,
     signal: SignalName = "",
     lead: Lead = None,
+    need: Need = None,
+    prefer: Prefer = None,
+    avoid: Avoid = None,
+    spread: Spread = False,
+    pack: Pack = False,
     wait: Wait = False,
     key: Key = "",
     service: Service = "",
@@ -130,7 +148,13 @@ def submit(
         directory=directory,
         signal=signal,
         lead=lead,
+        need=need or [],
+        prefer=prefer or [],
+        avoid=avoid or [],
+        place="spread" if spread else "pack" if pack else "",
     )
+    if spread and pack:
+        raise typer.BadParameter("a job spreads or packs", param_hint="--spread / --pack")
     if file is not None:
         raise typer.Exit(submit_file(service, file, consumer, wishes, key, wait=wait, as_json=json))
     raise typer.Exit(submit_job(service, consumer, argv or [], wishes, key, wait=wait, as_json=json))

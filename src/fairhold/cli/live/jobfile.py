@@ -125,6 +125,10 @@ def _terms(plan: Plan, job: Job, wishes: Wishes, path: Path, at: int) -> Documen
         backoff=_duration(job.backoff) if job.retries else None,
         signal=job.signal if job.signal != "TERM" else None,
         lead=_duration(job.lead) if job.lead else None,
+        need=[*job.siting.need],
+        prefer=[*job.siting.prefer],
+        avoid=[*job.siting.avoid],
+        place=job.siting.place or None,
     )
 
 

@@ -20,7 +20,15 @@ def list_hosts(service: str, *, as_json: bool) -> None:
     if as_json:
         say_json(found)
     else:
-        say(fitted(_HEAD, [_row(host) for host in found["hosts"]], ("refusals", "starting", "slots")))
+        rows = [_row(host) for host in found["hosts"]]
+        if any(host.get("labels") for host in found["hosts"]):
+            rows = [
+                (*row[:-1], " ".join(host["labels"]) or None, row[-1])
+                for row, host in zip(rows, found["hosts"], strict=True)
+            ]
+            say(fitted((*_HEAD[:-1], "labels", _HEAD[-1]), rows, ("refusals", "starting", "labels", "slots")))
+        else:
+            say(fitted(_HEAD, rows, ("refusals", "starting", "slots")))
 
 
 def _row(host: Document) -> tuple[object, ...]:

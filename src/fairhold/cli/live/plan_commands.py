@@ -15,6 +15,15 @@ Was = Annotated[
     list[str] | None,
     typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
 ]
+Next = Annotated[
+    str | None,
+    typer.Option(
+        "--next",
+        metavar="DURATION",
+        help="How far to look ahead where a plan has windows; else 7d.",
+        click_type=Duration(),
+    ),
+]
 Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Why.")]
 
 
@@ -42,6 +51,7 @@ def plan_apply(
         typer.Option("--for", metavar="DURATION", help="After it, the plan before comes back.", click_type=Duration()),
     ] = None,
     was: Was = None,
+    ahead: Next = None,
     seen: Annotated[
         int | None, typer.Option("--from-version", metavar="N", help="Only where this one is in force.", min=1)
     ] = None,
@@ -51,7 +61,7 @@ def plan_apply(
     """Put a plan in force, whole or not at all; prints what that does."""
     from fairhold.cli.live.plans import apply_plan  # noqa: PLC0415
 
-    given = {"comment": comment or None, "for": duration, "was": by_name(was) or None}
+    given = {"comment": comment or None, "for": duration, "was": by_name(was) or None, "next": ahead}
     body = {name: value for name, value in given.items() if value is not None}
     apply_plan(service, file, body, seen, is_dry=dry_run, as_json=json)
 
@@ -82,8 +92,8 @@ def plan_revert(
 
 
 @plan_app.command("diff")
-def plan_diff(file: File, *, was: Was = None, service: Service = "", json: Json = False) -> None:
-    """Show what a plan would change now."""
+def plan_diff(file: File, *, was: Was = None, ahead: Next = None, service: Service = "", json: Json = False) -> None:
+    """Show what a plan would change now, and at the coming windows."""
     from fairhold.cli.live.plans import show_difference  # noqa: PLC0415
 
-    show_difference(service, file, by_name(was), as_json=json)
+    show_difference(service, file, by_name(was), ahead, as_json=json)

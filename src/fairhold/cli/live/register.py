@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
     app.command(context_settings=_AS_IT_IS)(job_commands.priority)
     _add(app, cluster_commands.top)
     app.add_typer(cluster_commands.hosts_app, name="hosts")
-    _add(app, cluster_commands.pause, cluster_commands.resume, cluster_commands.usage)
+    _add(app, cluster_commands.pause, cluster_commands.resume, cluster_commands.budgets, cluster_commands.usage)
     app.add_typer(plan_commands.plan_app, name="plan")
     _add(app, service_commands.stop)
     app.add_typer(service_commands.store_app, name="store")

@@ -51,6 +51,10 @@ class Wishes:
     directory: Path | None = None
     signal: str = ""
     lead: str | None = None
+    need: list[str] = field(default_factory=list)
+    prefer: list[str] = field(default_factory=list)
+    avoid: list[str] = field(default_factory=list)
+    place: str = ""
 
 
 def submit_job(
@@ -100,6 +104,10 @@ def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
         hold=wishes.hold,
         signal=wishes.signal.upper().removeprefix("SIG") or None,
         lead=wishes.lead,
+        need=wishes.need,
+        prefer=wishes.prefer,
+        avoid=wishes.avoid,
+        place=wishes.place or None,
     )
 
 

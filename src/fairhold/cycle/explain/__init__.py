@@ -2,12 +2,13 @@
 
 from fairhold.cycle.explain.changes import Change
 from fairhold.cycle.explain.derivation import explain
-from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Parts, Standing
+from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Move, Parts, Standing
 from fairhold.cycle.explain.whatif import Counterfactual, one_more
 
 __all__ = [
     "Bound",
     "Change",
+    "Control",
     "Counterfactual",
     "Explanation",
     "Level",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.columns import PlanColumns
-from fairhold.ledger import transitions
-from fairhold.ledger.books import Books
-from fairhold.ledger.rows import lay_out
+from fairhold.cycle.explain.trials import Trial, move_to, vary, with_user_limit
+from fairhold.ledger.rows import lay_out, with_spent
+from fairhold.ledger.wanting import demand_that_counts
+from fairhold.model.budget import HOUR
 from fairhold.model.plan import ConsumerSettings
 from fairhold.units import LARGEST, UNLIMITED
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterator
 
-    from fairhold.ledger.rows import Rows
+    from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
 
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Change:
     """One value of the plan or the state that is changed.
 
-    what     : `demand`, `limit`, `rank`, `owned`, `share_ratio`, `slots`, `configured_slots`, or `loan`: what the lists
-        of both allow one consumer to use of another's
+    what     : `demand`, `limit`, `rank`, `owned`, `share_ratio`, `slots`, `configured_slots`, `budget` (unit-hours),
+        `user_limit`, or `loan`: what the lists of both allow one consumer to use of another's
     consumer : path; `/` for the resource group's own values
     lender   : the other side of a `loan`; empty elsewhere
     host     : the host of which `slots` are changed; empty where it is another value, or the group has no host up
@@ -37,18 +37,6 @@ class Change:
     new: int
     host: str = ""
     lender: str = ""
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """Values to try on one resource group."""
-
-    owned: dict[int, int] = field(default_factory=dict)
-    limit: dict[int, int] = field(default_factory=dict)
-    ratio: dict[int, int] = field(default_factory=dict)
-    demand: dict[int, int] = field(default_factory=dict)
-    slots: int | None = None
-    configured: int | None = None
 
 
 class Kind:
@@ -88,7 +76,7 @@ class _MoreDemand(Kind):
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         old = self.books.demand[self.row]
         change = Change("demand", self.books.rows.path(self.row), old, old + size)
-        return vary(self.books, _Trial(demand={self.row: old + size})), (change,)
+        return vary(self.books, Trial(demand={self.row: old + size})), (change,)
 
 
 class _HigherLimit(Kind):
@@ -99,7 +87,7 @@ class _HigherLimit(Kind):
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         old = self.books.rows.plan.limit[self.row]
         change = Change("limit", self.books.rows.path(self.row), old, old + size)
-        return vary(self.books, _Trial(limit={self.row: old + size}, demand=self.demand)), self.told([change])
+        return vary(self.books, Trial(limit={self.row: old + size}, demand=self.demand)), self.told([change])
 
 
 class MoreOwned(Kind):
@@ -131,7 +119,7 @@ class MoreOwned(Kind):
         configured = total if rows.group.configured_slots is None else max(total, rows.configured)
         if rows.group.configured_slots is not None and configured > rows.configured:
             changes.append(Change("configured_slots", "/", rows.configured, configured))
-        trial = _Trial(owned=owned, demand=self.demand, configured=configured)
+        trial = Trial(owned=owned, demand=self.demand, configured=configured)
         return vary(self.books, trial), self.told(changes)
 
 
@@ -147,7 +135,7 @@ class _HigherRatio(Kind):
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         old = self.books.rows.ratio[self.row]
         change = Change("share_ratio", self.books.rows.path(self.row), old, old + size)
-        return vary(self.books, _Trial(ratio={self.row: old + size}, demand=self.demand)), self.told([change])
+        return vary(self.books, Trial(ratio={self.row: old + size}, demand=self.demand)), self.told([change])
 
 
 class _MoreSlots(Kind):
@@ -164,23 +152,23 @@ class _MoreSlots(Kind):
         books, host = self.books, self.host
         old, name = (books.slots, "") if host < 0 else (books.hosts.slots[host], books.hosts.name[host])
         change = Change("slots", "/", old, old + size, name)
-        return vary(books, _Trial(demand=self.demand, slots=books.slots + size)), self.told([change])
+        return vary(books, Trial(demand=self.demand, host=host, more_slots=size)), self.told([change])
 
 
 class _BetterRank(Kind):
     def __init__(self, plan: Plan, books: Books, row: int, demand: dict[int, int]) -> None:
         super().__init__(books, row, demand)
         self.plan = plan
-        self.largest = books.rows.tree.rank[row]
+        self.largest = books.rows.rank(row)
 
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         rows = self.books.rows
-        old, node = rows.tree.rank[self.row], rows.node[self.row]
+        old, node = rows.rank(self.row), rows.node[self.row]
         own = rows.entries[rows.chosen[self.row]]
         settings = replace(own.consumers.get(node, ConsumerSettings()), rank=old - size)
         entry = replace(own, consumers={**own.consumers, node: settings})
         policies = tuple(entry if other is own else other for other in self.plan.policies)
-        ranked = lay_out(replace(self.plan, policies=policies), rows.group.name, rows.force)
+        ranked = lay_out(replace(self.plan, policies=policies), rows.group.name, rows.force, rows.spent)
         change = Change("rank", rows.path(self.row), old, old - size)
         return move_to(self.books, ranked, self.demand), self.told([change])
 
@@ -205,6 +193,32 @@ class _LargerLoan(Kind):
         return move_to(self.books, other, self.demand), self.told([change])
 
 
+class _LargerBudget(Kind):
+    """More unit-hours for a consumer whose budget is used up: enough of them make it as if it were not."""
+
+    def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
+        super().__init__(books, row, demand)
+        self.budget = books.rows.controls.budgets[row]
+        assert books.spending is not None
+        used = books.spending.meters[books.rows.node[row], self.budget.period].amount
+        self.largest = used // HOUR + 1 - self.budget.unit_hours
+
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        rows, old = self.books.rows, self.budget.unit_hours
+        change = Change("budget", rows.path(self.row), old, old + size)
+        if size == self.largest:
+            rows = with_spent(rows, rows.spent - {rows.node[self.row]})
+        return move_to(self.books, rows, self.demand), self.told([change])
+
+
+class _HigherUserLimit(Kind):
+    def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
+        rows = self.books.rows
+        old = rows.controls.user_limit[self.row]
+        change = Change("user_limit", rows.path(self.row), old, old + size)
+        return move_to(self.books, with_user_limit(rows, self.row, old + size), self.demand), self.told([change])
+
+
 def kinds(plan: Plan, books: Books, row: int, inside: Inside) -> list[Kind]:
     """Every kind of change for a consumer: each alone, then each together with one slot more wanted."""
     return [kind for more in (False, True) for kind in _kinds(plan, books, row, inside, wants_more=more)]
@@ -213,7 +227,8 @@ def kinds(plan: Plan, books: Books, row: int, inside: Inside) -> list[Kind]:
 def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bool) -> Iterator[Kind]:
     tree = books.rows.tree
     demand = {inside.leaf: books.demand[inside.leaf] + 1} if wants_more else {}
-    if not wants_more:
+    limited = inside.leaf in books.rows.controls.with_user_limit
+    if not wants_more and not (limited and demand_that_counts(books)[inside.leaf] < books.demand[inside.leaf]):
         yield _MoreDemand(books, inside.leaf, {})
     line = [row]
     while tree.parent[line[-1]] > 0:
@@ -222,12 +237,17 @@ def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bo
         if books.rows.plan.limit[capped] < UNLIMITED:
             yield _HigherLimit(books, capped, demand)
     for ranked in line:
-        if tree.rank[ranked] > 0:
+        if books.rows.rank(ranked) > 0:
             yield _BetterRank(plan, books, ranked, demand)
     for row_above in line:
         more = _HigherRatio if books.rows.entry.policy == "share_ratio" else MoreOwned
         yield more(books, row_above, demand)
     yield from _of_owner(books, row, inside, demand)
+    for row_above in line:
+        if row_above in books.rows.controls.budgets and books.rows.node[row_above] in books.rows.spent:
+            yield _LargerBudget(books, row_above, demand)
+    if limited:
+        yield _HigherUserLimit(books, inside.leaf, demand)
     yield _MoreSlots(books, 0, demand)
 
 
@@ -278,28 +298,3 @@ def look_inside(books: Books, row: int, need: array[int], reserve: array[int]) -
         elif growth is not None:
             more |= dict.fromkeys(range(tree.first[at], tree.end[at]), growth)
     return Inside(best_leaf[2], best_cap[1])
-
-
-def vary(books: Books, trial: _Trial) -> Books:
-    """Books with some values changed, for their quotas only: nothing that is held is copied."""
-    rows = books.rows
-    owned, limit = array("q", rows.plan.owned), array("q", rows.plan.limit)
-    for row, value in trial.owned.items():
-        owned[row] = value
-    for row, value in trial.limit.items():
-        limit[row] = value
-    ratio = array("q", rows.ratio)
-    for row, value in trial.ratio.items():
-        ratio[row] = value
-    plan = PlanColumns(owned, rows.plan.reserved, limit)
-    configured = rows.configured if trial.configured is None else trial.configured
-    return move_to(books, replace(rows, plan=plan, ratio=ratio, configured=configured), trial.demand, trial.slots)
-
-
-def move_to(books: Books, rows: Rows, demand: dict[int, int], slots: int | None = None) -> Books:
-    """Books on other rows of the same consumers, with the demand of some leaves and the slots changed."""
-    other = Books(rows)
-    for row, node in enumerate(books.rows.node):
-        other.demand[rows.row[node]] = demand.get(row, books.demand[row])
-    transitions.add_host(other, "", books.slots if slots is None else slots)
-    return other

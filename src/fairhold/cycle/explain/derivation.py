@@ -6,8 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.budgets import bound_of_demand, bounds_of
+from fairhold.cycle.explain.gangs import gangs_of, is_bound_by_gangs
 from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Standing
 from fairhold.cycle.explain.owning import derive_owned
+from fairhold.cycle.explain.restraint import controls_of
 from fairhold.cycle.explain.whatif import one_more
 from fairhold.kernels.columns import PHASE_REST
 from fairhold.ledger.tables import NOBODY
@@ -55,7 +58,8 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
         protected=draft.protected[row] == 1,
         set_aside=draft.inside[row],
         moves=tuple(_moves(result, row)),
-        counterfactual=one_more(plan, snapshot.books, row) if row and what_if else None,
+        counterfactual=one_more(plan, snapshot.books, row, snapshot.now) if row and what_if else None,
+        controls=(*controls_of(result, row), *bounds_of(result, row), *gangs_of(result, row)),
     )
 
 
@@ -156,10 +160,10 @@ def _bound_of_sharer(result: CycleResult, row: int, exact: Fraction, water: Frac
     if at > 0:
         return Bound.NO_PART
     if exact >= need:
-        wanted = snapshot.demand[row] if rows.is_leaf(row) else _wanted_below(result, row)
-        return Bound.LIMIT if need < wanted else Bound.DEMAND
+        wanted = snapshot.usable[row] if rows.is_leaf(row) else _wanted_below(result, row)
+        return Bound.LIMIT if need < wanted else bound_of_demand(result, row)
     if is_fixed(snapshot):
-        return Bound.PLANNED
+        return Bound.GANGS if rows.is_leaf(row) and is_bound_by_gangs(result, row) else Bound.PLANNED
     if draft.filled is not None:
         return Bound.SHARE if draft.filled.level(row) == draft.filled.level(0) else Bound.LIMIT_ABOVE
     return Bound.PLANNED if exact > water * rows.ratio[row] else Bound.SHARE
@@ -206,7 +210,7 @@ def _numbers(result: CycleResult, row: int, exact: Fraction, bound: Bound) -> St
         demand=snapshot.demand[row],
         need=draft.needs.need[row],
         floor=draft.needs.sure[row],
-        rank=rows.tree.rank[row],
+        rank=rows.rank(row),
         exact=exact,
         quota=quota,
         rounded=(quota > exact) - (quota < exact),
@@ -219,12 +223,12 @@ def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exa
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     need, owned = draft.needs.need[row], rows.plan.owned[row]
     if exact >= need:
-        if need == 0 and snapshot.demand[row] > 0:
+        if need == 0 and snapshot.usable[row] > 0:
             return Bound.LIMIT
-        wanted = snapshot.demand[row] if rows.is_leaf(row) else _wanted_below(result, row)
+        wanted = snapshot.usable[row] if rows.is_leaf(row) else _wanted_below(result, row)
         if need < wanted:
             return Bound.LIMIT
-        return Bound.DEMAND if need <= snapshot.demand[row] else Bound.RESERVE
+        return bound_of_demand(result, row) if need <= snapshot.demand[row] else Bound.RESERVE
     if owned == 0 and filling.phase != PHASE_REST:
         return Bound.NOTHING_LEFT
     if filling.phase == PHASE_REST:

@@ -50,6 +50,15 @@ class Bound(Enum):
     LIMIT_OF_BRANCH = "limit of a branch"
     """A branch above it is at its limit (R-SCALE-3)."""
 
+    BUDGET = "budget"
+    """A budget, its own or one above it, is used up: it is granted nothing more (R-BUDGET-2)."""
+    HOSTS = "whole hosts"
+    """A host goes to one consumer, and those that it can have for its quota have no more (R-HOSTS-2)."""
+    GANGS = "gangs"
+    """What it wants beyond that are gangs that are larger than its quota could be (R-GANG-1)."""
+    USER_LIMIT = "user limit"
+    """Its users hold as much as one may, or cannot start what they want in the room left to them (R-USER-1)."""
+
 
 RULE_OF = {
     Bound.DEMAND: "R-NEED-1",
@@ -69,6 +78,10 @@ RULE_OF = {
     Bound.LENDERS: "R-LEND-2",
     Bound.UNOWNED: "R-OWN-3",
     Bound.LIMIT_OF_BRANCH: "R-SCALE-3",
+    Bound.HOSTS: "R-HOSTS-2",
+    Bound.GANGS: "R-GANG-1",
+    Bound.BUDGET: "R-BUDGET-2",
+    Bound.USER_LIMIT: "R-USER-1",
 }
 
 
@@ -152,6 +165,38 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Control:
+    """A control of the plan that binds: without it more would be reclaimed, granted or sure now.
+
+    name     : key of the plan, one of RULE_OF_CONTROL
+    consumer : path of the leaf that takes none back (`dead_zone`, `await_ends`), or that keeps what it holds
+    units    : that are left where they are
+    until    : instant from which the control binds no more for the first of them, 0 = not known
+    """
+
+    name: str
+    consumer: str
+    units: int
+    until: int = 0
+
+
+RULE_OF_CONTROL = {
+    "max_reclaims": "R-CONTROL-1",
+    "dead_zone": "R-CONTROL-2",
+    "await_ends": "R-CONTROL-3",
+    "observe_only": "R-CONTROL-4",
+    "min_runtime": "R-CONTROL-5",
+    "budget.wait": "R-BUDGET-2",
+    "budget.borrow_only": "R-BUDGET-3",
+    "budget.lowest_rank": "R-BUDGET-4",
+    "user_limit": "R-USER-1",
+    "gang": "R-GANG-1",
+    "hold_after": "R-HOLD-1",
+}
+"""The rule behind every control."""
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a consumer's numbers in one resource group are what they are.
 
@@ -161,6 +206,7 @@ class Explanation:
     protected: above its quota by rounding alone (R-PROTECT-1)
     set_aside: idle slots set aside in its subtree for reserves (R-ASIDE-1)
     moves    : those that it, or a consumer below it, gets, holds or waits for
+    controls : those that bind for it, a consumer below it, or one that could give it what it misses
     """
 
     path: str
@@ -181,3 +227,4 @@ class Explanation:
     set_aside: int
     moves: tuple[Move, ...]
     counterfactual: Counterfactual | None
+    controls: tuple[Control, ...] = ()

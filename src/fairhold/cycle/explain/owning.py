@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.budgets import bound_of_demand
 from fairhold.cycle.explain.nouns import Bound, Level, Parts, Standing
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _standing(result: CycleResult, row: int, parts: Parts) -> Standing:
         demand=snapshot.demand[row],
         need=draft.needs.need[row],
         floor=parts.own,
-        rank=rows.tree.rank[row],
+        rank=rows.rank(row),
         exact=exact,
         quota=quota,
         rounded=(quota > exact) - (quota < exact),
@@ -75,10 +76,10 @@ def _bound(result: CycleResult, row: int, parts: Parts) -> Bound:
     quota, need = draft.quota[row], draft.needs.need[row]
     if quota >= need:
         below = draft.needs.need[tree.first[row] : tree.end[row]]
-        wanted = result.snapshot.demand[row] if rows.is_leaf(row) else sum(below)
+        wanted = result.snapshot.usable[row] if rows.is_leaf(row) else sum(below)
         if need < wanted:
             return Bound.LIMIT
-        return Bound.DEMAND if need <= result.snapshot.demand[row] else Bound.RESERVE
+        return bound_of_demand(result, row) if need <= result.snapshot.demand[row] else Bound.RESERVE
     above = tree.parent[row]
     while above > 0:
         if draft.quota[above] >= rows.plan.limit[above]:

@@ -32,7 +32,7 @@ class Counterfactual:
     quota: int
 
 
-def one_more(plan: Plan, books: Books, row: int) -> Counterfactual | None:
+def one_more(plan: Plan, books: Books, row: int, now: int = 0) -> Counterfactual | None:
     """The smallest change after which the quota of `row` is larger; None where no single kind of change helps.
 
     Tried are, in this order among equally small ones: more demand, a higher limit (of a consumer below, its own or of a
@@ -42,8 +42,8 @@ def one_more(plan: Plan, books: Books, row: int) -> Counterfactual | None:
     Small sizes are tried one by one: rounding level by level can take away with a slot more what it gave with one
     fewer. Only beyond them the size of a kind is doubled until it helps, and halved again.
     """
-    draft = quotas(books, 0).draft
-    search = Search(books, row, draft.quota[row])
+    draft = quotas(books, now).draft
+    search = Search(books, row, draft.quota[row], now)
     tried = kinds(plan, books, row, look_inside(books, row, draft.needs.need, draft.needs.reserve))
     each = max(1, _WORK // ((len(books.rows) + _TRIAL) * len(tried)))
     for size in range(1, min(each, max(kind.largest for kind in tried)) + 1):
@@ -60,18 +60,19 @@ def one_more(plan: Plan, books: Books, row: int) -> Counterfactual | None:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is searched for: a larger quota of one row."""
+    """What is searched for: a larger quota of one row; now : says which gangs have waited too long."""
 
     books: Books
     row: int
     quota: int
+    now: int = 0
 
     def helps(self, kind: Kind, size: int) -> Counterfactual | None:
         """The change of one kind and size where it is valid and helps."""
         if size > kind.largest:
             return None
         books, changes = kind.trial(size)
-        quota = quotas(books, 0).draft.quota[books.rows.row[self.books.rows.node[self.row]]]
+        quota = quotas(books, self.now).draft.quota[books.rows.row[self.books.rows.node[self.row]]]
         return Counterfactual(size, changes, quota) if quota > self.quota else None
 
     def smallest(self, kind: Kind, low: int, largest: int) -> Counterfactual | None:

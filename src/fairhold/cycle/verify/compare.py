@@ -21,6 +21,7 @@ MISSING = "nothing"
 FORMAT = "FORMAT"
 ROWS = {"stops": "R-SETTLE-1", "grants": "R-GRANT-1", "withdrawn": "R-NOTICE-1", "reclaims": "R-RECLAIM-4"}
 """Lists of rows of a cycle, with the rule that a wrong row breaks."""
+NOTICES = {"reclaims", "observed"}
 CYCLE_KEYS = {*ROWS, "warnings", "state"}
 FIELDS = {
     "demand": "R-NEED-1",
@@ -40,6 +41,7 @@ STATE_RULES = {
     "reclaims": "R-NOTICE-1",
     "held": "R-ASIDE-1",
     "borrowed": "R-LEND-4",
+    "shortages": "R-CONTROL-3",
 }
 PLACE_KEYS = {"consumer", "resource_group", "units", "request", "host"}
 
@@ -97,11 +99,12 @@ def compare_rows(
     reasons : (resource group, leaf) → reasons that a new notice of it may have
     """
     reader = DocumentReader(plan)
-    for kind, rule in ROWS.items():
+    shown = {"observed": "R-CONTROL-4"} if "observed" in expected else {}
+    for kind, rule in (ROWS | shown).items():
         try:
-            found = rows(said.get(kind), PLACE_KEYS | ({"for", "deadline", "reason"} if kind == "reclaims" else set()))
+            found = rows(said.get(kind), PLACE_KEYS | ({"for", "deadline", "reason"} if kind in NOTICES else set()))
             yield from differences(rule, kind, _sums(found, kind), _sums(expected[kind], kind))
-            if kind == "reclaims":
+            if kind in NOTICES:
                 wrong = [finding for row in found for finding in _check_notice(reader, row, reasons)]
                 yield from wrong or differences("R-FOR-1", kind, by_taker(found), by_taker(expected[kind]))
         except MalformedError as error:
@@ -115,7 +118,7 @@ def _sums(found: Iterable[dict[str, Any]], kind: str) -> dict[Any, int]:
     for row in found:
         holder = (text(row.get("resource_group")), text(row.get("consumer")))
         part = (text(row.get("request", "")), text(row.get("host", "")))
-        deadline = format_instant(instant(row.get("deadline"))) if kind == "reclaims" else ""
+        deadline = format_instant(instant(row.get("deadline"))) if kind in NOTICES else ""
         sums[*holder, *part, deadline] += whole(row.get("units"), least=1)
     return dict(sums)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.lacking import lacking
 from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
+from fairhold.cycle.verify.restraint import Piece, kept_young, units_of
 from fairhold.cycle.verify.returning import claim_and_give
-from fairhold.cycle.verify.victims import choose, withdraw
+from fairhold.cycle.verify.victims import choose, not_noticed, withdraw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.quotas import Quotas
     from fairhold.cycle.verify.sheet import Sheet
 
-Taken = tuple[Counter["Place"], Counter["Place"], list[str]]
+Taken = tuple[dict[str, list[Piece]], Counter["Place"], list[str]]
 
 
 def decide(  # noqa: PLR0917 - what a cycle knows, in its order
@@ -28,14 +29,16 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
     held: Mapping[str, int],
     whole: Mapping[str, int],
     gone: Mapping[str, int],
-) -> tuple[Reclaim, Counter[Place], Counter[Place]]:
+    waived: Mapping[str, int],
+) -> tuple[Reclaim, dict[str, list[Piece]], Counter[Place]]:
     """Units that are newly noticed and notices that are taken back; the books are moved on.
 
     A gang that is stopped whole may give more than its leaf was asked. What it gives is then what its leaf must give,
     the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
     order.
 
-    gone : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
+    gone   : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
+    waived : path → units that are missed and not taken back in this cycle
     """
     noticed = books.noticed()
     bound: Counter[str] = Counter()
@@ -46,8 +49,9 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
         bound[leaf] = max(bound[leaf], units)
     lost = max(0, held["/"] - sheet.slots)
     asked: int | None = None
+    spared = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
     while True:
-        case = Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost)
+        case = Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost, spared, waived)
         if sheet.owns_exactly and not sheet.is_mixed:
             gives = lacking(case, claim_and_give(case))
         else:
@@ -55,11 +59,11 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
             asked = total(case) if asked is None else asked
             gives = lacking(case, divide(case, asked))
         trial = replace(books, notices=list(books.notices))
-        chosen, withdrawn, more = _take(sheet, trial, gives)
+        pieces, withdrawn, more = _take(sheet, trial, gives)
         if not more:
             books.notices = trial.notices
-            return case, chosen, withdrawn
-        bound[more[0]] = max(bound[more[0]], _going(trial, chosen, more[0]))
+            return case, pieces, withdrawn
+        bound[more[0]] = max(bound[more[0]], _going(trial, pieces, more[0]))
 
 
 def _take(sheet: Sheet, books: Books, gives: Mapping[str, int]) -> Taken:
@@ -68,18 +72,18 @@ def _take(sheet: Sheet, books: Books, gives: Mapping[str, int]) -> Taken:
     Returned third: leaves that give more than they were asked.
     """
     noticed = books.noticed()
-    chosen: Counter[Place] = Counter()
+    pieces: dict[str, list[Piece]] = {}
     withdrawn: Counter[Place] = Counter()
     more: list[str] = []
     for leaf in sheet.leaves:
-        new = choose(books, sheet, leaf, max(0, gives[leaf] - noticed[leaf]))
+        pieces[leaf] = choose(books, sheet, leaf, max(0, gives[leaf] - noticed[leaf]))
+        new = units_of(pieces[leaf])
         surplus = noticed[leaf] + sum(new.values()) - gives[leaf]
         withdrawn += withdraw(books, sheet, leaf, max(0, surplus), new)
-        chosen += new
-        if _going(books, chosen, leaf) > gives[leaf]:
+        if _going(books, pieces, leaf) > gives[leaf]:
             more.append(leaf)
-    return chosen, withdrawn, more
+    return pieces, withdrawn, more
 
 
-def _going(books: Books, chosen: Counter[Place], leaf: str) -> int:
-    return books.noticed()[leaf] + sum(units for place, units in chosen.items() if place.consumer == leaf)
+def _going(books: Books, pieces: Mapping[str, list[Piece]], leaf: str) -> int:
+    return books.noticed()[leaf] + sum(piece.units for piece in pieces[leaf])

@@ -6,7 +6,7 @@ from collections import Counter
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
-from fairhold.units import parse_instant
+from fairhold.units import parse_duration, parse_instant
 
 __all__ = ["DocumentReader", "MalformedError", "instant", "mapping", "rows", "short", "text", "whole"]
 
@@ -20,13 +20,16 @@ Canonical = dict[str, dict[Any, Any]]
 
 SECTIONS = (
     *("fairhold_state", "now", "previous_cycle", "resource_groups", "hosts_down", "demand", "allocated"),
-    *("requests", "allocations", "reclaims", "held", "borrowed"),
+    "spent",
+    *("requests", "allocations", "reclaims", "held", "borrowed", "shortages"),
 )
 REQUEST_KEYS = {
     *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible", "submitted", "user"),
+    *("need", "prefer", "avoid", "place", "time_limit", "waiting_since"),
 }
 NOTICE_KEYS = {"consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason"}
 
+SHORTAGE_KEYS = {"consumer", "resource_group", "since", "taking"}
 LOAN_KEYS = {"borrower", "lender", "resource_group", "units"}
 
 _END = 253_402_300_800_000_000
@@ -108,6 +111,7 @@ class DocumentReader:
             "hosts_down": Counter(text(name) for name in down),
             "demand": self._counts(document, "demand"),
             "allocated": self._counts(document, "allocated"),
+            "spent": self._counts(document, "spent"),
             "requests": requests,
             "allocations": _summed(
                 rows(document.get("allocations", []), {"request", "host", "units", "started"}),
@@ -120,6 +124,7 @@ class DocumentReader:
                 rows(document.get("held", []), {"request", "host", "units"}),
                 lambda row: (text(row.get("request")), text(row.get("host", ""))),
             ),
+            "shortages": self._shortages(document.get("shortages", [])),
             "borrowed": _summed(rows(document.get("borrowed", []), LOAN_KEYS), self._loan),
         }
 
@@ -153,6 +158,10 @@ class DocumentReader:
                 whole(row.get("priority", 0), least=-(2**53)),
                 instant(row["submitted"]) if "submitted" in row else 0,
                 text(row.get("user", "")),
+                parse_duration(text(row.get("time_limit", "0s"))),
+                instant(row["waiting_since"]) if "waiting_since" in row else None,
+                *(tuple(_labels(row.get(key, []))) for key in ("need", "prefer", "avoid")),
+                text(row.get("place", "")),
             )
         return found
 
@@ -171,6 +180,16 @@ class DocumentReader:
             requests[taker][0] if taker in requests else taker,
         )
 
+    def _shortages(self, value: object) -> dict[tuple[str, str], tuple[int, bool]]:
+        found: dict[tuple[str, str], tuple[int, bool]] = {}
+        for row in rows(value, SHORTAGE_KEYS):
+            key = text(row.get("consumer")), text(row.get("resource_group", self.only_group))
+            is_taking = row.get("taking", False)
+            if key in found or not isinstance(is_taking, bool):
+                raise MalformedError(f"shortage {short(row)}")
+            found[key] = instant(row.get("since")), is_taking
+        return found
+
     def _loan(self, row: dict[str, Any]) -> tuple[object, ...]:
         group = text(row.get("resource_group", self.only_group))
         return text(row.get("borrower")), text(row.get("lender")), group
@@ -182,6 +201,12 @@ class DocumentReader:
         name = text(taker)
         if not self.leaf.get(name, False) and name not in requests:
             raise MalformedError(f"`for: {short(taker)}` names no leaf")
+
+
+def _labels(value: object) -> list[str]:
+    if not isinstance(value, list):
+        raise MalformedError(f"labels {short(value)}")
+    return [text(each) for each in value]
 
 
 def _is_one_slot(unit: object) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.books import Books, Place, open_books
+from fairhold.cycle.verify.counting import count
 from fairhold.cycle.verify.group import GroupCycle, entitlements, run_group
+from fairhold.cycle.verify.housing import most_on_hosts, move_in
 from fairhold.cycle.verify.sheet import Sheet, make_sheet, planned_groups
 from fairhold.cycle.verify.spare import free_slots
 from fairhold.units import UNLIMITED, format_instant
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.verify.quotas import Quotas
     from fairhold.model.plan import Plan
-    from fairhold.model.state import Notice, State
+    from fairhold.model.state import Notice, Request, State
 
 Json = dict[str, Any]
 
@@ -25,9 +27,11 @@ def expected_quota(plan: Plan, state: State) -> Json:
     groups: Json = {}
     for name in planned_groups(plan):
         sheet = make_sheet(plan, state, name)
-        quotas, _ = entitlements(sheet)
-        held = sheet.summed(open_books(plan, state, sheet).held(sheet))
-        groups[name] = {"slots": sheet.slots, "consumers": _consumers(sheet, quotas, held, held)}
+        books = open_books(plan, state, sheet)
+        sheet = move_in(count(sheet, books), books)
+        quotas, _ = entitlements(sheet, books.held_by_request())
+        held = sheet.summed(books.held(sheet))
+        groups[name] = {**_slots(sheet, quotas), "consumers": _consumers(sheet, quotas, held, held)}
     return {"now": format_instant(state.now), "resource_groups": groups}
 
 
@@ -41,18 +45,25 @@ def cycle_document(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -
     result: Json = {"now": format_instant(state.now), "resource_groups": {}}
     for name, each in cycles.items():
         result["resource_groups"][name] = {
-            "slots": each.sheet.slots,
+            **_slots(each.sheet, each.quotas),
             "idle": each.idle,
             "consumers": _consumers(each.sheet, each.quotas, each.held_before, each.held),
         }
     for kind in ("stops", "grants", "reclaims", "withdrawn"):
         result[kind] = [row for each in cycles.values() for row in _rows(each, kind)]
+    if observed := [row for each in cycles.values() for row in _rows(each, "observed")]:
+        result["observed"] = observed
     return result | {"warnings": [], "state": _state_after(plan, state, cycles)}
 
 
 def run_cycle(plan: Plan, state: State) -> dict[str, GroupCycle]:
     """Run the cycle of every group that a policy entry names."""
     return {name: run_group(plan, state, name) for name in planned_groups(plan)}
+
+
+def _slots(sheet: Sheet, quotas: Quotas) -> Json:
+    blocked = {"blocked": most_on_hosts(sheet, quotas.quota)[1]} if sheet.is_exclusive else {}
+    return {"slots": sheet.slots, **blocked}
 
 
 def _consumers(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], held_after: Mapping[str, int]) -> Json:
@@ -80,7 +91,7 @@ def _consumers(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], held_after
 
 def _rows(cycle: GroupCycle, kind: str) -> list[Json]:
     group = cycle.sheet.group
-    if kind != "reclaims":
+    if kind not in {"reclaims", "observed"}:
         places: dict[str, Mapping[Place, int]] = {
             "stops": cycle.stops,
             "grants": cycle.grants,
@@ -94,7 +105,7 @@ def _rows(cycle: GroupCycle, kind: str) -> list[Json]:
             "deadline": format_instant(deadline),
             "reason": "window" if switch else cycle.reasons[place.consumer][0] if taker is None else "quota",
         }
-        for place, deadline, units, taker, switch in cycle.notices
+        for place, deadline, units, taker, switch in (cycle.observed if kind == "observed" else cycle.notices)
     ]
 
 
@@ -113,6 +124,7 @@ def _state_after(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> 
         "previous_cycle": format_instant(state.now),
         "resource_groups": {name: {"slots": slots} for name, slots in state.slots.items()},
         "hosts_down": sorted(state.hosts_down),
+        "spent": _by_path({(paths[row], group): units for (row, group), units in state.spent.items()}),
         "demand": _by_path({(paths[row], group): units for (row, group), units in state.demand.items()}),
         "allocated": _by_path(
             {(path, name): units for name, each in cycles.items() for path, units in each.books.counts.items()}
@@ -126,6 +138,11 @@ def _state_after(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> 
         {"borrower": borrower, "lender": lender, "resource_group": name, "units": units}
         for name, each in cycles.items()
         for (borrower, lender), units in each.loans.items()
+    ]
+    document["shortages"] = [
+        {"consumer": leaf, "resource_group": name, "since": format_instant(since), "taking": is_taking}
+        for name, each in cycles.items()
+        for leaf, (since, is_taking) in each.shortages.items()
     ]
     document["reclaims"] += [row for cycle in cycles.values() for row in _rows(cycle, "reclaims")]
     return {key: value for key, value in document.items() if value not in ({}, [])}
@@ -150,7 +167,17 @@ def _request(plan: Plan, state: State, number: int) -> Json:
         "min_count": request.min_count,
         "priority": request.priority,
         "submitted": format_instant(request.submitted),
-    } | ({"user": request.user} if request.user else {})
+    } | _optional(request)
+
+
+def _optional(request: Request) -> Json:
+    asked = request.siting
+    stated: Json = {"user": request.user, "need": [*asked.need], "prefer": [*asked.prefer], "avoid": [*asked.avoid]}
+    if request.time_limit:
+        stated["time_limit"] = f"{request.time_limit // 1000}.{request.time_limit % 1000:03d}ms"
+    if request.since is not None:
+        stated["waiting_since"] = format_instant(request.since)
+    return {key: value for key, value in (stated | {"place": asked.place}).items() if value}
 
 
 def _allocations(books: Books) -> list[Json]:

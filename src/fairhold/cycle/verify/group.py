@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.books import Batch, Books, Place, open_books, settle
+from fairhold.cycle.verify.claiming import claim, waived_by_path
+from fairhold.cycle.verify.counting import count, room_of_users
 from fairhold.cycle.verify.deciding import decide
+from fairhold.cycle.verify.gangs import settled
 from fairhold.cycle.verify.granting import Idle, grant, set_aside
+from fairhold.cycle.verify.holding import Collection, apart, collecting, still_kept
+from fairhold.cycle.verify.housing import most_on_hosts, move_in
 from fairhold.cycle.verify.leaves import in_serving_order, put_on_hosts, serve
 from fairhold.cycle.verify.leftover import hand_out, waiting
 from fairhold.cycle.verify.lending import loans_after, taken_back
 from fairhold.cycle.verify.owning import Parts, compute_owned
 from fairhold.cycle.verify.quotas import Quotas, compute_quotas
 from fairhold.cycle.verify.ratios import compute_shares
+from fairhold.cycle.verify.reclaiming import Reclaim
+from fairhold.cycle.verify.restraint import hold_back, kept_young, missed
+from fairhold.cycle.verify.rooms import Rooms
 from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet
 from fairhold.cycle.verify.switching import given_up, pin
 from fairhold.cycle.verify.takers import NewNotice, pair
+from fairhold.cycle.verify.victims import not_noticed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.cycle.verify.reclaiming import Reclaim
     from fairhold.model.plan import Plan
     from fairhold.model.state import HeldUnits, State
+
+    Distributed = tuple[Idle, Counter[Place], dict[str, Collection]]
 
 
 @dataclass
@@ -36,6 +47,8 @@ class GroupCycle:
     books       : after the cycle, without the new notices
     reasons     : leaf → reasons that a new notice of it may have
     loans       : (borrower, lender) → units that are lent
+    observed    : notices that nobody is told of (R-CONTROL-4)
+    shortages   : leaf → since when it misses units, and whether it takes them back (R-CONTROL-3)
     """
 
     sheet: Sheet
@@ -49,6 +62,8 @@ class GroupCycle:
     held: dict[str, int]
     reasons: dict[str, tuple[str, ...]]
     loans: dict[tuple[str, str], int]
+    observed: list[NewNotice]
+    shortages: dict[str, tuple[int, bool]]
 
     @property
     def idle(self) -> int:
@@ -59,48 +74,107 @@ class GroupCycle:
 def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
     """Settle, quotas, grants, reclaims."""
     sheet = make_sheet(plan, state, group)
-    quotas, parts = entitlements(sheet)
     books = open_books(plan, state, sheet)
     stops = settle(books, state, sheet)
+    sheet = count(sheet, books)
+    sheet = move_in(sheet, books)
+    quotas, parts = entitlements(sheet, books.held_by_request())
     held_before = sheet.summed(books.held(sheet))
-    idle, grants = _distribute(sheet, quotas, books, held_before)
-    for place, units in grants.items():
-        if place.request:
-            books.batches[Batch(place.request, place.host, state.now)] += units
-            books.fresh[Batch(place.request, place.host, state.now)] += units
-        else:
-            books.counts[place.consumer] += units
-    books.kept = _still_kept(sheet, books.kept, grants)
+    idle, placed, held_for = _distribute(sheet, quotas, books, held_before)
+    grants = _book(sheet, books, placed, held_for)
     held = sheet.summed(books.held(sheet))
-    aside = dict(idle.aside)
-    for path in reversed(sheet.paths):
-        if path in sheet.parent:
-            aside[sheet.parent[path]] += aside[path]
-    whole = {path: held[path] + aside[path] for path in sheet.paths}
+    whole = _whole(sheet, held, idle)
+    shortages, waived = missed(sheet, quotas, whole)
+    taking = {leaf: units - waived[leaf] for leaf, units in quotas.entitled.items() if not sheet.children[leaf]}
+    quotas = replace(quotas, entitled={**quotas.entitled, **taking})
+    sheet, quotas, waived, claimed = _claimed(sheet, quotas, books, held, whole, waived)
     switched = given_up(sheet, quotas, held_before)
     noticed = books.noticed()
     pin(books, switched)
     loans = {} if parts is None else loans_after(sheet, parts, quotas.quota, held)
     gone = switched.copy()
-    for leaf, units in _taken_back(sheet, quotas, loans, held, whole).items():
+    for leaf, units in (*_taken_back(sheet, quotas, books, loans, held, whole).items(), *claimed.items()):
         gone[leaf] = max(gone[leaf], units)
-    case, chosen, withdrawn = decide(sheet, quotas, books, held, whole, gone)
+    case, pieces, withdrawn = decide(sheet, quotas, books, held, whole, gone, waived)
+    case.noticed = books.noticed()
+    chosen = hold_back(sheet, case, pieces, switched, is_again=sheet.previous == sheet.now)
     new = {leaf: max(0, units - noticed[leaf]) for leaf, units in switched.items()}
     notices = pair(case, books, chosen, state.now, new)
     reasons = {leaf: _reasons(case, leaf) + (("window",) if new.get(leaf) else ()) for leaf in sheet.leaves}
-    return GroupCycle(sheet, quotas, books, stops, grants, withdrawn, notices, held_before, held, reasons, loans)
+    told = [each for each in notices if not sheet.switches[each.place.consumer].observe_only]
+    observed = [each for each in notices if sheet.switches[each.place.consumer].observe_only]
+    return GroupCycle(
+        *(sheet, quotas, books, stops, grants, withdrawn, told, held_before, held, reasons, loans),
+        observed=observed,
+        shortages=shortages,
+    )
 
 
-def entitlements(sheet: Sheet) -> tuple[Quotas, Parts | None]:
-    """All quotas of one group, by its policies, and what those of `ownership` are made of."""
+def _book(sheet: Sheet, books: Books, placed: Counter[Place], held_for: Mapping[str, Collection]) -> Counter[Place]:
+    """What is granted is held from now on, what is held for gangs is kept; returns the grants."""
+    grants, kept = apart(held_for, placed)
+    for place, units in grants.items():
+        if place.request:
+            books.batches[Batch(place.request, place.host, sheet.now)] += units
+            books.fresh[Batch(place.request, place.host, sheet.now)] += units
+        else:
+            books.counts[place.consumer] += units
+    still = _still_kept(sheet, books.kept, grants)
+    books.kept = [each for each in still if sheet.switches[sheet.holder[each.request]].hold_after is None] + kept
+    return grants
+
+
+def _whole(sheet: Sheet, held: Mapping[str, int], idle: Idle) -> dict[str, int]:
+    """By path, what is held and what is set aside inside."""
+    aside = dict(idle.aside)
+    for path in reversed(sheet.paths):
+        if path in sheet.parent:
+            aside[sheet.parent[path]] += aside[path]
+    return {path: held[path] + aside[path] for path in sheet.paths}
+
+
+def entitlements(sheet: Sheet, held: Mapping[str, int]) -> tuple[Quotas, Parts | None]:
+    """All quotas of one group, and what those of `ownership` are made of.
+
+    Where hosts go to one consumer, nobody uses more than its hosts have, and all is divided again (R-HOSTS-2).
+
+    held : request → units
+    """
+    quotas, parts = settled(sheet, held, _by_policy)
+    most = most_on_hosts(sheet, quotas.quota)[0] if sheet.is_exclusive else {}
+    fewer = {leaf: units for leaf, units in most.items() if units < sheet.usable[leaf]}
+    return entitlements(replace(sheet, usable={**sheet.usable, **fewer}), held) if fewer else (quotas, parts)
+
+
+def _by_policy(sheet: Sheet) -> tuple[Quotas, Parts | None]:
     if sheet.owns_exactly:
         return compute_owned(sheet)
     return (compute_shares(sheet) if sheet.policy == "share_ratio" else compute_quotas(sheet)), None
 
 
-def _taken_back(
+def _claimed(  # noqa: PLR0917 - what a cycle knows, in its order
     sheet: Sheet,
     quotas: Quotas,
+    books: Books,
+    held: Mapping[str, int],
+    whole: Mapping[str, int],
+    waived: dict[str, int],
+) -> tuple[Sheet, Quotas, dict[str, int], Counter[str]]:
+    """What only some hosts can serve: claimed there, or waived (R-SITE-4)."""
+    if not sheet.is_sited:
+        return sheet, quotas, waived, Counter()
+    spared = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
+    case = Reclaim(sheet, quotas, held, whole, {}, {}, 0, spared, waived)
+    claims = claim(case, books)
+    entitled = {leaf: quotas.entitled[leaf] - units for leaf, units in claims.waived.items()}
+    quotas = replace(quotas, entitled={**quotas.entitled, **entitled})
+    return replace(sheet, claims=claims.hosts), quotas, waived_by_path(case, claims.waived), claims.units
+
+
+def _taken_back(  # noqa: PLR0917 - what a cycle knows, in its order
+    sheet: Sheet,
+    quotas: Quotas,
+    books: Books,
     loans: dict[tuple[str, str], int],
     held: Mapping[str, int],
     whole: Mapping[str, int],
@@ -109,48 +183,76 @@ def _taken_back(
     if not sheet.is_mixed:
         return Counter()
     missing = Counter({leaf: max(0, quotas.entitled[leaf] - whole[leaf]) for leaf in sheet.leaves})
-    spare = Counter({leaf: max(0, held[leaf] - quotas.quota[leaf]) for leaf in sheet.leaves})
+    young = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
+    spare = Counter({leaf: max(0, held[leaf] - max(quotas.quota[leaf], young[leaf])) for leaf in sheet.leaves})
     return taken_back(replace(sheet, loans=loans), missing, spare)
 
 
-def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]) -> tuple[Idle, Counter[Place]]:
-    """Grants of both passes; a leaf is handed no more than its gangs can use (R-GRANT-1..3)."""
+def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]) -> Distributed:
+    """Grants of both passes; a leaf is handed no more than its gangs can use (R-GRANT-1..3); what is held (R-HOLD-1).
+
+    What is held for a gang stands among the grants, of the gang.
+    """
     kept: Counter[str] = Counter()
     kept_for: Counter[str] = Counter()
     for entry in books.kept_on(sheet):
         kept[sheet.holder[entry.request]] += entry.units
         kept_for[entry.request] += entry.units
-    most = quotas.need if sheet.is_fixed else quotas.quota
-    room = {leaf: max(0, min(most[leaf], sheet.demand[leaf]) - held[leaf]) for leaf in sheet.leaves}
-    requests = {leaf: in_serving_order(sheet, leaf) for leaf in sheet.leaves} if sheet.requests else {}
     by_request = books.held_by_request()
+    gangs = collecting(sheet, quotas, by_request)
+    kept = still_kept(sheet, quotas, gangs, kept, held)
+    most = quotas.need if sheet.is_fixed else quotas.quota
+    room = {leaf: max(0, min(most[leaf], sheet.counted[leaf]) - held[leaf]) for leaf in sheet.leaves}
+    lines = _Lines(sheet, by_request, kept_for)
     while True:
         idle = set_aside(sheet, quotas, held, kept)
         most = {leaf: min(room[leaf], idle.reach(sheet, leaf)) for leaf in sheet.leaves}
         granted = grant(sheet, quotas, held, idle, room)
-        served: dict[str, dict[str, int]] = {}
-        for turn in (1, 2):
-            if sheet.requests:
-                served = {
-                    leaf: serve(requests[leaf], by_request, kept_for, granted[leaf], sheet.switches[leaf].within)
-                    for leaf in sheet.leaves
-                }
-            if turn == 1 and sheet.is_fixed:
-                rest = {leaf: room[leaf] - granted[leaf] for leaf in sheet.leaves}
-                now_held = {path: held[path] + units for path, units in sheet.summed(granted).items()}
-                more = hand_out(
-                    sheet, quotas, now_held, idle, room=rest, requests=waiting(sheet, served, by_request, rest)
-                )
-                granted = {leaf: granted[leaf] + more[leaf] for leaf in sheet.leaves}
+        if sheet.is_fixed:
+            rest = {leaf: room[leaf] - granted[leaf] for leaf in sheet.leaves}
+            now_held = {path: held[path] + units for path, units in sheet.summed(granted).items()}
+            wanting = waiting(sheet, lines.serve(granted), by_request, rest)
+            more = hand_out(sheet, quotas, now_held, idle, room=rest, requests=wanting)
+            granted = {leaf: granted[leaf] + more[leaf] for leaf in sheet.leaves}
         if not sheet.requests:
-            return idle, +Counter({Place(leaf, "", ""): units for leaf, units in granted.items()})
+            return idle, +Counter({Place(leaf, "", ""): units for leaf, units in granted.items()}), {}
+        rooms = Rooms(sheet, books) if sheet.is_sited else None
+        held_for = {leaf: Collection(sheet, books, quotas, gang) for leaf, gang in gangs.items()}
+        served = lines.serve(granted, rooms, held_for)
         used = {leaf: sum(parts.values()) for leaf, parts in served.items()}
         stuck = [leaf for leaf in sheet.leaves if used[leaf] < granted[leaf]]
         if not stuck:
-            return idle, put_on_hosts(sheet, books, served)
+            idle.aside.update({leaf: idle.aside[leaf] + each.units for leaf, each in held_for.items()})
+            return idle, put_on_hosts(sheet, books, served) if rooms is None else +rooms.grants, held_for
         # Nothing that others leave can help a leaf that had all it could get; of the rest the first gives way.
         for leaf in [leaf for leaf in stuck if granted[leaf] == most[leaf]] or stuck[:1]:
             room[leaf] = used[leaf]
+
+
+class _Lines:
+    """The requests of every leaf, as they are served."""
+
+    def __init__(self, sheet: Sheet, held: Mapping[str, int], kept: Mapping[str, int]) -> None:
+        self.sheet = sheet
+        self.held, self.kept = held, kept
+        self.requests = {leaf: in_serving_order(sheet, leaf) for leaf in sheet.leaves} if sheet.requests else {}
+        self.rooms = {leaf: room_of_users(sheet, leaf, held) for leaf in sheet.leaves}
+
+    def serve(
+        self,
+        granted: Mapping[str, int],
+        rooms: Rooms | None = None,
+        held_for: Mapping[str, Collection] = MappingProxyType({}),
+    ) -> dict[str, dict[str, int]]:
+        """Leaf → request → units of what the leaf is granted; what is held for a gang counts."""
+        return {
+            leaf: serve(
+                *(line, self.held, self.kept, granted[leaf], self.sheet.switches[leaf].within, self.rooms[leaf]),
+                rooms,
+                held_for.get(leaf),
+            )
+            for leaf, line in self.requests.items()
+        }
 
 
 def _still_kept(sheet: Sheet, kept: list[HeldUnits], grants: Counter[Place]) -> list[HeldUnits]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.counting import is_under
 from fairhold.cycle.verify.owning import pairs
 
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ def loans_after(
     As before the cycle, then in the order of the lists; of no lender more than it owns and does not hold.
     """
     leaves = [leaf for leaf in sheet.leaves if sheet.policies[leaf] == "ownership"]
-    unused = Counter({leaf: max(0, sheet.owned[leaf] - held[leaf]) for leaf in leaves})
+    last = {leaf for leaf in leaves if is_under(sheet, leaf, "borrow_only")}
+    mine = {leaf: parts.own[leaf] if leaf in last else sheet.owned[leaf] for leaf in leaves}
+    unused = Counter({leaf: max(0, sheet.owned[leaf] - min(held[leaf], mine[leaf])) for leaf in leaves})
     used: Counter[str] = Counter()
     for (borrower, _), units in parts.lent.items():
         used[borrower] += units
-    above = Counter(
-        {leaf: held[leaf] - sheet.owned[leaf] - (quota[leaf] - parts.own[leaf] - used[leaf]) for leaf in leaves}
-    )
+    above = Counter({leaf: held[leaf] - mine[leaf] - (quota[leaf] - parts.own[leaf] - used[leaf]) for leaf in leaves})
     found: dict[tuple[str, str], int] = {}
     place = {leaf: at for at, leaf in enumerate(leaves)}
     before = [pair for pair in sheet.loans if pair[0] in place and pair[1] in place]

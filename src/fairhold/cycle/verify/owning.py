@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.counting import is_under
 from fairhold.cycle.verify.quotas import Quotas, compute_quotas
 from fairhold.cycle.verify.sheet import TOP, Sheet
 
@@ -19,12 +21,14 @@ class Parts:
     """What the quotas are made of, by path.
 
     quota : whole slots so far; own, balance : of leaves; lent : (borrower, lender) → slots
+    rest  : of `own`, what leaves use of their own after all others, as a budget is used up (R-BUDGET-3)
     """
 
     quota: dict[str, int]
     own: dict[str, int]
     balance: dict[str, int]
     lent: dict[tuple[str, str], int]
+    rest: Counter[str] = field(default_factory=Counter)
 
 
 def compute_owned(sheet: Sheet) -> tuple[Quotas, Parts]:
@@ -36,7 +40,7 @@ def compute_owned(sheet: Sheet) -> tuple[Quotas, Parts]:
     for path in reversed(owners):
         below = sheet.children[path]
         reserve[path] = max(sheet.reserved[path], sum(reserve[child] for child in below))
-        wanted = sum(need[child] for child in below) if below else sheet.demand[path]
+        wanted = sum(need[child] for child in below) if below else sheet.usable[path]
         need[path] = min(sheet.limit[path], max(reserve[path], wanted))
     parts = Parts(dict.fromkeys(owners, 0), {}, {}, {})
     slots = min(sheet.slots, sheet.apart) if sheet.is_mixed else sheet.slots
@@ -44,9 +48,9 @@ def compute_owned(sheet: Sheet) -> tuple[Quotas, Parts]:
     exact = {path: Fraction(parts.quota[path]) for path in owners}
     if not sheet.is_mixed:
         _share(sheet, need, parts, exact)
-    entitled = {path: parts.quota[path] - parts.balance.get(path, 0) for path in owners}
+    entitled = {path: parts.quota[path] - parts.balance.get(path, 0) - parts.rest[path] for path in owners}
     most = {path: ceil(exact[path]) for path in owners}
-    guaranteed = {path: parts.own.get(path, 0) for path in owners}
+    guaranteed = {path: parts.own.get(path, 0) - parts.rest[path] for path in owners}
     owned_now = {path: Fraction(sheet.owned[path]) for path in owners}
     mine = Quotas(owned_now, reserve, need, guaranteed, guaranteed, parts.quota, most, entitled)
     return _joined(sheet, [mine, others] if others is not None else [mine]), parts
@@ -101,6 +105,8 @@ def _give(sheet: Sheet, parts: Parts, leaf: str, units: int) -> int:
 def _three_steps(sheet: Sheet, need: Mapping[str, int], parts: Parts, slots: int) -> None:
     """Own slots, balances, loans: each in path order, while slots last."""
     leaves = [leaf for leaf in sheet.leaves if leaf in need]
+    last = {leaf for leaf in leaves if is_under(sheet, leaf, "borrow_only")}
+    wish, need = need, {path: 0 if path in last else units for path, units in need.items()}
     for leaf in leaves:
         parts.own[leaf] = _give(sheet, parts, leaf, min(need[leaf], sheet.owned[leaf], slots))
         parts.balance[leaf] = 0
@@ -117,11 +123,19 @@ def _three_steps(sheet: Sheet, need: Mapping[str, int], parts: Parts, slots: int
                 left -= got
                 slots -= got
     offer = {leaf: max(0, sheet.owned[leaf] - need[leaf]) for leaf in leaves}
-    for leaf, lender, most in pairs(sheet, leaves):
-        got = _give(sheet, parts, leaf, min(need[leaf] - parts.quota[leaf], offer[lender], most, slots))
-        parts.lent[leaf, lender] = got
-        offer[lender] -= got
-        slots -= got
+    # Who only gets what others leave comes when all others have borrowed: first its own, then of its lenders.
+    for turn in ([leaf for leaf in leaves if leaf not in last], last):
+        for leaf in leaves if turn is last else ():
+            if leaf in last:
+                got = _give(sheet, parts, leaf, min(wish[leaf], offer[leaf], slots))
+                parts.own[leaf] = parts.rest[leaf] = got
+                offer[leaf] -= got
+                slots -= got
+        for leaf, lender, most in pairs(sheet, [leaf for leaf in leaves if leaf in turn]):
+            got = _give(sheet, parts, leaf, min(wish[leaf] - parts.quota[leaf], offer[lender], most, slots))
+            parts.lent[leaf, lender] = got
+            offer[lender] -= got
+            slots -= got
 
 
 def pairs(sheet: Sheet, leaves: Iterable[str]) -> list[tuple[str, str, int]]:

@@ -24,7 +24,7 @@ class Quotas:
     guaranteed : min(need, owned, ⌊owned now⌋), what a consumer may count on (§10)
     least      : floor in the fill (R-QUOTA-3)
     quota      : whole numbers
-    most       : the exact share rounded up (R-EXACT-1)
+    most       : the share where every level is rounded up (R-PROTECT-1)
     entitled   : of a leaf, up to where it takes back; of a branch, what it may hold before others take from it
     planned    : exact planned shares of `share_ratio` (R-SHARE-3)
     planned_slots : these rounded, where they are fixed (R-SHARE-7)
@@ -51,13 +51,13 @@ def compute_quotas(sheet: Sheet) -> Quotas:
     guaranteed = {path: min(need[path], sheet.owned[path], floor(owned_now[path])) for path in sheet.paths}
     least = _floors(sheet, reserve, guaranteed)
     made = Quotas(owned_now, reserve, need, guaranteed, least, quota={TOP: sheet.slots}, most={}, entitled={})
-    exact = {TOP: Fraction(sheet.slots)}
+    made.most[TOP] = sheet.slots
     for path in sheet.paths:
         below = sheet.children[path]
         if below:
             made.quota.update(round_by_rank(_divide(sheet, made, path, Fraction(made.quota[path])), below))
-            exact.update(_divide(sheet, made, path, exact[path]))
-        made.most[path] = ceil(exact[path])
+            highest = _divide(sheet, made, path, Fraction(made.most[path]))
+            made.most.update({child: ceil(share) for child, share in highest.items()})
     made.quota[TOP] = sum(made.quota[path] for path in sheet.children[TOP])
     made.entitled.update(made.quota)
     return made
@@ -75,7 +75,7 @@ def _needs(sheet: Sheet, reserve: dict[str, int]) -> dict[str, int]:
     need: dict[str, int] = {}
     for path in reversed(sheet.paths):
         below = sheet.children[path]
-        wanted = sum(need[child] for child in below) if below else sheet.demand.get(path, 0)
+        wanted = sum(need[child] for child in below) if below else sheet.usable.get(path, 0)
         need[path] = min(sheet.limit[path], max(wanted, reserve[path]))
     return need
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def compute_shares(sheet: Sheet) -> Quotas:
     """All quotas of one group."""
-    need = needs(sheet, sheet.demand)
+    need = needs(sheet, sheet.usable)
     without_bound = needs(sheet, dict.fromkeys(sheet.leaves, UNLIMITED))
     planned = _shares(sheet, without_bound, {})
     nothing = dict.fromkeys(sheet.paths, 0)
@@ -32,6 +32,7 @@ def compute_shares(sheet: Sheet) -> Quotas:
         exact = {path: min(planned[path], Fraction(need[path])) for path in sheet.paths}
         planned_slots = _round_down(sheet, planned)
         entitled = {path: min(planned_slots[path], need[path]) for path in sheet.paths}
+        entitled |= {leaf: min(entitled[leaf], sheet.most[leaf]) for leaf in sheet.leaves}
         quota = sheet.summed({leaf: entitled[leaf] for leaf in sheet.leaves})
     else:
         planned_slots = nothing
@@ -40,9 +41,13 @@ def compute_shares(sheet: Sheet) -> Quotas:
         entitled = dict(quota)
         if sheet.settings.entitlement == "planned":
             entitled |= {leaf: min(quota[leaf], ceil(planned[leaf])) for leaf in sheet.leaves}
-    most = {path: ceil(exact[path]) for path in sheet.paths}
+    if sheet.is_flat or sheet.is_fixed:
+        most = {path: ceil(exact[path]) for path in sheet.paths}
+    else:
+        most = _highest(sheet, need, least)
     owned = dict.fromkeys(sheet.paths, Fraction(0))
-    return Quotas(owned, nothing, need, nothing, least, quota, most, entitled, planned, planned_slots)
+    sure = {path: min(need[path], floor(planned[path])) for path in sheet.paths}
+    return Quotas(owned, nothing, need, sure, least, quota, most, entitled, planned, planned_slots)
 
 
 def needs(sheet: Sheet, wanted: Mapping[str, int]) -> dict[str, int]:
@@ -116,6 +121,15 @@ def _round(exact: Exact, amount: int, order: tuple[str, ...]) -> dict[str, int]:
             whole[path] += 1
             left -= 1
     return whole
+
+
+def _highest(sheet: Sheet, need: Mapping[str, int], least: Mapping[str, int]) -> dict[str, int]:
+    """What each would have where every level is rounded up (R-PROTECT-1)."""
+    most = {TOP: sheet.slots}
+    for path in sheet.paths:
+        rows = {child: (sheet.ratio[child], least[child], need[child]) for child in sheet.children[path]}
+        most |= {child: ceil(share) for child, share in fill(most[path], rows).items()} if rows else {}
+    return most
 
 
 def _level_by_level(sheet: Sheet, need: Mapping[str, int], least: Mapping[str, int]) -> dict[str, int]:

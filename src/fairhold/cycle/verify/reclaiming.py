@@ -33,6 +33,8 @@ class Reclaim:
     noticed  : leaf → units under notice
     bound    : leaf → units that must go in any case: noticed by a switch of windows (§9), or of a gang stopped whole
     lost     : units held that exist no more
+    spared   : leaf → units that have not run long enough (R-CONTROL-5)
+    waived   : path → units that are missed and not taken back in this cycle (R-CONTROL-2)
     loosened : consumers inside a branch that its limit empties: not protected, nothing kept (§8.4.2)
     """
 
@@ -43,22 +45,26 @@ class Reclaim:
     noticed: Mapping[str, int]
     bound: Mapping[str, int]
     lost: int
+    spared: Mapping[str, int]
+    waived: Mapping[str, int]
     loosened: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
 
     def keep(self, path: str) -> int:
         """Units that nobody may take: the quota; with `disable_reclaim_own` what was scaled down, too (R-KEEP-1)."""
         quota = (self.quotas.entitled if self.sheet.children[path] else self.quotas.quota)[path]
-        owned = self.sheet.owned[path]
-        if not self.sheet.switches[path].disable_reclaim_own or path in self.loosened:
+        if path in self.loosened:
             return quota
-        return max(quota, owned) if self.quotas.owned_now[path] < owned else quota
+        owned = self.sheet.owned[path]
+        is_kept = self.sheet.switches[path].disable_reclaim_own and self.quotas.owned_now[path] < owned
+        return max(quota, self.spared.get(path, 0), owned if is_kept else 0)
 
     def protected(self, leaf: str) -> bool:
-        """Above its quota by rounding only, it and every branch above it (R-PROTECT-1)."""
+        """Above its quota by rounding only, it and every branch above it, but where only leaves count (R-PROTECT-1)."""
         if leaf in self.loosened or self.held[leaf] <= self.quotas.quota[leaf]:
             return False
-        line = (leaf,) if self.sheet.is_flat else self.sheet.chain(leaf)
+        alone = self.sheet.is_flat or self.sheet.policies[leaf] == "ownership"
+        line = (leaf,) if alone else self.sheet.chain(leaf)
         return all(self.held[path] <= self.quotas.most[path] for path in line if path != TOP)
 
     def above_limit(self, path: str, missing: int) -> int:
@@ -105,7 +111,7 @@ def _claim(case: Reclaim, path: str) -> Claim:
     inner = min(m, u)
     out = min(m - inner, max(0, quota - whole))
     # What a branch of `ownership` reserves itself is not reclaimed for (R-OWN-2).
-    reserve = 0 if case.sheet.policies[path] == "ownership" else case.quotas.reserve[path]
+    reserve = 0 if case.sheet.policies[path] == "ownership" else case.quotas.reserve[path] - case.waived[path]
     missing = inner + max(out, reserve - whole + max(0, least - inner), 0)
     can_go = max(least, min(u, inner + max(0, whole - keep)))
     must_go = max(least, inner, min(can_go, case.above_limit(path, missing)))

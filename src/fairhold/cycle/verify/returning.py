@@ -17,7 +17,7 @@ def claim_and_give(case: Reclaim) -> dict[str, int]:
     """Set the claims of all consumers; returns what every leaf gives before what still lacks."""
     sheet, quotas = case.sheet, case.quotas
     missing = Counter({leaf: max(0, quotas.entitled[leaf] - case.whole[leaf]) for leaf in sheet.leaves})
-    above = {leaf: max(0, case.held[leaf] - quotas.quota[leaf]) for leaf in sheet.leaves}
+    above = {leaf: max(0, case.held[leaf] - case.keep(leaf)) for leaf in sheet.leaves}
     must = {leaf: max(0, case.held[leaf] - sheet.limit[leaf], case.bound.get(leaf, 0)) for leaf in sheet.leaves}
     gives = {leaf: max(must[leaf], min(case.noticed.get(leaf, 0), above[leaf])) for leaf in sheet.leaves}
     least = _limits(case, sheet.summed(missing), above, gives)
@@ -26,7 +26,7 @@ def claim_and_give(case: Reclaim) -> dict[str, int]:
         _withdraw(case, gives, must, least, sum(gives.values()) - wanted)
     else:
         _take(case, missing.copy(), above, gives, wanted - sum(gives.values()))
-    able = {leaf: 0 if case.protected(leaf) else case.held[leaf] - quotas.quota[leaf] for leaf in sheet.leaves}
+    able = {leaf: 0 if case.protected(leaf) else case.held[leaf] - case.keep(leaf) for leaf in sheet.leaves}
     can_go = sheet.summed({leaf: max(must[leaf], gives[leaf], able[leaf]) for leaf in sheet.leaves})
     lost_units, must_go = sheet.summed(missing), sheet.summed(must)
     for path in sheet.paths:
@@ -47,6 +47,7 @@ def _limits(case: Reclaim, missing: dict[str, int], above: dict[str, int], gives
         left = over - sum(gives[leaf] for leaf in inside)
         if left > sum(max(0, above[leaf] - gives[leaf]) for leaf in inside if not case.protected(leaf)):
             case.loosened |= here
+            above |= {leaf: max(0, case.held[leaf] - case.keep(leaf)) for leaf in inside}
         _worst_first(case, inside, above, gives, left)
         least[path] = min(over, sum(gives[leaf] for leaf in inside))
     return least

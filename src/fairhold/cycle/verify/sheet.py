@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cycle.verify.counting import LAST, spent_now, user_limits, without_budgets
 from fairhold.cycle.verify.windows import earliest_deadline, entries_now
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator, Mapping
 
     from fairhold.model.plan import Plan, PolicyEntry, ResourceGroup
     from fairhold.model.state import Request, State
+    from fairhold.model.tree import ConsumerTree
 
 TOP = "/"
 
@@ -40,7 +43,20 @@ class Sheet:
     lend_to, borrow_from : path → the other side → slots at most, in the order of the list
     stated_ratio : path → share ratio, of those that state one
     loans      : (borrower, lender) → units before the cycle
+    now        : instant
+    labels     : host → its labels
+    claims     : leaf → hosts on which its units go first (R-SITE-4)
+    tenants    : host → leaf → units there; lives: host → the leaf that it belongs to; where hosts go to one consumer
+    min_runtime : path → microseconds that a unit runs before others can take it back, inheritance resolved
+    shortages  : leaf → (since when it misses units, whether it takes them back) before the cycle
+    previous   : instant of the cycle before, None = unknown
     opens      : instant before which no notice runs out (R-WINDOW-3)
+    counted    : leaf → of the demand, what users and budgets allow (R-USER-1, R-BUDGET-2)
+    spent      : path → what follows, of those whose budgets are used up (R-BUDGET-1)
+    user_limit : path → units that one user may hold
+    max_run_time : path → microseconds that an attempt may run, 0 = any time; inheritance resolved
+    usable     : leaf → units wanted now that it could use: its need is made of them (R-GANG-1)
+    most       : leaf → units of a fixed share that it could use (R-GANG-1)
     """
 
     group: str
@@ -72,6 +88,30 @@ class Sheet:
     borrow_from: Mapping[str, Mapping[str, int]]
     stated_ratio: Mapping[str, int]
     loans: Mapping[tuple[str, str], int]
+    now: int
+    counted: Mapping[str, int]
+    spent: Mapping[str, str]
+    user_limit: Mapping[str, int]
+    max_run_time: Mapping[str, int]
+    usable: Mapping[str, int]
+    most: Mapping[str, int]
+    min_runtime: Mapping[str, int]
+    shortages: Mapping[str, tuple[int, bool]]
+    previous: int | None
+    labels: Mapping[str, dict[str, str]] = field(default_factory=dict)
+    tenants: Mapping[str, Counter[str]] = field(default_factory=dict)
+    lives: Mapping[str, str] = field(default_factory=dict)
+    claims: Mapping[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def is_sited(self) -> bool:
+        """Whether not any host will do for any unit (R-SITE-1, R-HOSTS-1)."""
+        return self.is_exclusive or any(any(request.siting) for request in self.requests.values())
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether a whole host goes to one consumer (R-HOSTS-1)."""
+        return self.settings.packing == "exclusive"
 
     @property
     def is_mixed(self) -> bool:
@@ -106,6 +146,11 @@ class Sheet:
     def is_fixed(self) -> bool:
         """Whether planned shares are all that the quotas give (R-SHARE-7)."""
         return self.policy == "share_ratio" and self.settings.entitlement == "fixed"
+
+    @property
+    def holds(self) -> bool:
+        """Whether units are held for gangs that have waited too long (R-HOLD-1)."""
+        return any(settings.hold_after is not None for settings in self.switches.values())
 
     def chain(self, path: str) -> Iterator[str]:
         """Yield a consumer, then everything above it up to the root."""
@@ -152,59 +197,125 @@ def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
     one, *others = by_top.values()
     group_entry = next((entry for entry in (one, *others) if entry.policy != "ownership"), one)
     entry = {path: by_top.get(tree.first_level[row], group_entry) for row, path in enumerate(tree.paths)}
-    of = {path: entry[path].consumers.get(row, ConsumerSettings()) for row, path in enumerate(tree.paths)}
+    stated = {path: entry[path].consumers.get(row, ConsumerSettings()) for row, path in enumerate(tree.paths)}
+    spent = spent_now(plan, state, group, stated)
+    of = without_budgets(stated, spent, {path for path, each in entry.items() if each.policy == "ownership"})
+    line = _inherit(plan, of, spent)
+    children = _ordered_children(tree.paths, line.parent, line.rank)
+    requests = {request.id: request for request in state.requests if request.resource_group == group}
+    demand = _demand(plan, state, group, requests)
+    return Sheet(
+        group=group,
+        slots=slots_now(pool, state),
+        configured=_configured(pool, stated, children[TOP]),
+        paths=tree.paths,
+        **line._asdict(),
+        children=children,
+        leaves=_leaves_in_path_order(children),
+        demand=demand,
+        counted=demand,
+        spent=spent,
+        user_limit=user_limits(of),
+        max_run_time=_run_limits(tree, of),
+        now=state.now,
+        usable=demand,
+        most=demand,
+        settings=group_entry.settings,
+        requests=requests,
+        holder={key: tree.paths[request.consumer] for key, request in requests.items()},
+        opens=earliest_deadline(plan, group, state.now),
+        policy=group_entry.policy,
+        policies={path: each.policy for path, each in entry.items()},
+        switches={path: each.settings for path, each in entry.items()},
+        was=_policies_before(plan, state, group, by_top),
+        **_stated(tree.paths, of),
+        **_hosts(pool, state),
+        **_before(plan, state, group),
+    )
+
+
+def _configured(pool: ResourceGroup, stated: Mapping[str, ConsumerSettings], first_level: tuple[str, ...]) -> int:
+    owned = sum(stated[path].owned for path in first_level)
+    return owned if pool.configured_slots is None else pool.configured_slots
+
+
+def _stated(paths: tuple[str, ...], of: Mapping[str, ConsumerSettings]) -> dict[str, Any]:
+    """What the policy entries state for every consumer."""
+    return {
+        "owned": {path: settings.owned for path, settings in of.items()},
+        "reserved": {path: settings.reserved for path, settings in of.items()},
+        "limit": {path: settings.limit for path, settings in of.items()},
+        "ratio": {path: 1 if each.share_ratio is None else each.share_ratio for path, each in of.items()},
+        "lend_to": {path: {paths[peer.consumer]: peer.limit for peer in each.lend_to} for path, each in of.items()},
+        "borrow_from": {
+            path: {paths[peer.consumer]: peer.limit for peer in each.borrow_from} for path, each in of.items()
+        },
+        "stated_ratio": {path: each.share_ratio for path, each in of.items() if each.share_ratio is not None},
+    }
+
+
+def _hosts(pool: ResourceGroup, state: State) -> dict[str, Any]:
+    """The hosts of the group."""
+    return {
+        "hosts": tuple((host.name, host.slots) for host in pool.hosts if host.name not in state.hosts_down),
+        "inventory": tuple(host.name for host in pool.hosts),
+        "labels": {host.name: dict(host.labels) for host in pool.hosts if host.labels},
+        "down": state.hosts_down,
+    }
+
+
+def _before(plan: Plan, state: State, group: str) -> dict[str, Any]:
+    """What the cycle before has left."""
+    paths = plan.tree.paths
+    return {
+        "previous": state.previous_cycle,
+        "shortages": {
+            paths[short.consumer]: (short.since, short.is_taking)
+            for short in state.shortages
+            if short.resource_group == group
+        },
+        "loans": {
+            (paths[loan.borrower], paths[loan.lender]): loan.units
+            for loan in state.borrowed
+            if loan.resource_group == group
+        },
+    }
+
+
+class Line(NamedTuple):
+    """What depends on the consumers above, by path; see `Sheet`."""
+
+    parent: dict[str, str]
+    rank: dict[str, int]
+    grace: dict[str, int]
+    min_runtime: dict[str, int]
+
+
+def _inherit(plan: Plan, of: Mapping[str, ConsumerSettings], spent: Mapping[str, str]) -> Line:
+    tree = plan.tree
     rank: dict[str, int] = {}
     grace: dict[str, int] = {}
+    runtime: dict[str, int] = {}
     parent: dict[str, str] = {}
     for row, path in enumerate(tree.paths):
         ranks = (of[path].rank, tree.rank[row], plan.default_rank)
-        rank[path] = next(value for value in ranks if value is not None)
+        last = LAST if spent.get(path) == "lowest_rank" else 0
+        rank[path] = next(value for value in ranks if value is not None) + last
         if row:
             parent[path] = tree.paths[tree.parent[row]]
         graces = (of[path].grace, tree.grace[row], grace[parent[path]] if row else 0)
         grace[path] = next(value for value in graces if value is not None)
-    children = _ordered_children(tree.paths, parent, rank)
-    requests = {request.id: request for request in state.requests if request.resource_group == group}
-    first_level = children[TOP]
-    return Sheet(
-        group=group,
-        slots=slots_now(pool, state),
-        configured=sum(of[path].owned for path in first_level)
-        if pool.configured_slots is None
-        else pool.configured_slots,
-        paths=tree.paths,
-        parent=parent,
-        children=children,
-        leaves=_leaves_in_path_order(children),
-        rank=rank,
-        owned={path: settings.owned for path, settings in of.items()},
-        reserved={path: settings.reserved for path, settings in of.items()},
-        limit={path: settings.limit for path, settings in of.items()},
-        grace=grace,
-        demand=_demand(plan, state, group, requests),
-        settings=group_entry.settings,
-        requests=requests,
-        holder={key: tree.paths[request.consumer] for key, request in requests.items()},
-        hosts=tuple((host.name, host.slots) for host in pool.hosts if host.name not in state.hosts_down),
-        inventory=tuple(host.name for host in pool.hosts),
-        down=state.hosts_down,
-        opens=earliest_deadline(plan, group, state.now),
-        policy=group_entry.policy,
-        ratio={path: 1 if each.share_ratio is None else each.share_ratio for path, each in of.items()},
-        policies={path: each.policy for path, each in entry.items()},
-        switches={path: each.settings for path, each in entry.items()},
-        was=_policies_before(plan, state, group, by_top),
-        lend_to={path: {tree.paths[peer.consumer]: peer.limit for peer in each.lend_to} for path, each in of.items()},
-        borrow_from={
-            path: {tree.paths[peer.consumer]: peer.limit for peer in each.borrow_from} for path, each in of.items()
-        },
-        stated_ratio={path: each.share_ratio for path, each in of.items() if each.share_ratio is not None},
-        loans={
-            (tree.paths[loan.borrower], tree.paths[loan.lender]): loan.units
-            for loan in state.borrowed
-            if loan.resource_group == group
-        },
-    )
+        runtimes = (of[path].min_runtime, runtime[parent[path]] if row else 0)
+        runtime[path] = next(value for value in runtimes if value is not None)
+    return Line(parent, rank, grace, runtime)
+
+
+def _run_limits(tree: ConsumerTree, of: Mapping[str, ConsumerSettings]) -> dict[str, int]:
+    limits: dict[str, int] = {}
+    for row, path in enumerate(tree.paths):
+        stated = of[path].max_run_time
+        limits[path] = (limits[tree.paths[tree.parent[row]]] if row else 0) if stated is None else stated
+    return limits
 
 
 def _policies_before(plan: Plan, state: State, group: str, now: Mapping[int, PolicyEntry]) -> dict[str, str]:

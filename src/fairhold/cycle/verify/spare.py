@@ -34,7 +34,7 @@ def free_slots(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[st
 
 def _wants_more(sheet: Sheet, held: Mapping[str, int], leaf: str) -> bool:
     """Whether a leaf wants one more unit and every limit on its path has room for it; of `ownership` nobody counts."""
-    wants = sheet.demand[leaf] > held[leaf] and sheet.policies[leaf] != "ownership"
+    wants = sheet.counted[leaf] > held[leaf] and sheet.policies[leaf] != "ownership"
     return wants and all(held[path] < sheet.limit[path] for path in sheet.chain(leaf))
 
 

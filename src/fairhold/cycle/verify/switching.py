@@ -32,7 +32,8 @@ def given_up(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> Counter[s
             above = held[leaf] - floor(quotas.owned_now[leaf])
         elif (sheet.was[leaf], sheet.policies[leaf]) == ("hybrid", "ownership"):
             above = held[leaf] - sheet.owned[leaf]
-        found[leaf] = max(0, min(held[leaf], max(above, borrowed[leaf])))
+        if not sheet.switches[leaf].observe_only:
+            found[leaf] = max(0, min(held[leaf], max(above, borrowed[leaf])))
     return +found
 
 

@@ -6,11 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.books import Batch, Place, fewer
+from fairhold.cycle.verify.restraint import kept_young, make_pieces, young
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairhold.cycle.verify.books import Books
+    from fairhold.cycle.verify.restraint import Piece
     from fairhold.cycle.verify.sheet import Sheet
 
 
@@ -48,38 +50,57 @@ def _noticed_of(books: Books, key: str) -> int:
     return sum(notice.units for notice in books.notices if notice.request == key)
 
 
-def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> Counter[Place]:
-    """Choose units of a leaf that go, none that is under notice already.
+def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> list[Piece]:
+    """Choose units of a leaf that go, none that is under notice already, in the order in which they give.
 
     The choice breaks as few gangs as can be. Among such choices requests give by `victims`; a broken gang is stopped
-    whole, so the leaf may give more than was asked.
+    whole, so the leaf may give more than was asked. Units that have not run long enough go where others do not suffice.
     """
     if not sheet.requests:
-        return +Counter({Place(leaf, "", ""): units})
-    free = _not_noticed(books, sheet, leaf)
-    order = sorted(free, key=_victim_key(sheet, leaf), reverse=True)
+        return make_pieces(sheet, {}, [(Place(leaf, "", ""), units)]) if units else []
+    free = not_noticed(books, sheet, leaf)
+    order = _emptying_first(sheet, free, sorted(free, key=_victim_key(sheet, leaf), reverse=True))
+    order = sorted(order, key=lambda batch: batch.host not in sheet.claims.get(leaf, ()))
+    old = [batch for batch in order if not young(sheet, leaf, batch)]
+    is_enough = sum(free.values()) - kept_young(sheet, leaf, free) >= units
     holds: Counter[str] = Counter()
+    may_go: Counter[str] = Counter()
     for batch in order:
         holds[batch.request] += free[batch]
+        may_go[batch.request] += free[batch] if batch in old or not is_enough else 0
+    firm = {batch.request for batch in order if batch not in old} if is_enough else set()
+    order = old if is_enough else [*old, *(batch for batch in order if batch not in old)]
     core = {key: sheet.requests[key].min_count for key in holds if 0 < sheet.requests[key].min_count <= holds[key]}
-    loose = sum(holds.values()) - sum(core.values())
-    broken = _broken_gangs(list(dict.fromkeys(batch.request for batch in order)), core, units - loose)
-    chosen: Counter[Place] = Counter()
+    spare = {key: min(may_go[key], holds[key] - core.get(key, 0)) for key in holds}
+    breakable = {batch.request: None for batch in order if batch.request not in firm}
+    broken = _broken_gangs(list(breakable), core, units - sum(spare.values()))
+    chosen: list[tuple[Place, int]] = []
     for batch in order:
         if batch.request in broken:
-            chosen[Place(leaf, batch.request, batch.host)] += free[batch]
-    left = units - sum(chosen.values())
-    spare = {key: holds[key] - core.get(key, 0) for key in holds if key not in broken}
+            chosen.append((Place(leaf, batch.request, batch.host), free[batch]))
+            spare[batch.request] = 0
+    left = units - sum(count for _, count in chosen)
     for batch in order:
         taken = max(0, min(left, spare.get(batch.request, 0), free[batch]))
         if taken:
-            chosen[Place(leaf, batch.request, batch.host)] += taken
+            chosen.append((Place(leaf, batch.request, batch.host), taken))
             spare[batch.request] -= taken
             left -= taken
-    return chosen
+    return make_pieces(sheet, free, chosen)
 
 
-def _not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
+def _emptying_first(sheet: Sheet, free: Counter[Batch], order: list[Batch]) -> list[Batch]:
+    """Where whole hosts go to one consumer, hosts with the fewest units that stay come first (R-HOSTS-2)."""
+    if not sheet.is_exclusive:
+        return order
+    stay: Counter[str] = Counter()
+    for batch, units in free.items():
+        stay[batch.host] += units
+    place = {host: index for index, host in enumerate(sheet.inventory)}
+    return sorted(order, key=lambda batch: (stay[batch.host], -place[batch.host]))
+
+
+def not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
     """Units of a leaf that are not under notice; those that are, are the ones that give first on their host."""
     mine = [batch for batch in books.batches if sheet.holder[batch.request] == leaf]
     free = Counter({batch: books.batches[batch] - books.fresh[batch] for batch in mine})

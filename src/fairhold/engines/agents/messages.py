@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.agent.frames import VERSION
 from fairhold.engines.files import folder_name
+from fairhold.ledger.controls import shorter
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit:
         "output": f"{stem}.{order.number}.out",
         "reclaim_file": f"{stem}.{order.number}.reclaim.json",
         "job_directory": f"{stem}.dir",
-        "time_limit": spec.time_limit / SECOND,
+        "time_limit": shorter(spec.time_limit, order.longest) / SECOND,
         "memory": spec.memory,
         "output_limit": output_limit,
         "signal": spec.notice,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from fairhold.model.siting import MOST_LABELS, is_label
 from fairhold.orchestrator.events import Exit, Held, Outcome, TaskEnded
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Inventory(NamedTuple):
 
     host  : what the agent calls its host; spool: identity of where it keeps its attempts
     slots : how many it offers
+    labels : of its host
     """
 
     version: str
@@ -44,6 +46,7 @@ class Inventory(NamedTuple):
     last: int
     held: tuple[Held, ...]
     spool: str = ""
+    labels: tuple[str, ...] = ()
 
 
 def inventory(message: Mapping[str, Any]) -> Inventory:
@@ -73,7 +76,18 @@ def inventory(message: Mapping[str, Any]) -> Inventory:
         number(message, "last"),
         tuple(held),
         str(message.get("spool") or "")[:_LONGEST_NAME],
+        _labels(message.get("labels") or []),
     )
+
+
+def _labels(said: object) -> tuple[str, ...]:
+    """Labels of a host. Raises ValueError."""
+    if not isinstance(said, list) or len(said) > MOST_LABELS:
+        raise ValueError(f"its labels are no list of {MOST_LABELS} at most")
+    for each in said:
+        if not (isinstance(each, str) and is_label(each)):
+            raise ValueError("one of its labels is not written as NAME=VALUE or NAME")
+    return tuple(sorted(said))
 
 
 def ended(message: Mapping[str, Any]) -> TaskEnded:

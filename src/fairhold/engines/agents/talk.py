@@ -147,7 +147,10 @@ class Talk:
         self._leases.connected(name)
         if not link.is_own:
             self._leases.promise(name, now)
-        self._report(MachineReported(name, inventory.boot, inventory.last, inventory.held, inventory.spool), link)
+        self._report(
+            MachineReported(name, inventory.boot, inventory.last, inventory.held, inventory.spool, inventory.labels),
+            link,
+        )
         self._say(link, messages.welcome(None if link.is_own else self._settings.lease))
 
     def _refuse_another(self, machine: Machine, now: float) -> None:

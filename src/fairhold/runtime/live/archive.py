@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as say
 from fairhold.ports import FinishedJob, FinishedTask
 from fairhold.runtime.live.reclaims import detail_text
@@ -61,6 +62,12 @@ def counts(job: JobRecord) -> dict[str, int]:
     }
 
 
+def sited(siting: tuple[tuple[str, ...] | str, ...]) -> dict[str, Any]:
+    """What a job says of hosts, by the names of the contract."""
+    need, prefer, avoid, place = siting_of(siting)
+    return {"need": [*need], "prefer": [*prefer], "avoid": [*avoid], "place": place or None}
+
+
 def exit_code(then: str, code: int, signal: int) -> int:
     """Exit code that stands for a task: 0 where it is done, else its own, 128 and its signal's number, or 1."""
     if then == say.DONE:
@@ -80,6 +87,7 @@ def finished_job(
         "throttle": terms.throttle,
         "retries": terms.retries,
         "after": [{"job": needed, "on": on} for needed, on in terms.after],
+        **(sited(terms.siting) if terms.siting else {}),
         "exit_code": 0 if change.state == say.DONE else code if terms.tasks == 1 else 1,
     }
     return FinishedJob(

@@ -30,6 +30,7 @@ class CycleNotes:
         self.micros: dict[str, int] = {}
         self.stages: dict[str, int] = {}
         self._waiting: list[tuple[CycleResult, str, int, str]] = []
+        self._shown: dict[str, tuple[tuple[int, ...], ...]] = {}
         self._stage, self._stage_began = "", 0
         self._began = 0
 
@@ -49,7 +50,10 @@ class CycleNotes:
         micros = self.micros[group] = (perf_counter_ns() - self._began) // 1000
         self.results[group] = result
         document: dict[str, Any] = {}
-        if result.decision.notices and len(result.snapshot.rows) <= MOST_ROWS:
+        shown = result.decision.shown
+        is_new = shown != self._shown.get(group, ())
+        self._shown[group] = shown
+        if (result.decision.notices or is_new) and len(result.snapshot.rows) <= MOST_ROWS:
             document = group_document(result) | decision_document(result)
         self._waiting.append((result, cause, micros, json.dumps(document) if document else ""))
 
@@ -64,6 +68,8 @@ class CycleNotes:
                 "withdrawn": sum(withdrawal.units for withdrawal in decision.withdrawals),
                 "idle": result.draft.idle,
             }
+            if decision.observed:
+                counts["observed"] = sum(notice.units for notice in decision.observed)
             group = result.snapshot.rows.group.name
             note = CycleNote(number, result.snapshot.now, group, cause, micros, json.dumps(counts))
             journal.put_cycle(note, document)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.accounting import Accounting
-from fairhold.orchestrator.changes import WindowOpened
+from fairhold.orchestrator.changes import BudgetsSpent, WindowOpened
 from fairhold.orchestrator.spans import HELD, Key, span_of
 from fairhold.ports import Usage
 from fairhold.units import SECOND, format_instant
@@ -33,6 +33,7 @@ HOUR = 3600 * SECOND
 MOST = 5_000
 """Steps after which a span ends before its hour: some ten milliseconds' work to write it."""
 BY = ("consumer", "user", "job", "kind")
+_OTHER_COLUMNS = (WindowOpened, BudgetsSpent)
 _CHUNK = 200
 _PREFIX = f'["{USAGE_SPAN}"'
 
@@ -74,7 +75,7 @@ class LiveUsage:
 
     def note(self, changes: Sequence[Change], now: int, cluster: Cluster) -> None:
         """Changes that were just applied, before they are noted in the journal; a switch of windows comes alone."""
-        if any(isinstance(change, WindowOpened) for change in changes):
+        if any(isinstance(change, _OTHER_COLUMNS) for change in changes):
             self.end_span(now)
             self.plan_changed(cluster, now)
             return
@@ -129,7 +130,7 @@ class LiveUsage:
 
     def replay(self, change: Change, at: int, cluster: Cluster) -> None:
         """Let a change of the log, which was just applied, happen again."""
-        if isinstance(change, WindowOpened):
+        if isinstance(change, _OTHER_COLUMNS):
             self.plan_changed(cluster, at)
         else:
             self._accounting.note((change,), at, cluster)

@@ -39,6 +39,18 @@ class Problem(Answer):
     faults: list[Fault]
 
 
+class Budget(Answer):
+    """What a consumer may use in a period, and what it has used."""
+
+    unit_hours: int
+    period: Literal["day", "week", "month"]
+    then: Literal["wait", "borrow_only", "lowest_rank"]
+    unit_seconds: str = Field(description="Used since the period began, exact.")
+    begins: Instant
+    ends: Instant
+    used_up: bool
+
+
 class Consumer(Answer):
     """A consumer; a parent's numbers are the sums of its leaves', but owned, reserved, limit and quota are its own."""
 
@@ -58,6 +70,8 @@ class Consumer(Answer):
     running: int = Field(description="Attempts.")
     waiting: int
     users: dict[str, int]
+    user_limit: int | None = Field(description="Units that one user may hold in a leaf; null: any number.")
+    budget: Budget | None
 
 
 class Pauses(Answer):
@@ -128,6 +142,7 @@ class Difference(Answer):
     now: Instant
     resource_groups: dict[str, Any]
     reclaims: dict[str, Any]
+    windows: list[dict[str, Any]] | None = None
 
 
 class Applied(Answer):
@@ -213,6 +228,7 @@ class CycleRow(Answer):
     reclaimed: int
     withdrawn: int
     idle: int
+    observed: int = 0
 
 
 class Cycles(Answer):
@@ -257,6 +273,7 @@ class Host(Answer):
     host: str
     machine: str
     resource_groups: dict[str, int]
+    labels: list[str] = Field(description="What jobs can ask for of it: `name=value` or `name`.")
     state: Literal["up", "down", "closed", "draining", "silent"]
     reason: str | None
     connected: bool

@@ -48,6 +48,10 @@ class JobRow(Answer):
     after: list[After]
     throttle: int
     retries: int
+    need: list[str]
+    prefer: list[str]
+    avoid: list[str]
+    place: Literal["spread", "pack"] | None
     exit_code: int | None
 
 

@@ -12,6 +12,7 @@ from fairhold.service.fields import (
     Directory,
     Duration,
     GroupName,
+    HostLabels,
     Instant,
     JobName,
     Label,
@@ -27,6 +28,10 @@ from fairhold.service.fields import (
     Variable,
     Whole,
 )
+from fairhold.units import SECOND
+
+AHEAD = 7 * 24 * 3600 * SECOND
+"""How far the coming windows are looked at where nobody says it."""
 
 
 class Body(BaseModel):
@@ -67,6 +72,12 @@ class SubmitBody(Body):
     signal: Signal = Field(TERM, description="That tells a task of a reclaim or another stop.")
     lead: Duration = Field(0, description="How long before the deadline it is sent; 0 = at once.")
     labels: dict[Label, Shown] = Field(default_factory=dict)
+    need: HostLabels = Field(default_factory=list, description="Labels `name` or `name=value` that a host must have.")
+    prefer: HostLabels = Field(default_factory=list, description="Hosts that have most of these labels come first.")
+    avoid: HostLabels = Field(default_factory=list, description="Labels of which a host must have none.")
+    place: Literal["spread", "pack"] | None = Field(
+        None, description="Whether units go on different hosts or side by side; of a task that packs all on one host."
+    )
     user: User | None = Field(None, description="Whose job it is; whoever asks where it is left out.")
 
 
@@ -95,6 +106,11 @@ class DiffBody(CheckBody):
 
     was: dict[ConsumerPath, ConsumerPath] = Field(
         default_factory=dict, description="New path → old path of consumers that the plan calls otherwise."
+    )
+    next: Span = Field(
+        AHEAD,
+        description="How far to look ahead where a plan has windows.",
+        json_schema_extra={"default": "7d"},
     )
 
 

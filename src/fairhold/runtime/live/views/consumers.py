@@ -13,6 +13,7 @@ from fairhold.ledger.books import Books
 from fairhold.ledger.tables import NOBODY
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.prospect import prospect
 from fairhold.units import UNLIMITED
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Mapping
 
+    from fairhold.cycle.run import CycleResult
     from fairhold.ledger.rows import Rows
     from fairhold.runtime.live.core import Core
 
@@ -51,23 +53,24 @@ def _group(core: Core, group: str) -> Document:
         "coming": _rolled(rows, _coming(core, group)),
         "running": _rolled(rows, _running(core, group)),
     }
-    users = _users(books)
+    users, budgets = _users(books), budgets_of(books, core.orchestrator.now)
     consumers = []
     for row in rows.tree.path[1:]:
-        limit = rows.plan.limit[row]
         numbers = {name: column[row] for name, column in sums.items()}
         consumers.append(
             {
                 "path": rows.path(row),
                 "leaf": rows.is_leaf(row),
-                "rank": rows.tree.rank[row],
+                "rank": rows.rank(row),
                 "owned": owned_now(rows, row, slots),
                 "reserved": result.draft.needs.reserve[row],
-                "limit": None if limit >= UNLIMITED else limit,
+                "limit": _or_none(rows.plan.limit[row]),
                 "quota": result.draft.quota[row],
                 **numbers,
                 "waiting": max(0, numbers["demand"] - numbers["allocated"]),
                 "users": users.get(row, {}),
+                "user_limit": _or_none(rows.controls.user_limit[row]),
+                "budget": budgets.get(row),
             }
         )
     grants, reclaims = core.cluster.paused.get(group, (False, False))
@@ -77,6 +80,10 @@ def _group(core: Core, group: str) -> Document:
         "paused": {"grants": grants, "reclaims": reclaims},
         "consumers": consumers,
     }
+
+
+def _or_none(limit: int) -> int | None:
+    return None if limit >= UNLIMITED else limit
 
 
 def _users(books: Books) -> dict[int, dict[str, int]]:
@@ -129,7 +136,7 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
     if consumer not in plan.tree.rows:
         raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", "name one of the plan")])
     found = [
-        (explain(plan, prospect(core, group).result, consumer, what_if=False), _for_quotas(books))
+        (explain(plan, (result := prospect(core, group).result), consumer, what_if=False), _for_quotas(result))
         for group, books in groups.items()
         if not resource_group or group == resource_group
     ]
@@ -144,10 +151,16 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
     return document
 
 
-def _for_quotas(books: Books) -> Books:
-    """A copy that knows what quotas depend on: hosts and demand."""
-    other = Books(books.rows)
-    other.demand[:] = books.demand
+def _for_quotas(result: CycleResult) -> Books:
+    """A copy that knows what quotas depend on: hosts, budgets, and the demand that counts in place of the requests."""
+    snapshot, books, rows = result.snapshot, result.snapshot.books, result.snapshot.rows
+    other = Books(rows)
+    for leaf in rows.leaves:
+        other.demand[leaf] = books.demand[leaf] if rows.controls.waits[leaf] else snapshot.usable[leaf]
+    other.held[:] = books.held
+    if books.spending is not None and other.spending is not None:
+        for node, used in books.spending.used(snapshot.now).items():
+            other.spending.set(node, used, snapshot.now)
     for host, name in enumerate(books.hosts.name):
         row = transitions.add_host(other, name, books.hosts.slots[host])
         transitions.set_host(other, row, up=bool(books.hosts.up[host]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.model.siting import shown_labels
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Docum
     cluster = core.cluster
     groups: dict[str, dict[str, int]] = {}
     is_up: dict[str, bool] = {}
+    labels: dict[str, frozenset[str]] = {}
     for (group, name), host in cluster.hosts.items():
+        labels[name] = labels.get(name, frozenset()) | cluster.books[group].hosts.labels.get(host.row, frozenset())
         groups.setdefault(name, {})[group] = host.slots
         is_up[name] = is_up.get(name, False) or host.is_up
     on: dict[str, list[Attempt]] = {}
@@ -42,6 +45,7 @@ def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Docum
                 "host": name or "-",
                 "machine": cluster.machine_of(name) or "-",
                 "resource_groups": slots,
+                "labels": shown_labels(labels[name]),
                 "state": _state(machine, mine, is_up=is_up[name]),
                 "reason": machine.shut if machine else None,
                 "connected": machine is not None and not machine.is_silent,

@@ -8,10 +8,11 @@ from itertools import dropwhile, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
+from fairhold.ledger.controls import shorter
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.jobs import state_of as end_of
 from fairhold.ports import Filter
-from fairhold.runtime.live.archive import consumer_of, counts
+from fairhold.runtime.live.archive import consumer_of, counts, sited
 from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.units import SECOND, format_instant
 
@@ -146,6 +147,7 @@ def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, 
 
 def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
     terms, spec = job.terms, core.specs.of(job.name)
+    longest = core.orchestrator.books[job.resource_group].rows.controls.max_run_time[job.leaf]
     reason = None if job.is_over else reason_of(core, job)
     return {
         "job": job.name,
@@ -165,8 +167,9 @@ def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
         "after": [{"job": needed, "on": on} for needed, on in terms.after],
         "throttle": terms.throttle,
         "retries": terms.retries,
+        **sited(terms.siting),
         "exit_code": None,
-    } | _of_spec(spec, is_whole=is_whole)
+    } | _of_spec(spec, is_whole=is_whole, longest=longest)
 
 
 def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
@@ -191,6 +194,7 @@ def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
             "after": summary.get("after", []),
             "throttle": summary.get("throttle", 0),
             "retries": summary.get("retries", 0),
+            **{name: summary.get(name, empty) for name, empty in sited(()).items()},
             "exit_code": summary.get("exit_code"),
         }
         | _of_spec(spec, is_whole=is_whole)
@@ -201,13 +205,15 @@ def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
 COUNTS = ("tasks", "waiting", "delayed", "running", "done", "failed", "cancelled", "reclaimed")
 
 
-def _of_spec(spec: Spec | None, *, is_whole: bool) -> Document:
+def _of_spec(spec: Spec | None, *, is_whole: bool, longest: int = 0) -> Document:
+    """What a job runs; longest : microseconds that the plan lets its attempts run."""
     document: Document = {"labels": dict(spec.labels) if spec else {}}
     if is_whole:
+        limit = shorter(spec.time_limit if spec else 0, longest)
         document |= {
             "argv": list(spec.argv) if spec else None,
             "directory": spec.directory if spec else None,
-            "time_limit": spec.time_limit / SECOND if spec and spec.time_limit else None,
+            "time_limit": limit / SECOND if limit else None,
             "memory": spec.memory if spec and spec.memory else None,
         }
     return document

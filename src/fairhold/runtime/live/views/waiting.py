@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.ledger.tables import NO_USER
 from fairhold.runtime.live.views.prospect import prospect
+from fairhold.runtime.live.views.restraint import restrained
+from fairhold.runtime.live.views.sites import site_in_words
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -20,7 +23,8 @@ MOST_NAMES = 3
 class Reason(NamedTuple):
     """Why a job waits.
 
-    code  : held, dependency, backoff, throttle, paused, soon, no_host, behind, limit, reclaiming, gang or quota
+    code  : held, dependency, backoff, throttle, paused, soon, no_host, budget, user_limit, behind, limit, reclaiming,
+            control, gang or quota
     facts : the numbers that the sentence is made of
     """
 
@@ -76,12 +80,47 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
     if not look.has_host:
         text = f"no host of {look.group} may start anything now; `fairhold hosts` says why"
         return Reason("no_host", text, {"resource_group": look.group})
+    bound = _budget(look, job) or _user_limit(look, job) or _site(look, job)
+    if bound is not None:
+        return bound
     before = look.line(job.leaf).before(request)
     cause = _leaf_waits(look, job)
     if before:
         text = f"{_tasks(before)} of its leaf {'is' if before == 1 else 'are'} served before it; {cause.text}"
         return Reason("behind", text, {"before": before, "cause": cause.code} | cause.facts)
     return cause
+
+
+def _budget(look: Prospect, job: JobRecord) -> Reason | None:
+    """The budget on the way up that is used up and lets nothing start (R-BUDGET-2)."""
+    rows, spending = look.books.rows, look.books.spending
+    if spending is None or not rows.controls.waits[job.leaf]:
+        return None
+    row, budgets = job.leaf, rows.controls.budgets
+    while rows.node[row] not in rows.spent or row not in budgets or budgets[row].then != "wait":
+        row = rows.tree.parent[row]
+    path, budget = rows.path(row), budgets[row]
+    ends = spending.period(budget.period, look.result.snapshot.now)[1]
+    text = f"{path} has used its {budget.unit_hours} unit-hours of this {budget.period}; it goes on at "
+    text += format_instant(ends)
+    return Reason("budget", text, {"consumer": path, "unit_hours": budget.unit_hours, "ends": ends})
+
+
+def _user_limit(look: Prospect, job: JobRecord) -> Reason | None:
+    """The user of a job holds as much of its leaf as one may, or nearly (R-USER-1)."""
+    books, user = look.books, job.terms.user
+    most, path = books.rows.controls.user_limit[job.leaf], books.rows.path(job.leaf)
+    held = books.requests.used_by.get((job.leaf, books.requests.user_of.get(user, NO_USER)), 0)
+    if not user or held + job.units <= most:
+        return None
+    text = f"{user} holds {held} slots in {path}, and one user may hold {most}"
+    return Reason("user_limit", text, {"consumer": path, "user": user, "user_limit": most, "held": held})
+
+
+def _site(look: Prospect, job: JobRecord) -> Reason | None:
+    """No idle slot is where the job may stand (R-SITE-1, R-SITE-3)."""
+    found = site_in_words(look, job)
+    return None if found is None else Reason("site", *found)
 
 
 def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
@@ -91,17 +130,31 @@ def _leaf_waits(look: Prospect, job: JobRecord) -> Reason:
     if units > 1 and units > slots:
         text = f"each of its tasks needs {units} slots at once, and {look.group} has {slots} now"
         return Reason("gang", text, {"needs": units, "slots": slots})
-    limited = _limit(look, job)
-    if limited is not None:
-        return limited
-    reclaiming = _reclaiming(look, job.leaf)
-    if reclaiming is not None:
-        return reclaiming
+    found = _held_for(look, job) or _limit(look, job) or _reclaiming(look, job.leaf) or _control(look, job.leaf)
+    if found is not None:
+        return found
     room = max(0, look.result.draft.quota[job.leaf] - look.result.draft.held[job.leaf])
     if units > 1 and (0 < idle < units or 0 < room < units):
         text = f"each of its tasks needs {units} slots at once; {_slots(idle)} idle, and its leaf misses {room}"
         return Reason("gang", text, {"needs": units, "idle": idle, "room": room})
     return _quota(look, books, job)
+
+
+def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
+    """Units are held for a task of the job (R-HOLD-1), or its tasks are larger than their leaf's quota (R-GANG-1)."""
+    draft, snapshot, units = look.result.draft, look.result.snapshot, job.units
+    gangs = {row for _, row in job.gangs or ()}
+    for hold in draft.holds:
+        if hold.gang in gangs:
+            by = "" if hold.until is None else f", and it can start by {format_instant(hold.until)}"
+            text = f"it has waited long: {hold.units} of the {units} slots that a task of it needs are held for it{by}"
+            return Reason("gang", text, {"needs": units, "held": hold.units, "by": hold.until})
+    counts = snapshot.most[job.leaf] if snapshot.rows.is_fixed else snapshot.usable[job.leaf]
+    if gangs and draft.quota[job.leaf] < units and counts < snapshot.counted[job.leaf]:
+        path, quota = snapshot.rows.path(job.leaf), draft.quota[job.leaf]
+        text = f"each of its tasks needs {units} slots at once, more than {path} could have now: it counts for nothing"
+        return Reason("gang", text, {"needs": units, "quota": quota})
+    return None
 
 
 def _reclaiming(look: Prospect, leaf: int) -> Reason | None:
@@ -121,6 +174,12 @@ def _reclaiming(look: Prospect, leaf: int) -> Reason | None:
         )
         return Reason("reclaiming", text, {"units": count, "deadline": by, "given": False})
     return None
+
+
+def _control(look: Prospect, leaf: int) -> Reason | None:
+    """A control of the plan that keeps units from a leaf for now."""
+    control = restrained(look, leaf)
+    return None if control is None else Reason("control", *control)
 
 
 def _limit(look: Prospect, job: JobRecord) -> Reason | None:

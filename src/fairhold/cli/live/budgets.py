@@ -1,0 +1,43 @@
+"""`budgets`: what consumers may use in a period, and what they have used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live.connection import connect
+from fairhold.cli.live.printing import fitted, say, say_json
+from fairhold.client import steps
+
+if TYPE_CHECKING:
+    from fairhold.client.exchange import Document
+
+HEAD = ("unit-hours", "of", "period", "ends", "then", "group", "consumer")
+
+
+def print_budgets(service: str, *, as_json: bool) -> None:
+    """A row for every consumer that has a budget now, in path order."""
+    groups = connect(service).run(steps.consumers())["resource_groups"]
+    found = [
+        {"consumer": each["path"], "resource_group": group, **each["budget"]}
+        for group, rows in groups.items()
+        for each in rows["consumers"]
+        if each.get("budget") is not None
+    ]
+    if as_json:
+        say_json({"budgets": found})
+    elif found:
+        say(fitted(HEAD, [_row(each) for each in found]))
+    else:
+        say("no consumer has a budget now")
+
+
+def _row(each: Document) -> list[object]:
+    used = f"{_hours(each['unit_seconds'])}{' used up' if each['used_up'] else ''}"
+    numbers = [used, each["unit_hours"], each["period"], each["ends"], each["then"]]
+    return [*numbers, each["resource_group"], each["consumer"]]
+
+
+def _hours(seconds: str) -> str:
+    """Unit-hours with two digits, rounded down, of exact unit-seconds."""
+    hundredths = int(seconds.partition(".")[0]) // 36
+    return f"{hundredths // 100}.{hundredths % 100:02}"

@@ -1,0 +1,62 @@
+"""What the plan says of when to reclaim, and how much, where it binds (R-CONTROL-1 to R-CONTROL-5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.nouns import Control
+from fairhold.rules.aging import spared_units, young
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cycle.run import CycleResult
+
+
+def controls_of(result: CycleResult, row: int) -> Iterator[Control]:
+    """The controls that bind for the leaves of a subtree, in path order; each leaf as one that misses, or that gives.
+
+    Where the subtree misses units and others would give them but for a control, theirs are named, too.
+    """
+    rows = result.snapshot.rows
+    start = rows.position[row]
+    inside = [leaf for leaf in rows.tree.path[start : start + rows.size[row]] if rows.is_leaf(leaf)]
+    misses = any(result.draft.balance.missing[leaf] for leaf in inside)
+    for leaf in inside:
+        yield from _waits(result, leaf)
+    for leaf in rows.leaves if misses else inside:
+        yield from _keeps(result, leaf)
+
+
+def _waits(result: CycleResult, leaf: int) -> Iterator[Control]:
+    """Of a leaf that misses units and takes none back yet."""
+    draft, rows = result.draft, result.snapshot.rows
+    units, settings, path = draft.waived[leaf], rows.settings(leaf), rows.path(leaf)
+    if not units:
+        return
+    if units <= settings.dead_zone:
+        yield Control("dead_zone", path, units)
+    else:
+        shortages = result.snapshot.books.shortages if result.decision.shortages is None else result.decision.shortages
+        yield Control("await_ends", path, units, shortages[leaf].since + settings.await_ends)
+
+
+def _keeps(result: CycleResult, leaf: int) -> Iterator[Control]:
+    """Of a leaf that holds more than its quota and keeps it for now."""
+    snapshot, draft, books = result.snapshot, result.draft, result.snapshot.books
+    path, above = snapshot.rows.path(leaf), draft.held[leaf] - draft.quota[leaf]
+    unmet = sum(draft.balance.missing[each] - draft.balance.gives[each] for each in snapshot.rows.leaves)
+    spared = young(snapshot, leaf) if above > 0 and unmet + snapshot.lost > 0 else set()
+    kept = min(above - draft.balance.gives[leaf], spared_units(books, spared))
+    if kept > 0:
+        least = snapshot.rows.min_runtime[leaf]
+        yield Control("min_runtime", path, kept, min(books.allocations.started[each] for each in spared) + least)
+    if later := draft.later.get(leaf, 0):
+        yield Control("max_reclaims", path, later)
+    shown = sum(
+        notice.units
+        for notice in result.decision.observed
+        if books.requests.leaf[books.allocations.request[notice.allocation]] == leaf
+    )
+    if shown:
+        yield Control("observe_only", path, shown)

@@ -1,0 +1,148 @@
+"""Units missed that only some hosts can serve: who gives them there, and what nobody can give (R-SITE-4)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.cycle.verify.rooms import is_on_one, never_on_hosts, will_do
+from fairhold.cycle.verify.sheet import TOP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.verify.books import Books
+    from fairhold.cycle.verify.reclaiming import Reclaim
+    from fairhold.model.state import Request
+
+
+class Claims(NamedTuple):
+    """What is claimed.
+
+    units  : leaf → units that go in any case
+    hosts  : leaf → hosts on which they go first
+    waived : leaf → units that it misses and nobody can give
+    """
+
+    units: Counter[str]
+    hosts: dict[str, set[str]]
+    waived: Counter[str]
+
+
+def claim(case: Reclaim, books: Books) -> Claims:
+    """Claims of all leaves, in path order; the books are those after the grants."""
+    found = Claims(Counter(), defaultdict(set), Counter())
+    sheet = case.sheet
+    if sheet.is_exclusive or not any(any(request.siting) for request in sheet.requests.values()):
+        return found
+    desk = _Desk(case, books, found)
+    for leaf in sheet.leaves:
+        missing = case.quotas.entitled[leaf] - case.whole[leaf]
+        if missing > 0:
+            found.waived[leaf] = desk.serve(leaf, missing)
+    return found
+
+
+class _Desk:
+    """What has not been claimed yet: units that leaves can give, by host; idle slots; room below limits."""
+
+    def __init__(self, case: Reclaim, books: Books, found: Claims) -> None:
+        self.case, self.found, self.sheet = case, found, case.sheet
+        sheet = self.sheet
+        self.spare = {leaf: case.held[leaf] - max(case.keep(leaf), case.quotas.quota[leaf]) for leaf in sheet.leaves}
+        self.held = books.held_by_request()
+        self.never = never_on_hosts(sheet, Counter({k: n - _fresh(books)[k] for k, n in self.held.items()}))
+        self.there: Counter[tuple[str, str]] = Counter()
+        self.on: defaultdict[str, set[str]] = defaultdict(set)
+        used: Counter[str] = Counter()
+        for batch, units in books.batches.items():
+            used[batch.host] += units
+            old = units - books.fresh[batch]
+            self.there[sheet.holder[batch.request], batch.host] += old
+            if old:
+                self.on[batch.request].add(batch.host)
+        self.idle = {name: max(0, slots - used[name]) for name, slots in sheet.hosts}
+        self.coming: Counter[str] = Counter()
+
+    def serve(self, leaf: str, missing: int) -> int:
+        sheet = self.sheet
+        line = [request for key, request in sheet.requests.items() if sheet.holder[key] == leaf]
+        line.sort(key=lambda each: (-each.priority, each.submitted, each.id))
+        waits = {each.id: each.count - self.held[each.id] - self.never.get(each.id, 0) for each in line}
+        line = [each for each in line if waits[each.id] > 0]
+        some = [each for each in line if each.siting.need or each.siting.avoid or is_on_one(each)]
+        anywhere = sum(waits[each.id] for each in line) - sum(waits[each.id] for each in some)
+        left = min(missing - anywhere, sum(waits[each.id] for each in some))
+        waived = 0
+        for request in some:
+            units = max(0, min(waits[request.id], left))
+            left -= units
+            least = max(0, request.min_count - self.held[request.id])
+            waived += units - (self.take(leaf, request, units, least) if units >= least else 0)
+        return waived
+
+    def take(self, leaf: str, request: Request, units: int, least: int) -> int:
+        names = [name for name in self.idle if will_do(self.sheet.labels.get(name, {}), request)]
+        choices = [names]
+        if is_on_one(request):
+            mine = self.on[request.id]
+            choices = [[name] for name in names if not mine or name in mine]
+        for choice in choices:
+            idle = min(units, sum(self.idle[name] for name in choice))
+            givers = self.givers(leaf, choice, units - idle)
+            if sum(givers.values()) + idle < max(1, least):
+                continue
+            for name in choice:
+                used = min(idle, self.idle[name])
+                self.idle[name] -= used
+                idle -= used
+            for giver, given in givers.items():
+                self.book(leaf, giver, choice, given)
+            return sum(givers.values())
+        return 0
+
+    def givers(self, leaf: str, names: list[str], units: int) -> dict[str, int]:
+        """Giver → units on these hosts, the worst path first, within the limits above the taker."""
+        found: dict[str, int] = {}
+        coming: Counter[str] = Counter()
+        for giver in reversed(self.sheet.leaves):
+            crossed = self.crossed(leaf, giver)
+            room = [self.room(path) - coming[path] for path in crossed]
+            given = min([units, self.spare[giver], sum(self.there[giver, name] for name in names), *room])
+            if given > 0:
+                found[giver] = given
+                units -= given
+                coming.update(dict.fromkeys(crossed, given))
+        return found
+
+    def crossed(self, leaf: str, giver: str) -> list[str]:
+        """Consumers above a taker, itself included, that a giver is not inside of."""
+        return [path for path in self.sheet.chain(leaf) if path != TOP and path not in self.sheet.chain(giver)]
+
+    def room(self, path: str) -> int:
+        return self.sheet.limit[path] - self.case.held[path] - self.coming[path]
+
+    def book(self, leaf: str, giver: str, names: list[str], units: int) -> None:
+        self.found.units[giver] += units
+        self.found.hosts[giver].update(names)
+        self.spare[giver] -= units
+        for path in self.crossed(leaf, giver):
+            self.coming[path] += units
+        for name in names:
+            taken = min(units, self.there[giver, name])
+            self.there[giver, name] -= taken
+            units -= taken
+
+
+def _fresh(books: Books) -> Counter[str]:
+    """Request → units that this cycle has granted."""
+    fresh: Counter[str] = Counter()
+    for batch, units in books.fresh.items():
+        fresh[batch.request] += units
+    return fresh
+
+
+def waived_by_path(case: Reclaim, waived: Mapping[str, int]) -> dict[str, int]:
+    """What waits of all consumers, with what is waived for hosts."""
+    more = case.sheet.summed(waived)
+    return {path: case.waived[path] + more[path] for path in case.sheet.paths}

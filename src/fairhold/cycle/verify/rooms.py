@@ -1,0 +1,140 @@
+"""Which host a unit goes to where not any will do: labels, spread and pack, whole hosts (R-SITE-1, R-HOSTS-1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.books import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.verify.books import Books
+    from fairhold.cycle.verify.sheet import Sheet
+    from fairhold.model.state import Request
+
+
+def has_label(labels: dict[str, str], asked: str) -> bool:
+    """Whether a host has a label, with the value that is asked for, if any."""
+    name, _, value = asked.partition("=")
+    return name in labels and (not value or labels[name] == value)
+
+
+def will_do(labels: dict[str, str], request: Request) -> bool:
+    """Whether a request may stand on a host with these labels (R-SITE-1)."""
+    asked = request.siting
+    needs = all(has_label(labels, each) for each in asked.need)
+    return needs and not any(has_label(labels, each) for each in asked.avoid)
+
+
+def is_on_one(request: Request) -> bool:
+    """Whether all units of a request stand on one host: those of a gang that packs (R-SITE-3)."""
+    return request.min_count > 0 and request.siting.place == "pack"
+
+
+def never_on_hosts(sheet: Sheet, held: Mapping[str, int]) -> dict[str, int]:
+    """Request → units that it wants beyond what the hosts that will do could ever take (R-SITE-2).
+
+    held : request → units
+    """
+    left: dict[tuple[object, ...], int] = {}
+    beyond: dict[str, int] = {}
+    line = [request for request in sheet.requests.values() if any(request.siting)]
+    for request in sorted(line, key=lambda each: (-each.priority, each.submitted, each.id)):
+        sizes = [slots for name, slots in sheet.hosts if will_do(sheet.labels.get(name, {}), request)]
+        alike = (sheet.holder[request.id], request.siting.need, request.siting.avoid)
+        room = left.setdefault(alike, sum(sizes))
+        if is_on_one(request):
+            room = min(room, max(sizes, default=0))
+        has = held.get(request.id, 0)
+        can_hold = max(has, min(room, request.count))
+        if can_hold < request.min_count:
+            can_hold = has
+        left[alike] = max(0, left[alike] - can_hold)
+        beyond[request.id] = max(0, request.count - can_hold)
+    return {key: units for key, units in beyond.items() if units}
+
+
+class Rooms:
+    """Idle slots of the hosts, given away turn by turn.
+
+    free   : host → idle slots; kept: (host, request) → of these, freed ones that are kept for it
+    stands : (request, host) → units there
+    grants : what was given away
+    """
+
+    def __init__(self, sheet: Sheet, books: Books) -> None:
+        self.sheet = sheet
+        self.slots = dict(sheet.hosts)
+        self.stands: Counter[tuple[str, str]] = Counter()
+        used: Counter[str] = Counter()
+        for batch, units in books.batches.items():
+            self.stands[batch.request, batch.host] += units
+            used[batch.host] += units
+        self.free = {name: max(0, slots - used[name]) for name, slots in sheet.hosts}
+        self.kept: Counter[tuple[str, str]] = Counter()
+        for entry in books.kept_on(sheet):
+            self.kept[entry.host, entry.request] += entry.units
+        self.lives = dict(sheet.lives)
+        self.tenants = {name: Counter(there) for name, there in sheet.tenants.items()}
+        self.grants: Counter[Place] = Counter()
+
+    def room(self, key: str) -> int:
+        """Units of a request that could be put somewhere."""
+        free = [self.free[name] for name in self.hosts(key)]
+        return max(free, default=0) if is_on_one(self.sheet.requests[key]) else sum(free)
+
+    def hosts(self, key: str) -> list[str]:
+        """Hosts with idle slots where a request may stand."""
+        request, leaf = self.sheet.requests[key], self.sheet.holder[key]
+        bound = {name for (mine, name), units in self.stands.items() if mine == key and units}
+        return [
+            name
+            for name, idle in self.free.items()
+            if idle
+            and will_do(self.sheet.labels.get(name, {}), request)
+            and not (self.sheet.is_exclusive and self.lives.get(name, leaf) != leaf)
+            and not (is_on_one(request) and bound and name not in bound)
+        ]
+
+    def put(self, key: str, units: int) -> None:
+        """Put units of a request on hosts, at most `room`."""
+        request, leaf = self.sheet.requests[key], self.sheet.holder[key]
+        able = self.hosts(key)
+        if is_on_one(request):
+            able = [
+                min((name for name in able if self.free[name] >= units), key=lambda name: self.rank(key, name, units))
+            ]
+        one_by_one = request.siting.place == "spread" or self.sheet.settings.packing == "balanced"
+        while units:
+            name = min((each for each in able if self.free[each]), key=lambda each: self.rank(key, each, units))
+            common = max(0, self.free[name] - sum(kept for (host, _), kept in self.kept.items() if host == name))
+            own = min(self.free[name], self.kept[name, key])
+            most = 1 if one_by_one and not is_on_one(request) else units
+            taken = min(most, own or common or self.free[name])
+            self.free[name] -= taken
+            self.kept[name, key] -= min(taken, self.kept[name, key])
+            self.stands[key, name] += taken
+            self.grants[Place(leaf, key, name)] += taken
+            units -= taken
+            if self.sheet.is_exclusive:
+                self.lives[name] = leaf
+                self.tenants[name][leaf] += taken
+
+    def rank(self, key: str, name: str, units: int) -> tuple[int | Fraction, ...]:
+        """Order of hosts for the next units of a request: the smallest comes first; ties: inventory order."""
+        request, leaf = self.sheet.requests[key], self.sheet.holder[key]
+        common = self.free[name] - sum(kept for (host, _), kept in self.kept.items() if host == name)
+        kept = 0 if self.kept[name, key] else 1 if common > 0 else 2
+        labels = self.sheet.labels.get(name, {})
+        liked = -sum(has_label(labels, each) for each in set(request.siting.prefer))
+        beside = {"spread": 1, "pack": -1}.get(request.siting.place, 0) * self.stands[key, name]
+        home, packed = 0, Fraction(0)
+        if self.sheet.is_exclusive:
+            home = 0 if self.lives.get(name) == leaf else 1
+            packed = Fraction(self.free[name] > units if home else -self.tenants[name][leaf])
+        elif self.sheet.settings.packing == "balanced":
+            packed = Fraction(self.slots[name] - self.free[name], self.slots[name])
+        return kept, home, liked, beside, packed

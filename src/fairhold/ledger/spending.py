@@ -1,0 +1,160 @@
+"""What consumers with a budget have used in the periods at hand, and when that changes (R-BUDGET-1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from fairhold.model.budget import period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairhold.ledger.rows import Rows
+    from fairhold.model.budget import Budget
+
+Key = tuple[int, str]
+"""Row of a consumer in the plan's tree, and a period: what is used in a day and in a month are two numbers."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a consumer has used since its period began.
+
+    amount : unit-microseconds up to `since`
+    rate   : units that it holds since then
+    """
+
+    amount: int = 0
+    since: int = 0
+    rate: int = 0
+
+    def at(self, now: int, begin: int) -> int:
+        """Unit-microseconds at an instant, in the period that began at `begin`."""
+        before = self.amount if self.since >= begin else 0
+        return before + self.rate * max(0, now - max(self.since, begin))
+
+
+class Spending:
+    """The meters of one resource group; a consumer has one for every period of a budget that the plan gives it.
+
+    Kept up to date by who knows the time: it is told of every change of what is held. A budget is looked at again when
+    it would be used up as things are, and when its period ends; a heap tells what comes next.
+
+    meters : all that were told of or set
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        plan = rows.source
+        assert plan.zone is not None
+        self._zone = plan.zone
+        self._parent = plan.tree.parent
+        entries = (entry for entry in plan.policies if rows.group.name in entry.resource_groups)
+        stated = ((row, each.budget) for entry in entries for row, each in entry.consumers.items())
+        self.meters: dict[Key, Meter] = {(row, budget.period): Meter() for row, budget in stated if budget is not None}
+        self._above: dict[int, list[Key]] = {}
+        for key in self.meters:
+            self._above.setdefault(key[0], []).append(key)
+        self._periods: dict[str, tuple[int, int]] = {}
+        self._heap: list[tuple[int, Key]] = []
+        self._due: dict[Key, int] = {}
+        self._used_up: set[Key] = set()
+        self.rows = rows
+        self._budgets: dict[Key, Budget] = {}
+        self.use(rows)
+
+    def use(self, rows: Rows) -> None:
+        """Other entries are in force, or other budgets are used up."""
+        if not self._budgets or rows.force != self.rows.force:
+            self._budgets = {(rows.node[row], budget.period): budget for row, budget in rows.controls.budgets.items()}
+            self._heap, self._due, self._used_up = [], {}, set()
+            for key in self._budgets:
+                self._look_at(key, 0)
+        self.rows = rows
+
+    def hold(self, leaf: int, units: int, now: int) -> None:
+        """A leaf, a row of the plan's tree, holds so many units more from now on, or fewer."""
+        for key in self._line(leaf):
+            self._advance(key, now)
+            self.meters[key].rate += units
+            self._plan(key, now)
+
+    def set(self, row: int, amount: int, now: int, period: str = "") -> None:
+        """A consumer, a row of the plan's tree, has used so much up to now; without a period: in every one it has."""
+        for key in self._above.get(row, ()):
+            if period in {"", key[1]}:
+                meter = self.meters[key]
+                meter.amount, meter.since = amount, now
+                self._look_at(key, 0)
+
+    def advance(self, now: int) -> None:
+        """Write all amounts down up to now."""
+        for key in self.meters:
+            self._advance(key, now)
+
+    def used(self, now: int) -> dict[int, int]:
+        """Row of the plan's tree → unit-microseconds in the period at hand, of all who have a budget now."""
+        return {key[0]: self.meters[key].at(now, self.period(key[1], now)[0]) for key in self._budgets}
+
+    def next(self) -> int | None:
+        """When a budget is to be looked at again; 0 = at once, None = not as things are."""
+        while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
+            heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def take(self, now: int) -> frozenset[int]:
+        """Rows of the plan's tree whose budgets are used up at an instant; nothing is written down."""
+        while (instant := self.next()) is not None and instant <= now:
+            key = heappop(self._heap)[1]
+            del self._due[key]
+            is_used_up = self._left(key, now) <= 0
+            (self._used_up.add if is_used_up else self._used_up.discard)(key)
+            self._plan(key, now)
+        return frozenset(row for row, _ in self._used_up)
+
+    def period(self, period: str, now: int) -> tuple[int, int]:
+        """Begin and end of the period of an instant."""
+        known = self._periods.get(period)
+        if known is None or not known[0] <= now < known[1]:
+            known = self._periods[period] = period_of(self._zone, period, now)
+        return known
+
+    def _line(self, row: int) -> Iterator[Key]:
+        while row > 0:
+            yield from self._above.get(row, ())
+            row = self._parent[row]
+
+    def _advance(self, key: Key, now: int) -> None:
+        meter = self.meters[key]
+        if meter.rate or meter.amount:
+            meter.amount = meter.at(now, self.period(key[1], now)[0])
+        meter.since = now
+
+    def _left(self, key: Key, now: int) -> int:
+        return self._budgets[key].amount - self.meters[key].at(now, self.period(key[1], now)[0])
+
+    def _plan(self, key: Key, now: int) -> None:
+        """Say when a budget is looked at again."""
+        self._due.pop(key, None)
+        if key not in self._budgets:
+            return
+        left, end, rate = self._left(key, now), self.period(key[1], now)[1], self.meters[key].rate
+        if left <= 0:
+            self._look_at(key, end if key in self._used_up else now)
+        elif rate:
+            self._look_at(key, min(end, now - (-left // rate)))
+
+    def _look_at(self, key: Key, instant: int) -> None:
+        if key in self._budgets:
+            self._due[key] = instant
+            heappush(self._heap, (instant, key))
+
+
+def used_up(rows: Rows, used: Mapping[int, int]) -> frozenset[int]:
+    """Rows of the plan's tree whose budgets in force are used up.
+
+    used : row of the plan's tree → unit-microseconds
+    """
+    found = ((rows.node[row], budget.amount) for row, budget in rows.controls.budgets.items())
+    return frozenset(node for node, amount in found if used.get(node, 0) >= amount)

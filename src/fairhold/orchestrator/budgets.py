@@ -1,0 +1,109 @@
+"""Budgets of a live cluster: what is used, and what follows when it is all used up (R-BUDGET-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.ledger.relay import relay
+from fairhold.ledger.rows import with_spent
+from fairhold.ledger.spending import used_up
+from fairhold.orchestrator.changes import BudgetsSpent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import JobRecord
+
+
+def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
+    """The budgets of others are used up than before: books and jobs of the group go on in their columns."""
+    group = change.resource_group
+    books = cluster.books[group]
+    rows, spending = books.rows, books.spending
+    assert spending is not None, "a group in which somebody has a budget"
+    spending.advance(now)
+    new = relay(books, with_spent(rows, frozenset(rows.source.tree.rows[path] for path in change.consumers)))
+    for job in cluster.jobs.values():
+        if job.resource_group == group:
+            job.leaf = new[job.leaf]
+
+
+def hold(books: Books, leaf: int, units: int, now: int) -> None:
+    """A leaf holds so many units more from now on, or fewer."""
+    if books.spending is not None:
+        books.spending.hold(books.rows.node[leaf], units, now)
+
+
+def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Books:
+    """A job belongs to another leaf, with all that it holds; returns its group's books."""
+    books, units = cluster.books[job.resource_group], sum(cluster.attempts[name].units for name in job.attempts)
+    hold(books, job.leaf, -units, now)
+    job.leaf = books.rows.by_path[consumer]
+    hold(books, job.leaf, units, now)
+    return books
+
+
+def spent(books: Books, now: int) -> tuple[str, ...] | None:
+    """Paths of those whose budgets are used up, in the order of the tree; None where they are the same as before."""
+    if books.spending is None:
+        return None
+    found, paths = books.spending.take(now), books.rows.paths
+    return None if found == books.rows.spent else tuple(paths[node] for node in sorted(found))
+
+
+def count_budgets(cluster: Cluster, now: int) -> None:
+    """Let budgets be used up as they are at an instant, of a cluster that nobody else has."""
+    for group, books in cluster.books.items():
+        consumers = spent(books, now)
+        if consumers is not None:
+            use_up(cluster, BudgetsSpent(group, consumers), now)
+
+
+def next_of_budgets(books: Books, now: int) -> int | None:
+    """When budgets are to be looked at again; None = not as things are."""
+    instant = None if books.spending is None else books.spending.next()
+    return None if instant is None else max(now, instant)
+
+
+def freeze_spending(books: Mapping[str, Books]) -> dict[str, Any]:
+    """What was used, and whose budgets are used up: resource group → (path, period, amount, since), paths."""
+    found = {
+        group: [
+            [
+                [each.rows.paths[node], period, meter.amount, meter.since]
+                for (node, period), meter in each.spending.meters.items()
+            ],
+            [each.rows.paths[node] for node in sorted(each.rows.spent)],
+        ]
+        for group, each in books.items()
+        if each.spending is not None
+    }
+    return {"budgets": found} if found else {}
+
+
+def restore_spent(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
+    """Let budgets be used up as they were, as far as they are under this plan; before anything is in the books.
+
+    node_of : resource group and path then → row of the plan's tree now, -1 where it is gone
+    """
+    for group, (meters, paths) in document.get("budgets", {}).items():
+        if group not in books or books[group].spending is None or not paths:
+            continue
+        rows = books[group].rows
+        periods = {rows.node[row]: budget.period for row, budget in rows.controls.budgets.items()}
+        used = {
+            node: amount for path, period, amount, _ in meters if periods.get(node := node_of(group, path)) == period
+        }
+        spent = used_up(rows, used) & {node_of(group, path) for path in paths}
+        relay(books[group], with_spent(rows, spent))
+
+
+def restore_meters(books: Mapping[str, Books], document: Mapping[str, Any], node_of: Callable[[str, str], int]) -> None:
+    """Let what was used count on; after all that runs is in the books."""
+    for group, (meters, _) in document.get("budgets", {}).items():
+        spending = books[group].spending if group in books else None
+        if spending is not None:
+            for path, period, amount, since in meters:
+                spending.set(node_of(group, path), amount, since, period)

@@ -1,0 +1,39 @@
+"""`shortages:` of a state: who misses units since when (SPEC §8; R-CONTROL-2, R-CONTROL-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.model.state import Shortage
+from fairhold.planio.report import shown
+
+if TYPE_CHECKING:
+    from fairhold.planio.stateview import StateView
+    from fairhold.planio.values import Value
+
+SHORTAGE_KEYS = ("consumer", "resource_group", "since", "taking")
+
+
+def read_shortages(view: StateView, value: Value, now: int) -> tuple[Shortage, ...]:
+    """Leaves that miss units, each once in a resource group."""
+    report, found = view.report, []
+    seen: set[tuple[int, str]] = set()
+    for at, item in enumerate(view.items(value, ("shortages",), "leaves that miss units")):
+        place = ("shortages", at)
+        node = report.mapping(item, place, what="a leaf that misses units")
+        report.keys(node, SHORTAGE_KEYS, place, {})
+        report.missing(node, ("consumer", "since"), place, "an entry of `shortages`")
+        since = report.instant(node["since"], (*place, "since")) if "since" in node else 0
+        is_taking = report.flag(node.get("taking", False), (*place, "taking"))
+        consumer = view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1
+        group = view.group_of(node, place)
+        if now and since > now:
+            what = "the units are missed since an instant later than `now`"
+            report.fault("later-than-now", what, "give the earlier instant", (*place, "since"))
+        elif consumer >= 0 and (consumer, group) in seen:
+            what = f"`{shown(view.tree.paths[consumer])}` stands twice under `shortages`"
+            report.fault("listed-twice", what, "leave one away", place)
+        elif consumer >= 0 and group:
+            seen.add((consumer, group))
+            found.append(Shortage(consumer, group, since, is_taking))
+    return tuple(found)

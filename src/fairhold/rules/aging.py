@@ -1,0 +1,68 @@
+"""Units that have not run long enough to be taken back for others (SPEC §8; R-CONTROL-5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from fairhold.ledger.books import Books
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def young(snapshot: Snapshot, leaf: int) -> set[int]:
+    """Allocations of a leaf that have run for less than its `min_runtime`."""
+    requests, allocations = snapshot.books.requests, snapshot.books.allocations
+    least = snapshot.rows.min_runtime[leaf] if snapshot.rows.spares_young else 0
+    if not least:
+        return set()
+    return {
+        row
+        for request in requests.holders.get(leaf, ())
+        for row in allocations.by_request.get(request, ())
+        if allocations.started[row] + least > snapshot.now
+    }
+
+
+def spared_units(books: Books, spared: Collection[int]) -> int:
+    """Units under no notice that stay where some allocations may not go, nor any gang with one as a whole."""
+    requests, allocations, stay = books.requests, books.allocations, 0
+    for request in {allocations.request[row] for row in spared}:
+        running = requests.held[request] - requests.noticed[request]
+        free = sum(
+            allocations.units[row] - allocations.noticed[row]
+            for row in allocations.by_request[request]
+            if row not in spared
+        )
+        core = requests.minimum[request] if requests.minimum[request] <= running else 0
+        stay += running - min(free, running - core)
+    return stay
+
+
+def old_ones(books: Books, rows: list[int], spared: Collection[int], units: int) -> tuple[list[int], set[int]]:
+    """Allocations in the order in which they give, those that have run long enough first, and gangs not to be stopped.
+
+    Young ones are among them only where the others do not suffice: then a limit, a loss or a switch wants them.
+    """
+    mine = [row for row in rows if row in spared]
+    old = [row for row in rows if row not in spared]
+    requests, request_of = books.requests, books.allocations.request
+    held = sum(requests.held[one] - requests.noticed[one] for one in {request_of[row] for row in rows})
+    if mine and held - spared_units(books, mine) >= units:
+        return old, {request_of[row] for row in mine}
+    return [*old, *mine], set()
+
+
+def await_ages(snapshot: Snapshot, draft: Draft) -> None:
+    """Where units are missed that nobody gives, another cycle is due when the next unit has run long enough."""
+    rows, balance = snapshot.rows, draft.balance
+    if not rows.spares_young or not balance.missing[0] + snapshot.lost:
+        return
+    if sum(balance.missing[leaf] - balance.gives[leaf] for leaf in rows.leaves) + snapshot.lost <= 0:
+        return
+    started = snapshot.books.allocations.started
+    for leaf in snapshot.leaves_where_more(draft.held, draft.quota):
+        for row in young(snapshot, leaf):
+            draft.decision = draft.decision.not_after(started[row] + rows.min_runtime[leaf])

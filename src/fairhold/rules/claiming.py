@@ -1,0 +1,166 @@
+"""Units that only some hosts can serve are taken back only where these hosts have some to give (R-SITE-4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.sited import beyond_hosts, hosts_for, is_on_one
+from fairhold.model.siting import ANYWHERE
+from fairhold.rules.reclaiming import holdings, keep_own, keep_spared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+
+
+def claim_hosts(snapshot: Snapshot, draft: Draft) -> None:
+    """Of what leaves miss, find what only some hosts can serve, and who gives it there.
+
+    Leaves that miss units come in path order, their requests by priority, submitted, id; givers worst path first. What
+    nobody can give counts as theirs already, in this cycle. Where whole hosts go to one consumer nothing is claimed.
+    """
+    if not snapshot.books.requests.siting or snapshot.rows.is_exclusive:
+        return
+    claiming = _Claiming(snapshot, draft)
+    entitled = draft.entitled[:]
+    for leaf in snapshot.rows.leaves:
+        missing = draft.entitled[leaf] - draft.held[leaf] - draft.inside[leaf]
+        waived = claiming.claim(leaf, missing) if missing > 0 else 0
+        entitled[leaf] -= waived
+        row = leaf
+        while row >= 0 and waived:
+            draft.waived[row] += waived
+            row = snapshot.rows.tree.parent[row]
+    draft.entitled, draft.claims = entitled, claiming.hosts
+    for leaf, units in claiming.units.items():
+        draft.bound[leaf] = max(draft.bound[leaf], units)
+
+
+class _Claiming:
+    """What is left to be claimed.
+
+    spare  : (rows,) units that a leaf can give
+    stands : leaf → host → units there
+    idle   : (hosts,) slots that are idle after the grants
+    coming : row → units claimed for it from outside
+    units, hosts : leaf → units that are claimed of it, and on which hosts
+    """
+
+    def __init__(self, snapshot: Snapshot, draft: Draft) -> None:
+        self.snapshot, self.draft = snapshot, draft
+        books = snapshot.books
+        have = holdings(snapshot, draft)
+        have.keep[:] = keep_own(snapshot, draft)
+        keep_spared(snapshot, have)
+        self.spare = [
+            held - max(keep, quota) for held, keep, quota in zip(have.held, have.keep, draft.quota, strict=True)
+        ]
+        self.stands: dict[int, dict[int, int]] = {}
+        for request, mine in books.allocations.by_request.items():
+            there = self.stands.setdefault(books.requests.leaf[request], {})
+            for row in mine:
+                host = books.allocations.host[row]
+                there[host] = there.get(host, 0) + books.allocations.units[row]
+        hosts = books.hosts
+        self.idle = [
+            max(0, slots - used) if up else 0 for slots, used, up in zip(hosts.slots, hosts.used, hosts.up, strict=True)
+        ]
+        self.granted: dict[int, int] = {}
+        for grant in draft.decision.grants:
+            self.idle[grant.host] -= grant.units
+            self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
+        self.beyond = beyond_hosts(books)
+        self.coming: dict[int, int] = {}
+        self.units: dict[int, int] = {}
+        self.hosts: dict[int, set[int]] = {}
+
+    def claim(self, leaf: int, missing: int) -> int:
+        """Claim units for what a leaf misses on some hosts; returns those that nobody can give."""
+        requests = self.snapshot.books.requests
+        waits = {row: units for row in self._line(leaf) if (units := self._waits(row)) > 0}
+        bound = {row: units for row, units in waits.items() if self._is_bound(row)}
+        left = min(missing, sum(bound.values()), max(0, missing - (sum(waits.values()) - sum(bound.values()))))
+        waived = 0
+        for row, units in bound.items():
+            wanted = min(units, left)
+            least = requests.minimum[row] - requests.held[row] - self.granted.get(row, 0)
+            left -= wanted
+            waived += wanted - (self._take(leaf, row, wanted, max(least, 0)) if wanted >= least else 0)
+        return waived
+
+    def _line(self, leaf: int) -> list[int]:
+        requests = self.snapshot.books.requests
+        rows = [row for queue in requests.lines.of.get(leaf, {}).values() for row in queue]
+        return sorted(rows, key=lambda row: (-requests.priority[row], requests.submitted[row], requests.id[row]))
+
+    def _waits(self, row: int) -> int:
+        requests = self.snapshot.books.requests
+        return requests.count[row] - requests.held[row] - self.granted.get(row, 0) - self.beyond.get(row, 0)
+
+    def _is_bound(self, row: int) -> bool:
+        siting = self.snapshot.books.requests.siting.get(row, ANYWHERE)
+        return bool(siting.need or siting.avoid) or is_on_one(self.snapshot.books, row)
+
+    def _take(self, leaf: int, row: int, units: int, least: int) -> int:
+        """Claim units for a request, beside what is idle for it, if that makes `least`; returns those claimed."""
+        books = self.snapshot.books
+        hosts = [host for host in hosts_for(books, books.requests.siting[row]) if host not in books.hosts.closed]
+        choices: list[tuple[int, ...]] = [tuple(hosts)]
+        if is_on_one(books, row):
+            mine = {books.allocations.host[each] for each in books.allocations.by_request.get(row, ())}
+            choices = [(host,) for host in hosts if not mine or host in mine]
+        for choice in choices:
+            idle = min(units, sum(self.idle[host] for host in choice))
+            found = list(self._givers(leaf, choice, units - idle))
+            if sum(given for _, given in found) + idle >= max(least, 1):
+                for host in choice:
+                    used = min(idle, self.idle[host])
+                    self.idle[host] -= used
+                    idle -= used
+                for giver, given in found:
+                    self._book(leaf, giver, choice, given)
+                return sum(given for _, given in found)
+        return 0
+
+    def _givers(self, leaf: int, hosts: tuple[int, ...], units: int) -> Iterator[tuple[int, int]]:
+        """Who gives so many units on these hosts, worst path first."""
+        room = dict.fromkeys(self._above(leaf), 0)
+        for giver in reversed(self.snapshot.rows.leaves):
+            there = self.stands.get(giver, {})
+            given = min(units, self.spare[giver], sum(there.get(host, 0) for host in hosts))
+            outside = [row for row in room if not self._is_inside(giver, row)]
+            for row in outside:
+                given = min(given, self._room(row) - room[row])
+            if given > 0:
+                for row in outside:
+                    room[row] += given
+                units -= given
+                yield giver, given
+
+    def _book(self, leaf: int, giver: int, hosts: tuple[int, ...], units: int) -> None:
+        self.units[giver] = self.units.get(giver, 0) + units
+        self.hosts.setdefault(giver, set()).update(hosts)
+        self.spare[giver] -= units
+        for row in self._above(leaf):
+            if not self._is_inside(giver, row):
+                self.coming[row] = self.coming.get(row, 0) + units
+        for host in hosts:
+            taken = min(units, self.stands[giver].get(host, 0))
+            if taken:
+                self.stands[giver][host] -= taken
+                units -= taken
+
+    def _room(self, row: int) -> int:
+        """Units that a consumer may hold more, claimed ones apart."""
+        return self.snapshot.rows.plan.limit[row] - self.draft.held[row] - self.coming.get(row, 0)
+
+    def _above(self, row: int) -> Iterator[int]:
+        while row > 0:
+            yield row
+            row = self.snapshot.rows.tree.parent[row]
+
+    def _is_inside(self, leaf: int, row: int) -> bool:
+        rows = self.snapshot.rows
+        return rows.position[row] <= rows.position[leaf] < rows.position[row] + rows.size[row]

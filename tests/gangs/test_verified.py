@@ -1,0 +1,39 @@
+"""Cycles with gangs obey every truth and the independent check, and come to rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+
+from fairhold.cycle.document import quota_document, run_cycle
+from fairhold.cycle.verify import verify
+from fairhold.planio.statewrite import state_document
+from tests.gangs.strategies import gangs
+from tests.properties.machinery import books_of, cycle, is_quiet, stop_expired
+from tests.properties.strategies import LONGEST_GRACE
+
+if TYPE_CHECKING:
+    from tests.properties.strategies import Case
+
+ROUNDS = 14
+
+
+@given(gangs())
+def test_cycles_with_gangs_are_true_and_verified(case: Case) -> None:
+    cycle = run_cycle(case.plan, case.state, check=True)
+    assert cycle.untrue == ()
+    document = cycle.document | {"state": state_document(case.plan, cycle.after)}
+    assert verify(case.plan, case.state, document) == ()
+    assert verify(case.plan, case.state, quota_document(case.plan, case.state)) == ()
+
+
+@given(gangs())
+def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
+    books, now = books_of(case), case.state.now
+    quiet = 0
+    for _ in range(ROUNDS):
+        stop_expired(books, now)
+        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
+        now += LONGEST_GRACE
+    assert quiet > 1
