@@ -257,7 +257,7 @@ def test_a_state_with_run_limits_survives_its_file() -> None:
 )
 def test_r_victim_1_no_choice_breaks_fewer_gangs(sizes: list[tuple[int, int, int]], units: int) -> None:
     """Against every set of gangs that could be stopped whole."""
-    requests = [
+    requests: list[dict[str, Any]] = [
         {"id": f"r{number}", "consumer": "/A", "count": count, "min_count": min(least, count), "submitted": at(minute)}
         for number, (count, least, minute) in enumerate(sizes)
     ]

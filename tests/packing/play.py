@@ -62,11 +62,12 @@ def later(state: Json) -> Json:
 
 def at_rest(plan: Json, state: Json, most: int = 12) -> Json:
     """The result of the last of so many cycles that still moved something, a minute after each other."""
+    document = one_cycle(plan, state)
     for _ in range(most):
-        document = one_cycle(plan, state)
         if not any(document[kind] for kind in ("grants", "reclaims", "withdrawn", "stops")):
             return document
         state = later(document["state"])
+        document = one_cycle(plan, state)
     raise AssertionError(f"still moving after {most} cycles: {document}")
 
 

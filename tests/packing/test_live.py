@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LABELS = {"a1": ["zone=a"], "a2": ["zone=a", "ssd"], "b1": {"zone": "b", "gpu": "h100"}}
 
 
-def plan_text(packing: str = "stacked", group: str = "c", **sizes: int) -> str:
+def plan_text(packing: str = "stacked", group: str = "c", sizes: dict[str, int] | None = None) -> str:
     plan = plan_of(packing, sizes or {"a1": 2, "a2": 3, "b1": 4}, {"/A": 4, "/B": 5})
     plan["resource_groups"] = {group: plan["resource_groups"].pop("g")}
     plan["policies"][0]["resource_groups"] = [group]
@@ -33,7 +33,7 @@ def plan_text(packing: str = "stacked", group: str = "c", **sizes: int) -> str:
 
 
 def house_of(packing: str = "stacked", **sizes: int) -> House:
-    return House(plan=parse_plan(plan_text(packing, **sizes), "plan")[0])
+    return House(plan=parse_plan(plan_text(packing, sizes=sizes), "plan")[0])
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_nothing_is_handed_over_where_hosts_are_one_consumers() -> None:
     house.submit("/B", count=9)
     assert {host for place in places(house.end(1)) for host in place} <= {"a1", "b1"}
     books = house.live.books["c"]
-    by_host = {books.hosts.name[host]: set() for host in range(2)}
+    by_host: dict[str, set[int]] = {books.hosts.name[host]: set() for host in range(2)}
     for allocation in house.live.cluster.attempt_of["c"]:
         leaf = books.requests.leaf[books.allocations.request[allocation]]
         by_host[books.hosts.name[books.allocations.host[allocation]]].add(leaf)

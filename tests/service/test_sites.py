@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tests.service.support import Bank
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def test_what_a_job_says_of_hosts_is_told(bank: Bank) -> None:
     """R-SITE-1: as it was said, also when the job is over."""
-    said = {"need": [], "prefer": ["zone=a"], "avoid": ["old"], "place": "spread"}
+    said: dict[str, Any] = {"need": [], "prefer": ["zone=a"], "avoid": ["old"], "place": "spread"}
     job = bank.submit(**said)
     assert {name: job[name] for name in said} == said
     bank.hub.wait_started(1)

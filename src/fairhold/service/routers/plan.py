@@ -92,7 +92,7 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 
 @router.post("/diff", response_model=answers.Difference)
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
-    """What another plan would do now: who gains, who loses, what would be reclaimed, by when; also at coming windows."""
+    """What another plan would do now: who gains, who loses, what would be reclaimed, by when; coming windows too."""
     check_plan(body.text, service.settings.limits)
     frozen = await _frozen(service)
     effect = await service.work_out(plan_effect, frozen, body.text, body.was, body.next)
