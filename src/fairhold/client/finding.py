@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SERVICE, TOKEN, STATE, CERTIFICATES = "FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN", "FAIRHOLD_STATE", "FAIRHOLD_CA"
-ATTEMPT = "FAIRHOLD_ATTEMPT"
-"""What every task finds in its environment, beside a FAIRHOLD_TOKEN that marks its processes."""
 CURRENT = "current"
 FILE = "service.json"
 START = "start one with `fairhold serve PLAN`, or name one with `--service` or FAIRHOLD_SERVICE"
@@ -56,7 +54,7 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
     """The service that is meant; not whether it answers. Raises ServiceMissing, or UsageError for what is no URL."""
     environ = os.environ if environ is None else environ
     named = url or environ.get(SERVICE, "")
-    secret = token or ("" if ATTEMPT in environ else environ.get(TOKEN, ""))  # a task's is that of its attempt
+    secret = token or environ.get(TOKEN, "")
     target = _named(named) if named else _current(base_directory(environ))
     if named and not secret:
         secret = _token_of_same(target, environ)
