@@ -58,6 +58,8 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
     target = _named(named) if named else _current(base_directory(environ))
     if named and not secret:
         secret = _token_of_same(target, environ)
+    elif not (secret.isascii() and secret.isprintable()):
+        raise UsageError(f"{TOKEN} is no token: it has other characters than a token has")
     return target._replace(token=secret or target.token, certificates=environ.get(CERTIFICATES, ""))
 
 
@@ -89,7 +91,8 @@ def _current(base: Path) -> Target:
         url, token_file = str(document["url"]), Path(document["token_file"])
         socket = str(document.get("socket") or "")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ServiceMissing(f"{path} does not say where the service is ({error}); {START}") from None
+        why = f": {error.strerror}" if isinstance(error, OSError) else ""
+        raise ServiceMissing(f"{path} does not say where the service is{why}; {START}") from None
     usable = socket if socket and len(os.fsencode(socket)) < _LONGEST and Path(socket).exists() else ""
     return Target(url.rstrip("/"), usable, _text(token_file), token_file.parent)
 

@@ -41,8 +41,8 @@ def fairhold(*args: str, exits: int = 0, stdin: str = "") -> subprocess.Complete
     return done
 
 
-def on_terminal(columns: int, *args: str, keys: bytes = b"") -> str:
-    """What a command shows on a terminal of some columns; keys are typed as soon as it has drawn."""
+def on_terminal(columns: int, *args: str, keys: bytes = b"", number: int = 0) -> str:
+    """What a command shows on a terminal of some columns; keys, or a signal, are sent as soon as it has drawn."""
     here, there = pty.openpty()
     termios.tcsetwinsize(there, (24, columns))
     environment = os.environ | {"TERM": "xterm"}
@@ -58,10 +58,12 @@ def on_terminal(columns: int, *args: str, keys: bytes = b"") -> str:
             if keys and b"leaves" in shown:
                 os.write(here, keys)
                 keys = b""
+            if number and b"leaves" in shown and not process.poll():
+                process.send_signal(number)
             if not part:
                 break
     os.close(here)
-    assert process.returncode == 0, shown.decode()
+    assert process.returncode == (128 + number if number else 0), shown.decode()
     return shown.decode().replace("\r\n", "\n")
 
 
@@ -278,6 +280,26 @@ def test_top_on_a_terminal_is_left_with_q(fake: Fake) -> None:
     assert "q leaves" in shown
     assert shown.rstrip().endswith("\x1b[?25h") or "\x1b[?1049l" in shown
     assert len([path for _, path, _ in fake.asked if path == "/v1/consumers"]) <= 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_top_that_is_ended_leaves_the_terminal_as_it_was(fake: Fake, number: signal.Signals) -> None:
+    shown = on_terminal(80, "top", number=number)
+    assert "\x1b[?25h" in shown.rpartition("Research")[2]
+    assert "\x1b[?1049l" in shown
+    assert fake.asked
+
+
+def test_a_directory_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = ["/bin/sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *ME, "store", "backup", "copy"]
+    environment = os.environ | {"FAIRHOLD_STATE": str(tmp_path / "state")}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=gone, env=environment)
+    assert done.returncode in {1, 2, 3}
+    assert "Traceback" not in done.stderr
+    file = ["serve", "examples/bank.yaml", "--state", "/proc/x"]
+    assert fairhold(*file, exits=3).stderr.startswith("/proc/x: it cannot be used: ")
 
 
 def test_hosts_are_closed_drained_and_opened(fake: Fake) -> None:
