@@ -21,7 +21,7 @@ _THREADS = 0x180000000
 
 
 def test_a_command_runs_and_its_end_is_told_until_it_is_forgotten(service: Service) -> None:
-    service.send(service.start(1, "sh", "-c", "echo out; echo err >&2; echo $FAIRHOLD_TOKEN"))
+    service.send(service.start(1, "sh", "-c", "echo out; echo err >&2; echo $FAIRHOLD_MARK"))
     assert service.hear("running", 1)["pid"] > 1
     record = service.ended(1)
     assert record["reason"] == "finished"

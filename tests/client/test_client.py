@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.client.answers import Job
+    from fairhold.client.typed import After
 
 
 @pytest.fixture
@@ -309,6 +310,37 @@ def test_only_a_service_that_was_there_is_waited_for() -> None:
     assert max(pauses) == 1.0
 
 
+def test_after_a_break_a_submission_waits_for_a_service_that_restarts() -> None:
+    stopping = Response(503, {}, b'{"code": "stopping", "detail": "it stops", "status": 503, "faults": []}')
+    asked = steps.submit({}, "mine")
+    first = next(asked)
+    assert isinstance(first, exchanging.Request)
+    assert isinstance(asked.throw(ConnectionLost("it broke")), Pause)
+    for answer in (stopping, ServiceMissing("gone"), stopping):
+        again = asked.send(None)
+        assert again == first
+        back = asked.throw(answer) if isinstance(answer, ServiceMissing) else asked.send(answer)
+        assert isinstance(back, Pause)
+    assert asked.send(None) == first
+    with pytest.raises(StopIteration):
+        asked.send(Response(201, {}, b'{"job": "1"}'))
+    assert first.headers["Idempotency-Key"] == "mine"
+
+
+def test_a_service_that_goes_on_stopping_after_a_break_leaves_it_open_what_happened() -> None:
+    asked = steps.submit({}, "mine")
+    next(asked)
+    asked.throw(ConnectionLost("it broke"))
+
+    def always_stopping() -> None:
+        while True:
+            asked.send(None)
+            asked.send(Response(503, {}, b"{}"))
+
+    with pytest.raises(ConnectionLost, match="does not come back"):
+        always_stopping()
+
+
 def test_an_answer_of_something_else_says_so() -> None:
     asked = steps.health()
     next(asked)
@@ -322,3 +354,44 @@ def test_import_is_fast_and_leaves_the_client_out() -> None:
     assert done.stdout == "[]\n"
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = fairhold.nothing  # type: ignore[attr-defined]
+
+
+def test_what_cannot_be_sent_is_refused_before(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fairhold.connect() as service:
+        for wrong in ({"key": "ä"}, {"stdin": "text"}, {"after": "soon:1"}):
+            with pytest.raises(ArgumentError):
+                service.submit("/Research", ["true"], **wrong)  # type: ignore[arg-type]
+        for call in (service.apply_plan, service.check_plan, service.diff_plan):
+            with pytest.raises(ArgumentError, match="no string"):
+                call(b"fairhold: 1")  # type: ignore[arg-type]
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        with pytest.raises(ArgumentError, match="not there any more"):
+            service.submit("/Research", ["true"])
+        monkeypatch.chdir(tmp_path)
+    assert not fake.asked
+    with pytest.raises(UsageError, match="closed"):
+        service.health()
+
+
+def test_one_word_may_stand_without_a_list(fake: Fake) -> None:
+    with fairhold.connect() as service:
+        first = service.submit("/Research", ["true"])
+        several: tuple[After, ...] = (first, "ok:1", 1, (first, "any"), [first, "any:1"])
+        for one in several:
+            service.submit("/Research", ["true"], after=one)
+        service.usage("job")
+    sent = [each[2]["after"] for each in fake.asked[1:6]]
+    ok, any_ = {"job": "1", "on": "ok"}, {"job": "1", "on": "any"}
+    assert sent == [[ok], [ok], [ok], [any_], [ok, any_]]
+    assert "by=job" in fake.asked[-1][1]
+
+
+def test_a_token_that_is_none_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRHOLD_SERVICE", "http://127.0.0.1:1")
+    monkeypatch.setenv("FAIRHOLD_TOKEN", "secret\nsecret")
+    with pytest.raises(UsageError) as caught:
+        fairhold.connect()
+    assert "secret" not in str(caught.value)

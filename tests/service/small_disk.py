@@ -48,9 +48,11 @@ def main(place: Path) -> None:
         until((place / "state/service.json").exists)
         with fairhold.connect(f"unix:{place}/state/api.sock") as client:
             said = fill(client, place)
-    finally:
-        service.terminate()
+        address = f"unix:{place}/state/api.sock"
+        subprocess.run([*command[:3], "stop", "--kill", "--service", address], check=True, stdout=subprocess.DEVNULL)
         said_at_end = service.wait(30)
+    finally:
+        service.kill()
     sys.stdout.write(json.dumps(said | {"status": said_at_end}))
 
 

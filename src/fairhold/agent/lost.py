@@ -33,7 +33,7 @@ def sweep(token: str, life: dict[str, Any], group: str, supervisors: Collection[
 def _family(token: str, life: dict[str, Any], group: str, supervisors: Collection[int]) -> dict[int, int]:
     rows = {process.pid: process for process in processes.survey()}
     me = os.getpid()
-    mark = f"FAIRHOLD_TOKEN={token}".encode(errors="surrogateescape")
+    mark = f"FAIRHOLD_MARK={token}".encode(errors="surrogateescape")
     session = _session(life, rows)
     members = set(groups.members(group))
     roots = [

@@ -83,7 +83,7 @@ class Order:
         self.number = int(number) if number.isdecimal() else self.attempt
         self.environment: dict[str, str] = {
             **environment,
-            "FAIRHOLD_TOKEN": self.token,
+            "FAIRHOLD_MARK": self.token,
             "FAIRHOLD_RECLAIM_FILE": self.reclaim_file,
         }
         if self.job_directory:

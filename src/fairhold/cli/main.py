@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from fairhold import __version__
-from fairhold.errors import FairholdError, Fault, UsageError
+from fairhold.errors import FairholdError, Fault, UsageError, printable
 from fairhold.runtime.outlet import OutputError, open_streams, silence, tell
 
 if TYPE_CHECKING:
@@ -69,7 +69,23 @@ def _call() -> int:
         status = error.exit_code
     except click.Abort:
         status = _INTERRUPTED
+    except OSError as error:  # of a directory or file of the machine that is in nobody's hands but the user's
+        tell(str(_unusable(error)))
+        status = _FAILED
+    except UnicodeEncodeError as error:
+        tell(str(Fault("not-text", f"`{printable(str(error.object))}` is no Unicode text", "use names that are UTF-8")))
+        status = UsageError.exit_code
     return status if isinstance(status, int) else 0
+
+
+def _unusable(error: OSError) -> Fault:
+    """A file that cannot be used; without a name it is the directory that we are in."""
+    why = error.strerror or str(error)
+    if error.filename is None:
+        return Fault(
+            "cannot-use", f"{why}: perhaps the directory that this works in has gone", "change into another one"
+        )
+    return Fault("cannot-use", f"it cannot be used: {why}", "name another one", file=os.fsdecode(error.filename))
 
 
 def _usage(error: click.ClickException) -> Fault:

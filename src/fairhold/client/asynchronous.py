@@ -9,7 +9,7 @@ import httpx
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
-from fairhold.client.errors import ServiceError
+from fairhold.client.errors import ServiceError, closed, strange
 from fairhold.client.exchange import Pause, Request, Response
 from fairhold.client.wire import answered, broken, call, moment, settings, wire
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
     from fairhold.client.exchange import Document, Returned, Steps
     from fairhold.client.finding import Target
-    from fairhold.client.typed import JobOrName
+    from fairhold.client.typed import After, JobOrName
 
     Words = Mapping[str, str]
 
@@ -60,7 +60,7 @@ class AsyncClient:
         directory: str | os.PathLike[str] | None = None,
         stdin: bytes = b"",
         hold: bool = False,
-        after: Sequence[JobOrName | tuple[JobOrName, str]] = (),
+        after: After = (),
         retries: int = 0,
         backoff: str | int | None = None,
         signal: str | None = None,
@@ -224,13 +224,13 @@ class AsyncClient:
 
     async def usage(
         self,
-        by: Sequence[str] = ("consumer",),
+        by: str | Sequence[str] = ("consumer",),
         *,
         start: datetime | str | None = None,
         end: datetime | str | None = None,
     ) -> Document:
         """Unit-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
-        return await self._run(ask.listing("usage", {"from": moment(start), "to": moment(end), "by": ",".join(by)}))
+        return await self._run(ask.listing("usage", {"from": moment(start), "to": moment(end), "by": typed.words(by)}))
 
     async def events(self, after: int = 0, limit: int = 1000) -> Document:
         """Events of the log with a number above `after`; `next` is where to go on."""
@@ -311,11 +311,15 @@ class AsyncClient:
         except StopIteration as end:
             returned: Returned = end.value
             return returned
+        except (KeyError, AttributeError) as error:  # of an answer in which that is not as it is with us
+            raise strange(error) from error
 
     async def _carry_out(self, step: Request | Pause) -> Response | None:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
+        if self._http.is_closed:
+            raise closed()
         try:
             return answered(await self._http.request(**call(step)))
         except httpx.HTTPError as error:

@@ -11,9 +11,10 @@ FairholdError
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.errors import FairholdError, Fault, InputError
+from fairhold.errors import FairholdError, Fault, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _SERVICE_AT_FAULT = frozenset({401, 403, 429})
 """Nothing is wrong with what was asked: somebody else may ask it, or later."""
+_SET_IT = "set FAIRHOLD_TOKEN to what is in the file `token` of the service's state directory"
 _NO_NAMES = ("unknown-word", "unknown-key")
 _LONGEST = 200
 
@@ -73,10 +75,21 @@ class Refused(InputError):  # noqa: N818 - it says what has happened
             self.exit_code = 2  # as other commands say of arguments that name what is not there
 
 
+def strange(error: Exception) -> ServiceError:
+    """The error that a good answer is in which something is missing."""
+    what = f"an answer that no fairhold service gives: {type(error).__name__} at {error}"
+    return ServiceError([Fault("not-a-service", what, "look whether the address is that of a service")])
+
+
+def closed() -> UsageError:
+    """The error of asking over a client that was closed."""
+    return UsageError("this client is closed; connect again")
+
+
 def error_of(response: Response) -> Refused | ServiceError:
     """The error that an answer is."""
-    faults = _faults(response)
-    if response.status >= 500 or response.status in _SERVICE_AT_FAULT:
+    faults = [replace(each, mend=_SET_IT) if each.code == "no-token" else each for each in _faults(response)]
+    if not 400 <= response.status < 500 or response.status in _SERVICE_AT_FAULT:
         return ServiceError(faults, response.status)
     return Refused(faults, response.status)
 

@@ -98,12 +98,14 @@ def exchange(asked: Request, *, patience: float = PATIENCE, is_known: bool = Fal
             assert response is not None
             if response.status < 400:
                 return response
-            if not (response.status == 503 and is_known and asked.is_safe and spent < patience):
+            if not (response.status == 503 and (is_known or was_cut) and asked.is_safe):
                 raise error_of(response)
+            if spent >= patience:
+                raise _not_back() if was_cut else error_of(response)
         except ServiceMissing:
             if not asked.is_safe or not (was_cut or is_known) or spent >= patience:
                 if was_cut:
-                    raise ConnectionLost("the connection broke, and the service does not come back") from None
+                    raise _not_back() from None
                 raise
         except ConnectionLost:
             if not asked.is_safe or spent >= patience:
@@ -112,6 +114,10 @@ def exchange(asked: Request, *, patience: float = PATIENCE, is_known: bool = Fal
         yield Pause(pause)
         spent += pause
         pause = min(2 * pause, _LONGEST)
+
+
+def _not_back() -> ConnectionLost:
+    return ConnectionLost("the connection broke, and the service does not come back")
 
 
 def ask(asked: Request, *, patience: float = PATIENCE, is_known: bool = False) -> Steps[Document]:
@@ -126,6 +132,6 @@ def document_of(response: Response) -> Document:
         document = json.loads(response.body or b"{}")
     except ValueError:
         document = None
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or (response.body and not document):
         raise error_of(response)
     return document

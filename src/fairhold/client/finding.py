@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SERVICE, TOKEN, STATE, CERTIFICATES = "FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN", "FAIRHOLD_STATE", "FAIRHOLD_CA"
-ATTEMPT = "FAIRHOLD_ATTEMPT"
-"""What every task finds in its environment, beside a FAIRHOLD_TOKEN that marks its processes."""
 CURRENT = "current"
 FILE = "service.json"
 START = "start one with `fairhold serve PLAN`, or name one with `--service` or FAIRHOLD_SERVICE"
@@ -56,10 +54,12 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
     """The service that is meant; not whether it answers. Raises ServiceMissing, or UsageError for what is no URL."""
     environ = os.environ if environ is None else environ
     named = url or environ.get(SERVICE, "")
-    secret = token or ("" if ATTEMPT in environ else environ.get(TOKEN, ""))  # a task's is that of its attempt
+    secret = token or environ.get(TOKEN, "")
     target = _named(named) if named else _current(base_directory(environ))
     if named and not secret:
         secret = _token_of_same(target, environ)
+    elif not (secret.isascii() and secret.isprintable()):
+        raise UsageError(f"{TOKEN} is no token: it has other characters than a token has")
     return target._replace(token=secret or target.token, certificates=environ.get(CERTIFICATES, ""))
 
 
@@ -91,7 +91,8 @@ def _current(base: Path) -> Target:
         url, token_file = str(document["url"]), Path(document["token_file"])
         socket = str(document.get("socket") or "")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ServiceMissing(f"{path} does not say where the service is ({error}); {START}") from None
+        why = f": {error.strerror}" if isinstance(error, OSError) else ""
+        raise ServiceMissing(f"{path} does not say where the service is{why}; {START}") from None
     usable = socket if socket and len(os.fsencode(socket)) < _LONGEST and Path(socket).exists() else ""
     return Target(url.rstrip("/"), usable, _text(token_file), token_file.parent)
 

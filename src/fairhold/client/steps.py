@@ -17,14 +17,17 @@ from fairhold.client.exchange import (
     exchange,
     request,
 )
+from fairhold.client.terms import check_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 OVER = ("done", "failed", "cancelled")
 """States of a job that does nothing more."""
 _POLL = 30.0
 """Seconds that the service is asked to wait before it answers that nothing has changed."""
+_LOOK = 3.0
+"""The same where somebody looks at the job meanwhile."""
 _PAGE = 1_000
 _CHUNK = 1 << 20
 
@@ -48,23 +51,35 @@ def submit(terms: Document, key: str) -> Steps[Document]:
     return (yield from ask(request("POST", "jobs", body=terms, headers={"Idempotency-Key": key}, is_safe=True)))
 
 
+def check_job(terms: Document, key: str) -> Steps[Document]:
+    """Whether a job would be accepted now; nothing is submitted."""
+    head = {"Idempotency-Key": key}
+    return (yield from ask(request("POST", "jobs", "check", body=terms, headers=head, is_safe=True)))
+
+
 def job(name: str) -> Steps[Document]:
     """One job."""
     return (yield from ask(request("GET", "jobs", name)))
 
 
-def wait(name: str, timeout: float | None = None) -> Steps[Document]:
-    """A job when it is over, or as it is after `timeout` seconds; a service that restarts meanwhile is waited for."""
+def wait(name: str, timeout: float | None = None, *, look: Callable[[Document], None] | None = None) -> Steps[Document]:
+    """A job when it is over, or as it is after `timeout` seconds; a service that restarts meanwhile is waited for.
+
+    look : is given the job every few seconds while it is not over
+    """
+    longest = _POLL if look is None else _LOOK
     end = None if timeout is None else time.monotonic() + timeout
     is_known = False
     while True:
-        left = _POLL if end is None else max(0.0, min(_POLL, end - time.monotonic()))
+        left = longest if end is None else max(0.0, min(longest, end - time.monotonic()))
         began = time.monotonic()
         asked = request("GET", "jobs", name, wait=round(left, 3))
         found = yield from ask(asked, patience=LONG_PATIENCE, is_known=is_known)
         is_known = True
         if found["state"] in OVER or (end is not None and time.monotonic() >= end):
             return found
+        if look is not None:
+            look(found)
         if time.monotonic() - began < left / 2:  # it answers early when it is about to stop
             yield Pause(min(0.2, left))
 
@@ -166,6 +181,7 @@ def plan_versions() -> Steps[Document]:
 
 def check_plan(text: str) -> Steps[Document]:
     """Faults, warnings and balances of a plan."""
+    check_text(text)
     return (yield from ask(request("POST", "plan", "check", body={"text": text}, is_safe=True)))
 
 
@@ -175,6 +191,7 @@ def diff_plan(text: str, was: Mapping[str, str] | None = None, ahead: str | int 
     was   : new path → old path of consumers that it calls otherwise
     ahead : how far to look, as text or whole seconds; None = as the service does it
     """
+    check_text(text)
     body: Document = {"text": text} | ({"was": dict(was)} if was else {})
     body |= {} if ahead is None else {"next": ahead}
     return (yield from ask(request("POST", "plan", "diff", body=body, is_safe=True)))
@@ -210,7 +227,7 @@ def hosts() -> Steps[Document]:
 
 
 def close_host(host: str, body: Document) -> Steps[Document]:
-    """Let a host start nothing more; `reason`, and `drain`, `at`, `until`."""
+    """Let a host start nothing more; `reason`, and `drain`, `at`, `by`, `until`."""
     return (yield from ask(request("POST", "hosts", host, "close", body=body)))
 
 

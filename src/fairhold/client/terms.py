@@ -66,12 +66,36 @@ def job_terms(
     """
     terms: Document = {"consumer": consumer, "argv": _words(argv)}
     terms["environment"] = dict(own_environment() if environment is None else environment)
-    terms["directory"] = str(Path.cwd() if directory is None else Path(directory).absolute())
+    terms["directory"] = _directory(directory)
+    if not isinstance(stdin, bytes):
+        raise ArgumentError([Fault("wrong-type", "`stdin` is no bytes", "write text.encode()", ("stdin",))])
     if stdin:
         terms["stdin"] = b64encode(stdin).decode()
     terms |= {name: value for name, value in others.items() if value != _DEFAULTS[name]}
     _refuse_bytes(terms)
     return terms
+
+
+def _directory(given: str | os.PathLike[str] | None) -> str:
+    try:
+        return str(Path.cwd() if given is None else Path(given).absolute())
+    except FileNotFoundError:
+        what = "the directory that this works in is not there any more"
+        raise ArgumentError([Fault("cannot-read", what, "change into another one", ("directory",))]) from None
+
+
+def check_key(key: str) -> None:
+    """Raises ArgumentError for a key that cannot be sent."""
+    if not (key.isascii() and key.isprintable()):
+        raise ArgumentError(
+            [Fault("not-text", "the key has other characters than ASCII's", "choose another", ("key",))]
+        )
+
+
+def check_text(text: str) -> None:
+    """Raises ArgumentError for a plan that is no text."""
+    if not isinstance(text, str):
+        raise ArgumentError([Fault("wrong-type", "the plan is no string", "write text.decode()", ("text",))])
 
 
 def _words(argv: Sequence[str]) -> list[str]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairhold.client import steps
 from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
-from fairhold.client.terms import after_rows, job_terms, new_key
+from fairhold.client.terms import ONS, after_rows, check_key, check_text, job_terms, new_key
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from fairhold.client.exchange import Document, Steps, Value
 
 JobOrName = Job | str | int
+One = JobOrName | tuple[JobOrName, str]
+After = One | Sequence[One]
+"""A job to wait for, or several."""
 
 
 def name_of(job: JobOrName) -> str:
@@ -27,18 +31,31 @@ def submit(
     argv: Sequence[str],
     *,
     key: str | None,
-    after: Sequence[JobOrName | tuple[JobOrName, str]],
+    after: After,
     environment: Mapping[str, str] | None,
     directory: str | os.PathLike[str] | None,
     stdin: bytes,
     others: Mapping[str, object],
 ) -> Steps[Job]:
     """Submit a job under a key, a new one where none is given."""
-    rows = [_after(each) for each in after]
+    rows = [_after(each) for each in _several(after)]
+    if key is not None:
+        check_key(key)
     terms = job_terms(
         consumer, argv, environment=environment, directory=directory, stdin=stdin, after=after_rows(rows), **others
     )
     return Job.of((yield from steps.submit(terms, key or new_key())))
+
+
+def _several(after: After) -> Sequence[One]:
+    """One alone may stand without a list; a pair is one, too."""
+    is_pair = isinstance(after, tuple) and len(after) == 2 and isinstance(after[1], str) and after[1] in ONS
+    return [after] if is_pair or isinstance(after, Job | str | int) else after  # type: ignore[list-item]
+
+
+def words(given: str | Sequence[str]) -> str:
+    """Words for a query; one alone may stand without a list."""
+    return given if isinstance(given, str) else ",".join(given)
 
 
 def _after(each: JobOrName | tuple[JobOrName, str]) -> str | tuple[str, str]:
@@ -116,6 +133,7 @@ def plan_versions() -> Steps[list[Plan]]:
 
 def plan_body(text: str, comment: str, was: Mapping[str, str] | None, for_: str | int | None) -> Document:
     """What is sent to put a plan in force."""
+    check_text(text)
     given = {"comment": comment or None, "was": dict(was) if was else None, "for": for_}
     return {"text": text} | {name: value for name, value in given.items() if value is not None}
 

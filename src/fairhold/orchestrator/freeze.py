@@ -99,10 +99,10 @@ def freeze_rest(cluster: Cluster) -> Document:
         "hosts": [[*name, host.slots, host.is_up, host.planned] for name, host in cluster.hosts.items()],
         "machines": [
             [
-                *(name, each.boot, each.is_silent, each.shut, each.refusals, each.spool, each.pauses, each.try_at),
-                *([list(each.labels)] if each.labels else []),
+                *(name, one.boot, one.is_silent, one.shut, one.refusals, one.spool, one.pauses, one.try_at, one.drains),
+                *([list(one.labels)] if one.labels else []),
             ]
-            for name, each in cluster.machines.items()
+            for name, one in cluster.machines.items()
         ],
         "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
         "dependents": {needed: list(names) for needed, names in cluster.dependents.items() if names},
@@ -301,7 +301,8 @@ class _Thawing:
                 mend = "cancel them or wait for them"
             else:
                 what = f"the plan has no leaf `{self._path(path)}` any more, and it has jobs that are not over: {names}"
-                mend = f"move or cancel them, or say what the leaf is called now: `--was NEW={self._path(path)}`"
+                was = f"`fairhold plan apply --was NEW={self._path(path)}`"
+                mend = f"move or cancel them, or say what the leaf is called now: {was}"
             yield Fault("consumer-in-use", what, mend)
 
     def _machines_and_hosts(self) -> None:
@@ -311,6 +312,7 @@ class _Thawing:
             machine.boot, machine.is_silent, machine.shut, machine.refusals = boot, is_silent, shut, refusals
             machine.spool = more[0] if more else ""
             machine.pauses, machine.try_at = more[1:3] or (0, 0)
+            machine.drains = bool(more[3:] and more[3])
             cluster.due.try_again(name, machine.try_at)
         cluster.paused |= {
             group: (grants, reclaims)
@@ -335,7 +337,7 @@ class _Thawing:
         for group in cluster.books:
             cluster.count_slots(group)
         for name, *said in self.document["machines"]:
-            label_machine(cluster, name, tuple(said[7]) if len(said) > 7 else ())
+            label_machine(cluster, name, tuple(said[8]) if len(said) > 8 else ())
 
     def _job(self, name: str, place: int, submitted: int, running: int) -> None:
         cluster, more = self.cluster, self.document["changed"].get(name, _AS_IT_CAME)

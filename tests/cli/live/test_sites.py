@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.cli.live.test_live_commands import fairhold
-from tests.cli.live.test_live_commands import fake as fake  # noqa: PLC0414 - a fixture
 
 if TYPE_CHECKING:
     from pathlib import Path

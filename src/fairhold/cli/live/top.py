@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import sys
 import termios
 import time
@@ -58,7 +59,12 @@ def _live(connection: Connection, document: Document) -> None:
 
     console = Console()
     trouble, first = "", 0
-    with suppress(KeyboardInterrupt), _keys(), Live(console=console, screen=True, auto_refresh=False) as live:
+    with (
+        suppress(KeyboardInterrupt),
+        _as_interrupt(),
+        _keys(),
+        Live(console=console, screen=True, auto_refresh=False) as live,
+    ):
         while True:
             end = time.monotonic() + _PACE
             while True:
@@ -75,6 +81,25 @@ def _live(connection: Connection, document: Document) -> None:
                 document, trouble = connection.run(steps.consumers()), ""
             except ServiceError as error:
                 trouble = printable(error.faults[0].what)
+
+
+@contextmanager
+def _as_interrupt() -> Iterator[None]:
+    """What ends this from outside leaves the terminal as it was, as Ctrl-C does."""
+
+    def stop(number: int, _frame: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)  # once is enough, and the terminal is still to be put right
+        raise SystemExit(128 + number)
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            if signal.getsignal(number) is stop:
+                signal.signal(number, handler)
 
 
 def _lines(key: bytes, height: int) -> int:

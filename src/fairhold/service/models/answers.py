@@ -274,7 +274,7 @@ class Host(Answer):
     machine: str
     resource_groups: dict[str, int]
     labels: list[str] = Field(description="What jobs can ask for of it: `name=value` or `name`.")
-    state: Literal["up", "down", "closed", "draining", "silent"]
+    state: Literal["up", "down", "closed", "draining", "silent", "unknown"]
     reason: str | None
     connected: bool
     running: int
@@ -284,6 +284,7 @@ class Host(Answer):
     closing: bool = Field(description="It closes at an instant that was planned.")
     close_at: Instant | None = Field(description="That instant.")
     open_at: Instant | None = Field(description="When it opens by itself; null: when somebody opens it.")
+    empty_by: Instant | None = Field(description="The latest deadline of what is to leave it; null: nothing is.")
 
 
 class Hosts(Answer):
