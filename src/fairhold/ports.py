@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import TaskEnded
     from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
 
+AHEAD = "ahead"
+"""Word of a store that was restored: jobs go on at the next but so many numbers; 0 = they do."""
+
 
 class Clock(Protocol):
     """The time."""

@@ -22,12 +22,14 @@ Message = dict[str, Any]
 
 
 class Service:
-    """Listens on a Unix socket or, with `tcp`, on a port; `lease` is what it welcomes with."""
+    """Listens on a Unix socket or, with `tcp`, on a port; `lease` and `keep` are what it welcomes with."""
 
-    def __init__(self, state: Path, *, tcp: bool = False, lease: float | None = None) -> None:
+    def __init__(
+        self, state: Path, *, tcp: bool = False, lease: float | None = None, keep: float | None = None
+    ) -> None:
         self.state = state
         state.mkdir(mode=0o700, exist_ok=True)
-        self.lease = lease
+        self.lease, self.keep = lease, keep
         self.secret = state / "secret"
         self.secret.write_text(SECRET.hex() + "\n")
         self.secret.chmod(0o600)
@@ -63,7 +65,7 @@ class Service:
         self.heard = []
         self._socket.sendall(self._channel.greeting)
         inventory = self.hear("inventory")
-        self.send({"type": "welcome", "version": VERSION, "lease": self.lease})
+        self.send({"type": "welcome", "version": VERSION, "lease": self.lease, "keep": self.keep})
         return inventory
 
     def cut(self) -> None:

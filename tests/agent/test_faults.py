@@ -253,6 +253,13 @@ def test_only_one_agent_serves_a_directory(service: Service) -> None:
     assert service.run(1, "true")["reason"] == "finished"
 
 
+def test_a_name_that_the_plan_does_not_have_is_in_the_log_once(service: Service) -> None:
+    service.send(*[{"type": "unplanned"}] * 2)
+    assert service.run(1, "true")["reason"] == "finished"
+    service.close()
+    assert service.words.count("the plan has no host here: nothing is started here") == 1
+
+
 def test_a_spool_that_cannot_be_written_refuses_and_goes_on(service: Service) -> None:
     spool = service.state / "spool"
     spool.rename(service.state / "away")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 
 from fairhold.agent import groups
 from fairhold.agent.forking import fork_into
+from fairhold.agent.hierarchies import VERSION_2, own_groups
 from fairhold.agent.spool import LIFE, Spool
 from tests.agent.service import Service, is_alive, wait_for
 
@@ -22,16 +24,22 @@ SH = "/bin/sh"
 HIDDEN = "env -i setsid sh -c '(env -i setsid sh -c \"echo \\$\\$ > PIDS; exec sleep 1000\" &) &' & sleep 1000"
 
 
+@pytest.fixture(params=[VERSION_2, "memory", "freezer"])
+def hierarchy(request: pytest.FixtureRequest) -> str:
+    """Version 2, and two of version 1."""
+    return str(request.param)
+
+
 @pytest.fixture
-def grouped(tmp_path: Path) -> Iterator[tuple[Service, Path]]:
-    """A service with an agent that makes groups, and the directory of these."""
+def grouped(tmp_path: Path, hierarchy: str) -> Iterator[tuple[Service, Path]]:
+    """A service with an agent that makes groups there and nowhere else, and the directory of these."""
     service = Service(tmp_path / "s")
     key = hashlib.sha256(os.fsencode(service.state.resolve())).hexdigest()[:12]
-    base = groups.find_base(key)
+    base = groups.find_base(key, hierarchy)
     if not base:
-        pytest.skip("no control groups can be made here")
+        pytest.skip(f"no control groups can be made here: {hierarchy}")
     try:
-        service.launch(groups="auto")
+        service.launch(groups=hierarchy)
         service.accept()
         yield service, Path(base)
     finally:
@@ -53,8 +61,9 @@ def hide(service: Service) -> int:
     return int(pids.read_text())
 
 
-def test_an_attempt_has_a_group_and_gives_it_back(grouped: tuple[Service, Path]) -> None:
+def test_an_attempt_has_a_group_and_gives_it_back(grouped: tuple[Service, Path], hierarchy: str) -> None:
     service, base = grouped
+    assert groups.is_born_in(str(base)) == (hierarchy == VERSION_2)
     pid = hide(service)
     assert pid in groups.members(str(base / "1"))
     service.send({"type": "stop", "attempt": 1, "reason": "cancel", "seconds": 0})
@@ -63,14 +72,14 @@ def test_an_attempt_has_a_group_and_gives_it_back(grouped: tuple[Service, Path])
     wait_for(lambda: not (base / "1").exists())
 
 
-def test_without_agent_and_supervisor_its_group_still_finds_it(grouped: tuple[Service, Path]) -> None:
+def test_without_agent_and_supervisor_its_group_still_finds_it(grouped: tuple[Service, Path], hierarchy: str) -> None:
     service, base = grouped
     pid = hide(service)
     service.agents[0].kill()
     service.agents[0].wait()
     os.kill(Spool(str(service.state / "spool")).read(1, "alive", LIFE)["pid"], signal.SIGKILL)
     assert is_alive(pid)
-    service.launch(groups="auto")
+    service.launch(groups=hierarchy)
     (one,) = service.accept()["attempts"]
     assert (one["exit"] or service.ended(1))["reason"] == "supervisor_lost"
     assert not is_alive(pid)
@@ -88,6 +97,7 @@ def test_a_supervisor_without_an_agent_gives_its_group_back(grouped: tuple[Servi
     wait_for(lambda: not (base / "1").exists())
 
 
+@pytest.mark.parametrize("hierarchy", [VERSION_2, "memory", "freezer", "pids", "name=systemd"], indirect=True)
 def test_what_forks_without_end_is_stopped(grouped: tuple[Service, Path]) -> None:
     service, _ = grouped
     relay = "import os\nwhile True:\n    if os.fork():\n        os._exit(0)\n    os.setsid()"
@@ -103,7 +113,11 @@ def test_an_idle_agent_that_goes_leaves_no_group(grouped: tuple[Service, Path]) 
     assert not base.exists()
 
 
-@pytest.mark.parametrize("is_at_once", [True, False])
+@pytest.mark.parametrize(
+    ("hierarchy", "is_at_once"),
+    [(VERSION_2, True), (VERSION_2, False), ("memory", False), ("freezer", False)],
+    indirect=["hierarchy"],
+)
 def test_a_process_comes_into_its_group(grouped: tuple[Service, Path], *, is_at_once: bool) -> None:
     _, base = grouped
     group = groups.make(str(base), 77, 0)
@@ -126,6 +140,17 @@ def test_no_group_to_fork_into(tmp_path: Path) -> None:
         fork_into(str(tmp_path / "no"))
 
 
+def test_a_hierarchy_that_is_not_there_is_told_and_done_without(tmp_path: Path) -> None:
+    service = Service(tmp_path / "s")
+    try:
+        service.launch(groups="freezr")
+        service.accept()
+        assert service.run(1, "true")["reason"] == "finished"
+    finally:
+        service.close()
+    assert "no control groups can be made in freezr; attempts have none" in service.words
+
+
 def test_nowhere_to_make_groups(tmp_path: Path) -> None:
     assert groups.make("", 1, 0) == ""
     assert groups.make(str(tmp_path / "no"), 1, 0) == ""
@@ -137,17 +162,59 @@ def test_nowhere_to_make_groups(tmp_path: Path) -> None:
     assert not groups.was_short_of_memory(str(tmp_path))
 
 
-def test_a_limit_of_the_kernel_is_asked_for_and_read(tmp_path: Path) -> None:
-    """With files in the place of a version 2 group that has the memory controller."""
+@pytest.mark.parametrize(
+    ("files", "limits", "kills"),
+    [
+        (["memory.max", "memory.swap.max"], ["1000", "0"], "memory.events"),
+        (["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"], ["1000", "1000"], "memory.oom_control"),
+    ],
+    ids=["version 2", "version 1"],
+)
+def test_a_limit_of_the_kernel_is_asked_for_and_read(
+    tmp_path: Path, files: list[str], limits: list[str], kills: str
+) -> None:
+    """With files in the place of a group that has the memory controller."""
     group = tmp_path / "5"
     group.mkdir()
-    for name in ("memory.max", "memory.swap.max", "cgroup.procs"):
+    for name in (*files, "cgroup.procs"):
         (group / name).touch()
     assert groups.make(str(tmp_path), 5, 1000) == str(group)
     assert groups.enter(str(group))
-    assert (group / "memory.max").read_text() == "1000"
+    assert [(group / name).read_text() for name in files] == limits
     assert groups.is_limited(str(group))
-    (group / "memory.events").write_text("low 0\nmax 4\noom 1\noom_kill 0\n")
+    (group / kills).write_text("low 0\noom 1\noom_kill 0\n")
     assert not groups.was_short_of_memory(str(group))
-    (group / "memory.events").write_text("low 0\nmax 4\noom 1\noom_kill 2\n")
+    (group / kills).write_text("low 0\noom 1\noom_kill 2\n")
     assert groups.was_short_of_memory(str(group))
+
+
+@pytest.mark.parametrize("hierarchy", ["memory"], indirect=True)
+def test_what_uses_more_than_its_limit_is_killed_by_the_kernel(grouped: tuple[Service, Path]) -> None:
+    service, _ = grouped
+    record = service.run(1, sys.executable, "-c", "bytearray(300_000_000)", memory=100_000_000)
+    assert record["reason"] == "memory"
+    assert record["detail"] == "it used more than its 100000000 bytes"  # the supervisor's own word is another
+
+
+def test_hierarchies_from_best_to_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    texts = {
+        "/proc/self/cgroup": "9:name=systemd:/u:1\n4:cpu,cpuacct:/\n2:memory:/pod/a\n1:cpuset:/\n0::/x\n",
+        "/proc/self/mountinfo": "".join(
+            f"31 2 0:3 {root} /cg/{place} rw shared:1 - {kind} source rw,{options}\n"
+            for root, place, kind, options in (
+                ("/", "cpu,cpuacct", "cgroup", "cpu,cpuacct"),
+                ("/", "systemd", "cgroup", "name=systemd"),
+                ("/pod", "memory", "cgroup", "memory"),
+                ("/", "cpuset", "cgroup", "cpuset"),
+                ("/", "unified", "cgroup2", "nsdelegate"),
+                ("/", "data", "ext4", "memory"),
+            )
+        ),
+    }
+    for number, text in enumerate(texts.values()):
+        (tmp_path / str(number)).write_text(text)
+    at = {name: tmp_path / str(number) for number, name in enumerate(texts)}
+    monkeypatch.setattr("builtins.open", lambda name, **_: at[name].open())
+    assert list(own_groups()) == ["/cg/unified/x", "/cg/memory/a", "/cg/cpu,cpuacct", "/cg/systemd/u:1"]
+    assert list(own_groups("name=systemd")) == ["/cg/systemd/u:1"]
+    assert list(own_groups("freezer")) == []

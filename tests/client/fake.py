@@ -168,7 +168,11 @@ class Fake:
             return 200, {"resource_group": path[1], **{name: is_paused and body[name] for name in body}}, {}
         if path[0] == "hosts" and method == "POST":
             state = {"open": "up", "close": "draining" if (body or {}).get("drain") else "closed"}[path[2]]
-            return 200, self._host(path[1], state, (body or {}).get("reason", "")), {}
+            return (
+                200,
+                self._host(path[1], state, (body or {}).get("reason", "drained" if (body or {}).get("drain") else "")),
+                {},
+            )
         found: Document = {
             "consumers": {"resource_groups": self.groups},
             "consumers/explanation": {"text": f"{query.get('consumer')} in compute: quota 2", "explanations": []},
@@ -208,6 +212,8 @@ class Fake:
     def _jobs(self, method: str, path: list[str], query: Document, body: Any, headers: Any) -> Any:  # noqa: PLR0911 - one for each address
         if not path:
             return self._submit(body, headers) if method == "POST" else (200, self._list(query), {})
+        if path == ["check"]:
+            return 200, {"resource_group": "compute", "tasks": body.get("count", 1), "units": body.get("units", 1)}, {}
         job = self.jobs.get(path[0])
         if job is None:
             raise Problem(404, fault("unknown-job", f"there is no job `{path[0]}`", "`fairhold jobs --all` shows them"))

@@ -6,6 +6,7 @@ Each is a process of its own with a directory of its own, connected over TCP.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -213,3 +214,19 @@ def test_logs_of_another_host_are_told_where_to_look(cluster: Cluster) -> None:
     assert (house.place / f"h2/jobs/{job.name}/0.1.out").read_text() == "here\n"
     assert json.loads(house.fairhold("hosts", "--json"))["hosts"][1]["host"] == "h2"
     assert (house.place / "h2/spool/last").exists()
+
+
+def test_folders_of_forgotten_jobs_go_on_every_host(cluster: Cluster) -> None:
+    house = cluster("h1")
+    old, running = house.submit("echo said"), house.submit(LONG)
+    house.client.wait(old, 20)
+    until(lambda: pids(house))
+    folders = house.place / "h1/jobs"
+    for name in (old.name, running.name, "9999"):
+        (folders / name / "0.dir").mkdir(parents=True, exist_ok=True)
+        os.utime(folders / name, (0, 0))
+    time.sleep(1.1)
+    house.again(signal.SIGTERM, "--keep-jobs", "1s")
+    until(lambda: [path.name for path in folders.iterdir()] == [running.name])
+    (house.place / "go").touch()
+    assert house.client.wait(running, 20).state == "done"

@@ -124,7 +124,8 @@ class Play:
 
     def report(self, machine: str) -> None:
         """A machine's agent connects and has all that it should have."""
-        held = tuple(Held(attempt.name, is_alive=True, exit=None) for attempt in self.core.cluster.on(machine))
+        mine = [attempt for attempt in self.core.cluster.on(machine) if attempt.machine == machine]
+        held = tuple(Held(attempt.name, is_alive=True, exit=None) for attempt in mine)
         self.feed(MachineReported(machine, "boot", self.core.cluster.next_attempt - 1, held))
 
     def end(self, attempt: int, reason: str = "finished") -> None:

@@ -45,7 +45,7 @@ def test_outputs_go_with_the_job_that_is_forgotten(tmp_path: Path) -> None:
     now = play.clock.instant + 15 * DAY
     (outputs / "98").mkdir()
     os.utime(outputs / "98", (now / SECOND, now / SECOND))
-    keeping = Housekeeping(play.store, outputs, lambda name: name in play.core.cluster.jobs)
+    keeping = Housekeeping(play.store, outputs, lambda names: {*names} & play.core.cluster.jobs.keys())
     clear(keeping, now)
     assert play.store.job(old) is None
     assert play.store.job(late) is not None
@@ -55,13 +55,34 @@ def test_outputs_go_with_the_job_that_is_forgotten(tmp_path: Path) -> None:
     play.store.close()
 
 
+def test_others_are_told_what_is_forgotten_when_the_store_is_cleared(tmp_path: Path) -> None:
+    play = Play(tmp_path, plan_text(PLAIN))
+    old, late, live = (play.submit("/B", 1) for _ in range(3))
+    play.pass_time(SECOND)
+    first, second, _ = play.live()
+    play.end(first)
+    play.pass_time(40 * DAY)
+    play.end(second)
+    play.commit()
+    told: list[list[str]] = []
+    caretaker = Caretaker(
+        Housekeeping(play.store, tmp_path / "jobs", lambda names: {*names} & play.core.cluster.jobs.keys()),
+        lambda: play.clock.instant,
+        lambda forgotten: told.append(forgotten([old, late, live, "99", "no job"])),
+    )
+    wait_for(lambda: bool(told))
+    caretaker.close()
+    assert told[0] == [old, "99", "no job"]
+    play.store.close()
+
+
 def test_many_folders_take_many_steps(tmp_path: Path) -> None:
     play = Play(tmp_path, plan_text(PLAIN))
     outputs = tmp_path / "jobs"
     for number in range(120):
         (outputs / str(1000 + number)).mkdir(parents=True)
         os.utime(outputs / str(1000 + number), (0, 0))
-    assert clear(Housekeeping(play.store, outputs, lambda _: False), play.clock.instant) == 3
+    assert clear(Housekeeping(play.store, outputs, lambda _: ()), play.clock.instant) == 3
     assert list(outputs.iterdir()) == []
     play.store.close()
 
@@ -117,7 +138,10 @@ def test_outputs_stay_while_the_end_of_their_job_is_not_written(tmp_path: Path) 
     assert job not in play.core.cluster.jobs
     core = play.core
     caretaker = Caretaker(
-        Housekeeping(play.store, outputs, lambda name: name in core.cluster.jobs or bool(core.journal)), play.clock
+        Housekeeping(
+            play.store, outputs, lambda names: {*names} & (core.cluster.jobs.keys() | core.journal.jobs.keys())
+        ),
+        play.clock,
     )
     wait_for(lambda: caretaker._keeping.due > 0)
     caretaker.close()

@@ -265,7 +265,7 @@ class Storm:
 
     def _report(self, machine: str) -> Event:
         random, held = self.random, []
-        mine = self.live.cluster.on(machine)
+        mine = [each for each in self.live.cluster.on(machine) if each.machine == machine]
         last = max([each.name for each in mine if random.random() < 0.8], default=0)
         for each in mine:
             fate = random.random()
@@ -276,6 +276,8 @@ class Storm:
         if random.random() < 0.2:
             held.append(Held(100_000, is_alive=True, exit=None))
             held.append(Held(100_001, is_alive=False, exit=Exit("finished")))
+        if random.random() < 0.02:
+            last = self.live.cluster.next_attempt + 3
         return MachineReported(machine, random.choice(("b1", "b2")), last, tuple(held))
 
 

@@ -6,8 +6,7 @@ from fairhold.agent import spool
 from fairhold.cycle.open import open_books
 from fairhold.errors import InputError
 from fairhold.model.state import State
-from fairhold.orchestrator.cluster import MOST_REFUSALS
-from fairhold.orchestrator.ending import FIRST_PAUSE, LONGEST_PAUSE
+from fairhold.orchestrator.ending import FIRST_PAUSE, LONGEST_PAUSE, MOST_REFUSALS, OUTCOMES
 from fairhold.orchestrator.events import (
     NO_SPACE,
     Exit,
@@ -74,8 +73,32 @@ def test_a_report_brings_both_sides_together() -> None:
     assert Stop(78, "stray", "h1") in out
     assert {each.attempt for each in out if isinstance(each, Forget)} == {2, 3, 4, 77}
     job = house.live.jobs["j1"]
-    assert (job.finished, job.reclaimed, job.running) == (1, 2, 6)
+    assert (job.finished, job.reclaimed, job.running) == (1, 0, 6)
     check_cluster(house.live.cluster)
+
+
+@pytest.mark.parametrize(
+    ("is_told", "reason", "reclaimed"),
+    [
+        (True, "reclaim", 1),
+        (True, "yielded", 1),
+        (True, "failed", 1),
+        (True, "supervisor_lost", 0),
+        (True, "requeue", 0),
+        (False, "host_lost", 0),
+        (False, "supervisor_lost", 0),
+        (False, "refused", 0),
+    ],
+)
+def test_only_what_was_taken_counts_as_reclaimed(*, is_told: bool, reason: str, reclaimed: int) -> None:
+    house = House(h1=1)
+    house.submit(count=1)
+    house.run(1)
+    if is_told:
+        house.take(MachineClosed("h1", "dust", drain=True))
+    house.take(TaskEnded(1, OUTCOMES[reason], Exit(reason)))
+    job = house.live.jobs["j1"]
+    assert (job.reclaimed, job.failed, job.finished) == (reclaimed, 0, 0)
 
 
 def test_a_report_said_twice_changes_nothing_more() -> None:
@@ -241,10 +264,49 @@ def test_a_job_that_fails_on_three_machines_is_held_and_can_be_released() -> Non
         house.end(attempt, "failed")
     assert house.live.jobs["j1"].hold is None
     assert starts(house.end(3, "failed")) == []
-    assert house.live.jobs["j1"].hold == "it failed on 3 hosts"
+    assert house.live.jobs["j1"].hold == "it failed on 3 hosts, and no task of it is done"
     assert len(starts(house.take(JobReleased("j1")))) == 1
     house.end(4, "failed")
     assert house.live.jobs["j1"].hold is None
+
+
+def test_a_job_of_which_a_task_is_done_goes_on_whatever_fails() -> None:
+    house = House(h1=1, h2=1, h3=1, h4=1)
+    house.submit(count=400)
+    house.end(1, "failed")
+    house.end(2)
+    for _ in range(8):
+        for machine in ("h1", "h2", "h3", "h4"):
+            assert len(starts(house.end(_on(house, machine), "failed"))) == 1
+    assert (house.live.jobs["j1"].hold, house.live.jobs["j1"].failed_on) == (None, None)
+
+
+def test_a_restored_log_goes_on_above_the_numbers_that_a_machine_has_started() -> None:
+    house = House(own="h1", h1=1, h2=1)
+    for machine in ("", "h2"):
+        house.take(MachineSilent(machine))
+    house.submit(count=4)
+    out = house.take(MachineReported("", "b1", last=188, held=(over(188),)))
+    assert [each.attempt for each in out if isinstance(each, Start)] == [189]
+    out = house.take(MachineReported("h2", "b1", last=400))
+    assert [each.attempt for each in out if isinstance(each, Start)] == [401]
+    assert [each.attempt for each in house.end(401) if isinstance(each, Start)] == [402]
+    again = thaw(freeze(house.live.cluster), open_books(house.plan, State(now=0)), forgets=False, own="h1")
+    assert again.next_attempt == 403
+
+
+def test_the_end_of_a_stray_is_not_that_of_an_attempt_of_its_number_on_another_machine() -> None:
+    house = House(own="h1", h1=1, h2=1)
+    for machine in ("", "h2"):
+        house.take(MachineSilent(machine))
+    house.submit(count=2)
+    assert places(house.take(MachineReported("h2", "b1", last=0))) == [{"h2": 1}]
+    out = house.take(MachineReported("", "b1", last=5, held=(alive(1),)))  # it started 1 to 5 for a log that is lost
+    assert Stop(1, "stray", "") in out
+    assert Forget(1, "") in house.take(TaskEnded(1, Outcome.STOPPED, Exit("stray"), ""))
+    assert house.live.attempts[1].machine == "h2"
+    house.take(TaskEnded(1, Outcome.FINISHED, Exit("finished"), "h2"))
+    assert house.live.jobs["j1"].finished == 1
 
 
 def test_a_closed_machine_starts_nothing_and_what_runs_goes_on() -> None:

@@ -53,14 +53,15 @@ def explore(begin: World, *, leases: bool = True, most: int = MOST) -> int:
 
 def _judge_start(before: World, after: World, came_from: dict[World, World | None]) -> None:
     def twice(_: World) -> None:
-        for old, new in zip(before.hosts, after.hosts, strict=True):
+        for machine, old, new in zip(before.machines, before.hosts, after.hosts, strict=True):
             begun = {each.attempt for each in new.spool if each.stage == model.RUNS} - {
                 each.attempt for each in old.spool if each.stage == model.RUNS
             }
             assert not begun & before.ran, f"attempt {begun} is started twice"
             if old.disk == new.disk:
                 gone = {each.attempt for each in old.spool} - {each.attempt for each in new.spool}
-                early = gone & service.attempts_of(before.document).keys()
+                booked = service.attempts_of(before.document).items()
+                early = gone & {attempt for attempt, (_, at, *_) in booked if at == machine}
                 assert not early, f"the record of {early} is deleted, and its end is not committed"
 
     _judge(after, came_from, twice)

@@ -72,6 +72,13 @@ def attempts_of(number: int) -> dict[int, tuple[int, str, str, bool]]:
 
 
 @cache
+def gangs_of(number: int) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Of each attempt on several machines: these, and why it is to stop."""
+    attempts = cluster_of(number).attempts.values()
+    return tuple((each.machines, each.stopping) for each in attempts if len(each.machines) > 1)
+
+
+@cache
 def decide(number: int, events: tuple[Event, ...]) -> tuple[int, tuple[tuple[int, Message], ...]]:
     """What the service makes of events: its next state, and messages by host."""
     cluster, twin = cluster_of(number), cluster_of(number)

@@ -1,17 +1,24 @@
 """Two hosts, two attempts, every interleaving (docs/attempts.md): nothing runs twice, nothing is lost."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
 
-from fairhold.orchestrator import machines
-from fairhold.orchestrator.events import Woken
+from fairhold.orchestrator import cluster as cluster_module
+from fairhold.orchestrator import handle, machines
+from fairhold.orchestrator.changes import AttemptNumbersTaken
+from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.ending import end
+from fairhold.orchestrator.events import TaskEnded, Woken
+from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.outbox import Outbox
+from fairhold.orchestrator.tasks import Attempt
 from tests.protocol import service
 from tests.protocol import world as model
 from tests.protocol.explore import Flaw, explore
-from tests.protocol.world import CANCEL, DRAIN, OPEN, REQUEUE, SUBMIT, begin
+from tests.protocol.world import CANCEL, DRAIN, GANG, OPEN, REQUEUE, SUBMIT, begin
 
 
 class Case(NamedTuple):
@@ -24,6 +31,7 @@ class Case(NamedTuple):
     doubles: int = 0
     restarts: int = 0
     both_leased: bool = False
+    lasts: tuple[int, int] = (0, 0)
 
 
 def _name(case: Case) -> str:
@@ -42,6 +50,12 @@ SHORT = [
     Case(9_000, doubles=2),
     Case(1_500, doubles=1, longest_round=4),
     Case(30_000, (SUBMIT, REQUEUE), doubles=1),
+    Case(8_500, lasts=(3, 2)),
+    Case(12_000, lasts=(1, 2), both_leased=True),
+    Case(15_000, (GANG,), faults=2),
+    Case(3_300, (GANG,), faults=1, both_leased=True),
+    Case(2_300, (GANG,), restarts=1),
+    Case(290, (GANG, DRAIN, OPEN), both_leased=True),
 ]
 LONG = [
     Case(18_000, faults=1, longest_round=4),
@@ -52,6 +66,8 @@ LONG = [
     Case(24_000, (SUBMIT, DRAIN, OPEN), doubles=1),
     Case(50_000, restarts=1, both_leased=True),
     Case(400_000, (SUBMIT, REQUEUE), restarts=1),
+    Case(430_000, faults=2),
+    Case(150_000, faults=1, lasts=(0, 2)),
 ]
 
 
@@ -156,6 +172,33 @@ def test_a_service_that_waits_for_what_a_lost_spool_held_would_be_found(monkeypa
     monkeypatch.setattr(machines, "_missing", lambda _live, _attempt, _last: ())
     with pytest.raises(Flaw, match="slots that never come back"):
         explore(begin((SUBMIT,), restarts=1), most=200_000)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_a_gang_that_goes_on_without_one_of_its_hosts_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def first_alone(cluster: Cluster, machine: str) -> list[Attempt]:
+        return [attempt for attempt in cluster.attempts.values() if attempt.machine == machine]
+
+    monkeypatch.setattr(Cluster, "on", first_alone)
+    with pytest.raises(Flaw, match="goes on without one of its hosts"):
+        explore(begin((GANG,), 1), most=100_000)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_a_restored_service_that_goes_on_below_a_number_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cluster_module._APPLY, AttemptNumbersTaken, lambda _cluster, _change, _now: None)
+    with pytest.raises(Flaw, match="comes when it must be refused"):
+        explore(begin((SUBMIT,), lasts=(3, 2)), most=100_000)
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_a_service_that_takes_a_number_for_an_attempt_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(live: Orchestrator, event: TaskEnded) -> None:
+        end(live, replace(event, machine=None) if event.attempt in live.attempts else event)
+
+    monkeypatch.setitem(handle._HANDLERS, TaskEnded, ended)
+    with pytest.raises(Flaw, match="is never cleared"):
+        explore(begin((SUBMIT,), lasts=(1, 2)), most=100_000)
 
 
 def test_an_agent_that_does_not_see_that_its_host_restarted_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

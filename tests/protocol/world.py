@@ -29,7 +29,7 @@ from fairhold.orchestrator.events import (
     TaskEnded,
     TaskRunning,
 )
-from tests.protocol.service import BOTH_LEASED, HOSTS, Message, attempts_of, begin_of, cluster_of, decide
+from tests.protocol.service import BOTH_LEASED, HOSTS, Message, attempts_of, begin_of, cluster_of, decide, gangs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +39,10 @@ ORDERED, FORKED, RUNS, ORPHANED, DEAD = "ordered", "forked", "runs", "orphaned",
 runs and its supervisor is dead; it died with its host. Everything else is the reason of its exit record."""
 STAGES = (ORDERED, FORKED, RUNS, ORPHANED, DEAD)
 LIVING = (FORKED, RUNS, ORPHANED)
-SUBMIT, REQUEUE, CANCEL, DRAIN, OPEN = "submit", "requeue", "cancel", "drain", "open"
+SUBMIT, GANG, REQUEUE, CANCEL, DRAIN, OPEN = "submit", "gang", "requeue", "cancel", "drain", "open"
 EVENTS: dict[str, Event] = {
     SUBMIT: JobSubmitted("j", "/A", "c", 2, retries=1),
+    GANG: JobSubmitted("j", "/A", "c", 1, units=2),
     REQUEUE: JobRequeued("j"),
     CANCEL: JobCancelled("j"),
     DRAIN: MachineClosed(HOSTS[1], "repair", drain=True),
@@ -146,8 +147,13 @@ def begin(
     doubles: int = 0,
     restarts: int = 0,
     both_leased: bool = False,
+    lasts: tuple[int, ...] = (0, 0),
 ) -> World:
-    """Service and agents are up and know nothing yet of each other; both_leased: both are of other machines."""
+    """Service and agents are up and know nothing yet of each other; both_leased: both are of other machines.
+
+    lasts : what the hosts have started for a log that was lost: the service has an earlier one back. Of the last of
+        them the host knows no end yet
+    """
     machines = BOTH_LEASED if both_leased else ("", HOSTS[1])
     document, _ = decide(begin_of(machines), tuple(MachineSilent(machine) for machine in machines))
     return World(
@@ -155,7 +161,7 @@ def begin(
         document=document,
         asked=asked,
         faults=faults,
-        hosts=(Host(), Host()),
+        hosts=tuple(Host(last=last, spool=(Entry(last, ORDERED),) if last else ()) for last in lasts),
         longest_round=longest_round,
         doubles=doubles,
         restarts=restarts,
@@ -341,6 +347,13 @@ def _noted(host: Host, entry: Entry, told: Entry) -> Host:
 
 def check(world: World) -> None:
     """Of every state."""
+    gone = {
+        machine
+        for machine, host in zip(world.machines, world.hosts, strict=True)
+        if host.lease == "told" and not host.linked and GONE not in host.coming
+    }
+    for machines, stop in gangs_of(world.document):
+        assert stop or gone.isdisjoint(machines), "a gang goes on without one of its hosts"
     booked = attempts_of(world.document)
     tasks = set()
     for machine, host in zip(world.machines, world.hosts, strict=True):

@@ -33,6 +33,42 @@ def test_a_drained_host_takes_back_what_runs(tmp_path: Path) -> None:
         assert found[0]["deadline"] > found[0]["started"]
 
 
+def test_a_drained_host_is_empty_by_an_instant(tmp_path: Path) -> None:
+    with Bank(tmp_path / "grace", plan=PLAN.replace("Research: {}", "Research: {reclaim_grace: 1h}")) as bank:
+        bank.submit()
+        bank.hub.wait_started(1)
+        assert bank.get("/hosts")["hosts"][0]["empty_by"] is None
+        patient = bank.post("/hosts/-/close", {"reason": "gone", "drain": True})["empty_by"]
+        by = format_instant(bank.core.now() + 60_000_000)
+        assert bank.post("/hosts/-/close", {"drain": True, "by": by})["empty_by"] == by < patient
+        assert bank.get("/allocations")["allocations"][0]["deadline"] == by
+        for wrong in ({"drain": True, "by": "2001-01-01T00:00:00Z"}, {"reason": "x", "by": by}):
+            assert bank.post("/hosts/-/close", wrong, 422)["code"] == "out-of-range"
+        late = {"drain": True, "at": "2199-01-02T00:00:00Z", "by": "2199-01-01T00:00:00Z"}
+        assert bank.post("/hosts/-/close", late, 422)["code"] == "out-of-range"
+
+
+def test_what_is_planned_with_a_drain_is_kept_over_a_start(tmp_path: Path) -> None:
+    at, by = "2199-01-01T00:00:00Z", "2199-01-02T00:00:00Z"
+    with Bank(tmp_path / "state") as bank:
+        bank.post("/hosts/-/close", {"drain": True, "at": at, "by": by})
+        planned = bank.desk.read(lambda core: core.closings).result(5)
+    assert planned[""].by > planned[""].close_at > 0
+    with Bank(tmp_path / "state") as bank:
+        assert bank.desk.read(lambda core: core.closings).result(5) == planned
+
+
+def test_a_drain_keeps_the_reason_for_which_a_host_is_closed(bank: Bank) -> None:
+    assert bank.post("/hosts/-/close", {"drain": True})["reason"] == "drained"
+    bank.post("/hosts/-/open")
+    bank.post("/hosts/-/close", {"reason": "repair"})
+    assert bank.post("/hosts/-/close", {"drain": True})["reason"] == "repair"
+    assert bank.post("/hosts/-/close", {"drain": True, "reason": "gone"})["reason"] == "gone"
+    bank.post("/hosts/-/open")
+    bank.post("/hosts/-/close", {"reason": "move", "at": "2199-01-01T00:00:00Z"})
+    assert bank.post("/hosts/-/close", {"drain": True})["reason"] == "move"
+
+
 def test_a_closing_can_be_planned(bank: Bank) -> None:
     late, later = "2199-01-01T00:00:00Z", "2199-01-02T00:00:00Z"
     planned = bank.post("/hosts/-/close", {"reason": "move", "at": late, "until": later})
@@ -43,6 +79,7 @@ def test_a_closing_can_be_planned(bank: Bank) -> None:
     assert bank.post("/hosts/-/close", {"reason": "past", "until": "2001-01-01T00:00:00Z"}, 422)
     assert bank.post("/hosts/-/close", {"reason": "x", "at": "soon"}, 422)["code"] == "instant"
     assert bank.post("/hosts/-/close", {}, 422)["code"] == "missing-key"
+    assert bank.post("/hosts/-/close", {"reason": ""}, 422)["code"] == "out-of-range"
 
 
 def test_a_planned_closing_happens_and_ends_by_itself(bank: Bank) -> None:
@@ -78,7 +115,8 @@ def test_a_planned_closing_of_a_host_that_went_with_another_plan_is_dropped(tmp_
 
 @pytest.mark.parametrize("body", [{"reason": "x"}, {"reason": "x", "at": "2199-01-01T00:00:00Z"}])
 def test_a_host_that_is_not_there(bank: Bank, body: dict[str, str]) -> None:
-    assert bank.post("/hosts/nowhere/close", body, 404)["code"] == "unknown-host"
+    found = bank.post("/hosts/nowhere/close", body, 404)
+    assert (found["code"], "no host `nowhere`" in found["detail"]) == ("unknown-host", True)
     assert bank.post("/hosts/nowhere/open", status=404)["code"] == "unknown-host"
 
 
@@ -107,6 +145,15 @@ def test_groups_are_paused_and_resumed(bank: Bank) -> None:
     assert bank.post("/groups/compute/resume", {})["grants"] is False
     bank.hub.wait_started(1)
     assert bank.post("/groups/gpu/pause", status=404)["code"] == "unknown-resource-group"
+
+
+@pytest.mark.parametrize("body", [{"grants": False, "reclaims": False}, {"grants": False}, {"reclaims": False}])
+@pytest.mark.parametrize("verb", ["pause", "resume"])
+def test_false_is_no_way_to_name_both(bank: Bank, verb: str, body: dict[str, bool]) -> None:
+    bank.post("/groups/compute/pause", {"grants": True})
+    assert bank.post(f"/groups/compute/{verb}", body, 422)["code"] == "out-of-range"
+    paused = bank.get("/consumers")["resource_groups"]["compute"]["paused"]
+    assert paused == {"grants": True, "reclaims": False}
 
 
 def test_names_in_questions_that_are_not_there(bank: Bank) -> None:

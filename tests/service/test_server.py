@@ -11,17 +11,21 @@ import socket
 import ssl
 import stat
 import subprocess
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.runtime.live.opening import LiveSettings, open_live
+from fairhold.service import logs
 from fairhold.service.listening import listen_tcp
-from fairhold.service.server import ServiceFailedError, run
+from fairhold.service.server import ServiceFailedError, run, serve
 from fairhold.service.settings import ServiceSettings
+from fairhold.store import open_store
 from tests.service.served import here, serving
-from tests.service.support import Bank
+from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,3 +173,24 @@ def test_tls_is_spoken_by_tcp_alone(tmp_path: Path) -> None:
             assert (await inside.post("/v1/stop")).status_code == 202
 
     assert serving(tmp_path, work, certificate=certificate, key=key) == "leave"
+
+
+def test_a_port_that_is_taken_is_found_out_before_a_plan_is_put_in_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "configure", lambda _level: None)
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state"
+    plan.write_text(PLAN)
+    open_live(LiveSettings(plan, state, launch=False)).close()
+    plan.write_text(PLAN.replace("slots: 4", "slots: 9"))
+    said: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        settings = ServiceSettings(state, port=other.getsockname()[1])
+        with pytest.raises(InputError) as caught:
+            serve(LiveSettings(plan, state, launch=False, tell=said.append), settings)
+    assert caught.value.faults[0].code == "cannot-listen"
+    assert said == []
+    with closing(open_store(state)) as store:
+        found = store.plan()
+        assert found is not None
+        assert (found.version, found.text) == (1, PLAN)

@@ -145,3 +145,25 @@ def test_there_has_to_be_a_store(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         backup_store(tmp_path, tmp_path / "backup")
     assert code_of(caught) == "store-missing"
+
+
+@pytest.mark.parametrize("name", ["nowhere/copy", "file/copy"])
+def test_a_copy_that_cannot_be_written_blames_its_directory_and_not_the_store(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with closing(open_store(tmp_path / "first")):
+        pass
+    with pytest.raises(InputError) as caught:
+        backup_store(tmp_path / "first", tmp_path / name)
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.file) == ("cannot-write", str((tmp_path / name).parent))
+
+
+def test_a_file_that_is_no_backup_leaves_no_trace_and_no_advice_to_do_the_same_again(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text("fairhold: 1\n" * 100)
+    with pytest.raises(InputError) as caught:
+        restore_store(tmp_path / "plan.yaml", tmp_path / "new")
+    (fault,) = caught.value.faults
+    assert fault.code == "store-damaged"
+    assert "fairhold store restore" not in fault.mend
+    assert "fairhold store backup" in fault.mend
+    assert not (tmp_path / "new").exists()

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from fairhold.agent import attempts, groups
 from fairhold.agent.attempts import Attempts
+from fairhold.agent.clearing import Clearing
 from fairhold.agent.frames import VERSION, FrameError
 from fairhold.agent.link import PATIENCE, Address, Link
 from fairhold.agent.order import Order
@@ -34,18 +35,21 @@ _PAUSE = 0.1
 class Agent:
     """One host's agent.
 
-    directory : absolute; holds the spool, and every file that the service names is below it
+    directory : absolute; holds the spool, which has its name, and every file that the service names is below it
     base      : where groups can be made, empty = nowhere
     """
 
-    def __init__(self, directory: str, address: Address, secret: bytes, *, host: str, slots: int, base: str) -> None:
+    def __init__(
+        self, directory: str, spool: Spool, address: Address, secret: bytes, *, host: str, slots: int, base: str
+    ) -> None:
         self._directory, self._host, self._slots, self._base = directory, host, slots, base
-        self._spool = Spool(f"{directory}/spool")
+        self._spool = spool
         self._poll = select.epoll()
         self._link = Link(address, secret, self._poll, log)
         self._attempts = Attempts(
             self._spool, base, running=self._say_running, over=self._say_ended, watch=self._register
         )
+        self._clearing = Clearing(directory)
         self._inbox: deque[dict[str, Any]] = deque()
         self._unwritten: deque[dict[str, Any]] = deque()
         self._retry_at = float("inf")
@@ -54,7 +58,7 @@ class Agent:
         self._name = self._spool.name()
         self._length: float | None = None
         self._told_at = 0.0
-        self._is_told = self._must_go = False
+        self._is_told = self._must_go = self._is_unplanned = False
         self._beat = 0
         self._beat_at = float("inf")
         self._sent_at: dict[int, float] = {}
@@ -112,6 +116,8 @@ class Agent:
         self._work()
         instant = now()
         self._attempts.tend(instant)
+        if old := self._clearing.step(instant):
+            self._send({"type": "old", "jobs": old})
         self._keep_time(instant)
         link.flush(instant)
         if link.descriptor < 0 and self._inbox:
@@ -124,7 +130,7 @@ class Agent:
         link = self._link
         speak_at = self._beat_at if link.is_welcome else link.heard_at + PATIENCE
         due = link.next_at if link.descriptor < 0 else speak_at
-        return max(0.0, min(due, self._attempts.due(), self._retry_at) - instant)
+        return max(0.0, min(due, self._attempts.due(), self._clearing.due, self._retry_at) - instant)
 
     def _receive(self) -> None:
         messages = self._link.receive(now())
@@ -173,8 +179,13 @@ class Agent:
                 self._attempts.forget(attempt)
         elif kind == "lease":
             self._extend(self._sent_at.get(message["n"]))
+        elif kind == "clear":
+            self._clearing.answer(message["jobs"])
         elif kind == "welcome":
             self._welcome(message)
+        elif kind == "unplanned" and not self._is_unplanned:
+            self._is_unplanned = True
+            log(f"the plan has no host {self._host}: nothing is started here before it has; --host says the name")
 
     def _start(self, message: dict[str, Any]) -> None:
         attempt = message["attempt"]
@@ -237,6 +248,8 @@ class Agent:
         length = message.get("lease")
         self._length = None if length is None else float(length)
         self._link.welcome()
+        keep = message.get("keep")
+        self._clearing.welcome(None if keep is None else float(keep))
         self._beat_at = now()
         had = self._attempts.lease
         self._extend(self._told_at)
@@ -257,6 +270,7 @@ class Agent:
             self._attempts.lease = until
         except OSError as error:
             log(f"cannot write the lease: {error.strerror}")
+            self._attempts.lease = lease or 0.0  # none that could end is none to start with
 
     def _keep_time(self, instant: float) -> None:
         """Beats, a service that says nothing, orders that could not be written."""

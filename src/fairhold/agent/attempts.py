@@ -61,7 +61,7 @@ class Attempts:
         over: Callable[[int, dict[str, Any]], None],
         watch: Callable[[int], None],
     ) -> None:
-        self._spool, self._base = spool, base
+        self._spool, self._base, self._is_born_in = spool, base, groups.is_born_in(base)
         self._running, self._over, self._watch = running, over, watch
         self._boot = processes.boot_id()
         # A program that became this one may have left children: they are nobody's attempt.
@@ -207,9 +207,9 @@ class Attempts:
 
     def _fork(self, order: Order, descriptor: int) -> int:
         group = groups.make(self._base, order.attempt, order.memory)
-        is_inside = bool(group)
+        is_inside = bool(group) and self._is_born_in
         try:
-            pid = fork_into(group) if group else os.fork()
+            pid = fork_into(group) if is_inside else os.fork()
         except OSError:
             is_inside = False
             pid = os.fork()

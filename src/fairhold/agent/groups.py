@@ -1,4 +1,4 @@
-"""Control groups, where the agent may make some: version 2, alone or beside version 1 ("hybrid").
+"""Control groups of attempts, where the agent may make some.
 
 Every attempt has a group of its own below the agent's base. Its supervisor is in it too, so that the command is in it
 from its first instruction; it leaves the group only to kill all that is in there at once.
@@ -7,32 +7,32 @@ from its first instruction; it leaves the group only to kill all that is in ther
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import suppress
+
+from fairhold.agent.hierarchies import own_groups
 
 _BASE = "fairhold-"
 _OUTSIDE = "supervisors"
-_AGENT = "agent"
+_AGENT = "/agent"
 """A unit of systemd with `DelegateSubgroup=agent` puts the agent into a group of this name below its own."""
+_ROUNDS = 20
+"""So often a group is gone through before who asks has other things to do."""
 
 
-def find_base(key: str) -> str:
-    """Where groups of the agent with this key can be made; empty where that is nowhere. Makes the base itself."""
-    try:
-        with open("/proc/self/cgroup", encoding="utf-8") as file:  # noqa: PTH123
-            own = next((line[3:].strip() for line in file if line.startswith("0::")), "")
-        with open("/proc/self/mountinfo", encoding="utf-8") as file:  # noqa: PTH123
-            mounts = [line.split() for line in file]
-    except OSError:
-        return ""
-    for words in mounts:
-        if own and words[words.index("-") + 1] == "cgroup2":
-            root, place = words[3], words[4]
-            inner = own if root == "/" else own.removeprefix(root)
-            above = f"{place}{inner.rstrip('/')}"
-            if above.rpartition("/")[2] == _AGENT:  # the group above it is ours too
-                above = above.rpartition("/")[0]
-                _write(f"{above}/cgroup.subtree_control", "+memory")
-            return _make_base(f"{above}/{_BASE}{key}")
+def find_base(key: str, only: str = "") -> str:
+    """Where groups of the agent with this key can be made; empty where that is nowhere. Makes the base itself.
+
+    only : one hierarchy and no other, see `own_groups`
+    """
+    for own in own_groups(only):
+        above = own
+        if own.endswith(_AGENT):  # the group above it is ours too
+            above = own.removesuffix(_AGENT)
+            _write(f"{above}/cgroup.subtree_control", "+memory")
+        base = _make_base(f"{above}/{_BASE}{key}")
+        if base:
+            return base
     return ""
 
 
@@ -72,7 +72,14 @@ def make(base: str, attempt: int, memory: int) -> str:
     if memory:
         _write(f"{group}/memory.max", str(memory))
         _write(f"{group}/memory.swap.max", "0")
+        _write(f"{group}/memory.limit_in_bytes", str(memory))  # version 1; swap included in the next one
+        _write(f"{group}/memory.memsw.limit_in_bytes", str(memory))
     return group
+
+
+def is_born_in(base: str) -> bool:
+    """Whether a process can be forked into groups of this base: those of version 2 alone."""
+    return bool(base) and os.path.exists(f"{base}/cgroup.controllers")  # noqa: PTH110
 
 
 def enter(group: str) -> bool:
@@ -97,31 +104,56 @@ def kill_others(base: str, group: str) -> bool:
 
 
 def kill(group: str) -> bool:
-    """Kill all that is in a group, what is being forked included; False where the kernel cannot (before 5.14)."""
-    return _write(f"{group}/cgroup.kill", "1")
+    """Kill all that is in a group, what is being forked included; False where there is no such group.
+
+    Where the kernel does not do it (version 1, and version 2 before Linux 5.14), something may be left that forks
+    faster than it is seen, unless the hierarchy can stop that: to be called again while something lives.
+    """
+    return _write(f"{group}/cgroup.kill", "1") or _kill_one_by_one(group)
+
+
+def _kill_one_by_one(group: str) -> bool:
+    _write(f"{group}/pids.max", "0")  # nothing more is forked
+    freezer = f"{group}/freezer.state"
+    _write(freezer, "FROZEN")
+    for _ in range(_ROUNDS):
+        is_frozen = _read(freezer) == b"FROZEN\n"
+        if not _kill_members(group) or is_frozen:
+            break
+    _write(freezer, "THAWED")  # else they would not die
+    return os.path.exists(f"{group}/cgroup.procs")  # noqa: PTH110
+
+
+def _kill_members(group: str) -> bool:
+    """Kill those that are seen in a group; whether there were any. Only who is still there is meant by its number."""
+    found: dict[int, int] = {}
+    for pid in members(group):
+        with suppress(OSError):
+            found[pid] = os.pidfd_open(pid)
+    inside = set(members(group))
+    for pid, descriptor in found.items():
+        with suppress(OSError):
+            if pid in inside:
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        os.close(descriptor)
+    return bool(found)
 
 
 def members(group: str) -> list[int]:
     """Processes in a group, groups below it apart; none where there is no such group."""
-    try:
-        with open(f"{group}/cgroup.procs", "rb") as file:  # noqa: PTH123
-            return [int(line) for line in file]
-    except OSError:
-        return []
+    return [int(line) for line in _read(f"{group}/cgroup.procs").split()]
 
 
 def is_limited(group: str) -> bool:
     """Whether the kernel watches the memory of a group."""
-    return bool(group) and os.path.exists(f"{group}/memory.max")  # noqa: PTH110
+    names = ("memory.max", "memory.limit_in_bytes")
+    return bool(group) and any(os.path.exists(f"{group}/{name}") for name in names)  # noqa: PTH110
 
 
 def was_short_of_memory(group: str) -> bool:
     """Whether the kernel has killed something in a group for its memory."""
-    try:
-        with open(f"{group}/memory.events", "rb") as file:  # noqa: PTH123
-            return any(line.startswith(b"oom_kill ") and line.split()[1] != b"0" for line in file)
-    except OSError:
-        return False
+    lines = _read(f"{group}/memory.events") or _read(f"{group}/memory.oom_control")
+    return any(line.startswith(b"oom_kill ") and line.split()[1] != b"0" for line in lines.splitlines())
 
 
 def remove(group: str) -> None:
@@ -129,6 +161,15 @@ def remove(group: str) -> None:
     if group:
         with suppress(OSError):
             os.rmdir(group)  # noqa: PTH106
+
+
+def _read(path: str) -> bytes:
+    """A file of a group, empty where there is none."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _write(path: str, text: str) -> bool:

@@ -16,18 +16,24 @@ import time
 from fairhold.agent import groups
 from fairhold.agent.agent import Agent, log
 from fairhold.agent.link import Address, read_secret
+from fairhold.agent.spool import Spool, is_full
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 _USAGE = (
     "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --slots N "
-    "--secret FILE [--groups auto|none]"
+    "--secret FILE [--groups auto|none|HIERARCHY]"
 )
 _WORDS = ("directory", "connect", "host", "slots", "secret")
 _LOCK_PATIENCE = 0.5
 """Seconds: a supervisor that was forked the moment before the last agent died gives its lock back at once."""
+_LOOK = 1.0
+"""Seconds between two looks whether a full disk has room."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -41,13 +47,16 @@ def main(words: Sequence[str]) -> int:
         return 2
     directory = os.path.abspath(options["directory"])  # noqa: PTH100
     try:
-        os.makedirs(directory, 0o700, exist_ok=True)  # noqa: PTH103
+        room = _Room(directory)
+        room.wait(lambda: os.makedirs(directory, 0o700, exist_ok=True))  # noqa: PTH103
         secret = read_secret(options["secret"])
-        if not _lock(directory):
+        if not _lock(directory, room):
             return 1
         key = hashlib.sha256(os.fsencode(os.path.realpath(directory))).hexdigest()[:12]
-        base = groups.find_base(key) if options["groups"] == "auto" else ""
-        agent = Agent(directory, address, secret, host=options["host"], slots=slots, base=base)
+        base = _find_base(key, options["groups"])
+        spool = room.wait(lambda: Spool(f"{directory}/spool"))
+        room.wait(spool.name)
+        agent = Agent(directory, spool, address, secret, host=options["host"], slots=slots, base=base)
         os.chdir("/")
         gc.collect()
         gc.freeze()  # so that supervisors share these pages
@@ -70,9 +79,40 @@ def _read(words: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def _lock(directory: str) -> bool:
+def _find_base(key: str, wanted: str) -> str:
+    if wanted == "none":
+        return ""
+    base = groups.find_base(key, "" if wanted == "auto" else wanted)
+    if not base and wanted != "auto":
+        log(f"no control groups can be made in {wanted}; attempts have none")
+    return base
+
+
+class _Room:
+    """Waits for room on the disk of a directory, and says so once."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._is_told = False
+
+    def wait(self, action: Callable[[], T]) -> T:
+        """What the action gives as soon as the disk is not full. Raises its other errors."""
+        while True:
+            try:
+                return action()
+            except OSError as error:
+                if not is_full(error):
+                    raise
+            if not self._is_told:
+                self._is_told = True
+                log(f"there is no room to write to {self._directory}; the agent starts as soon as there is")
+            time.sleep(_LOOK)
+
+
+def _lock(directory: str, room: _Room) -> bool:
     """Be the only agent of a directory, as long as this process lives."""
-    descriptor = os.open(f"{directory}/agent.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    descriptor = room.wait(lambda: os.open(f"{directory}/agent.lock", flags, 0o600))
     give_up = time.monotonic() + _LOCK_PATIENCE
     while True:
         try:
@@ -84,5 +124,5 @@ def _lock(directory: str) -> bool:
                 log(f"another agent, process {other}, serves {directory}; only one can")
                 return False
             time.sleep(0.02)
-    os.pwrite(descriptor, f"{os.getpid():<19}\n".encode(), 0)
+    room.wait(lambda: os.pwrite(descriptor, f"{os.getpid():<19}\n".encode(), 0))
     return True

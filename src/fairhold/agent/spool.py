@@ -229,8 +229,12 @@ def _line(document: Mapping[str, Any], place: tuple[int, int]) -> bytes:
 
 def refusal(error: Exception, what: str) -> str:
     """The detail of a refusal: what could not be done for this error."""
-    is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
-    return f"{NO_SPACE}{what}" if is_full else what
+    return f"{NO_SPACE}{what}" if is_full(error) else what
+
+
+def is_full(error: Exception) -> bool:
+    """Whether an error says that the disk has no room."""
+    return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def exit_record(reason: str, detail: str = "", *, code: int = -1, signal: int = 0, started: int = 0) -> dict[str, Any]:

@@ -32,7 +32,10 @@ PATIENCE = 5.0
 _SAMPLE = 1.0
 """Seconds between two looks at the memory of an attempt."""
 _NEVER = float("inf")
-_LONGEST_WAIT = 3600.0
+_LONGEST_WAIT, _LONGEST_WATCH = 3600.0, 1.0
+"""Seconds; the latter while an instant is set from outside. A wait is not counted while the host sleeps, but such an
+instant does not wait for it: after a sleep it is looked at soon.
+"""
 _SUBREAPER = 36
 _WAKE = (signal.SIGCHLD, signal.SIGUSR1)
 HELD_BACK = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *_WAKE)
@@ -127,7 +130,9 @@ class Supervisor:
             self._notice_at, self._deadline, self._stop_by, self._limit_at, self._patience_ends,
             self._sample_at, self._trim_at, self._lease_at,
         )  # fmt: skip
-        woken = signal.sigtimedwait(_WAKE, max(0.0, min(due - now(), _LONGEST_WAIT)))
+        is_set = min(self._deadline, self._stop_by, self._lease_at) < _NEVER
+        longest = _LONGEST_WATCH if is_set else _LONGEST_WAIT
+        woken = signal.sigtimedwait(_WAKE, max(0.0, min(due - now(), longest)))
         if woken is not None and woken.si_signo == signal.SIGUSR1:
             self._read_notice()
             self._read_stop()
@@ -199,6 +204,7 @@ class Supervisor:
         if notice == self._notice:
             return
         is_new = not self._notice
+        is_said_again = not is_new and bool(notice) and notice["deadline"] == self._notice["deadline"]
         self._notice = notice
         self._asked.is_under_notice = bool(notice)
         if not notice:
@@ -207,7 +213,8 @@ class Supervisor:
                 self._drop_reclaim_file()
             return
         self._asked.was_noticed = True
-        self._deadline = float(notice["until"])
+        until = float(notice["until"])  # said again by a service whose clock goes slow, a grace gets no longer
+        self._deadline = min(self._deadline, until) if is_said_again else until
         self._write_reclaim_file(notice)
         if is_new or self._notice_at < _NEVER:  # told once, also where the deadline moves
             self._notice_at = self._deadline - self._order.lead if self._order.lead else 0.0

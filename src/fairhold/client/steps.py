@@ -51,14 +51,18 @@ def submit(terms: Document, key: str) -> Steps[Document]:
     return (yield from ask(request("POST", "jobs", body=terms, headers={"Idempotency-Key": key}, is_safe=True)))
 
 
+def check_job(terms: Document, key: str) -> Steps[Document]:
+    """Whether a job would be accepted now; nothing is submitted."""
+    head = {"Idempotency-Key": key}
+    return (yield from ask(request("POST", "jobs", "check", body=terms, headers=head, is_safe=True)))
+
+
 def job(name: str) -> Steps[Document]:
     """One job."""
     return (yield from ask(request("GET", "jobs", name)))
 
 
-def wait(
-    name: str, timeout: float | None = None, *, look: Callable[[Document], None] | None = None
-) -> Steps[Document]:
+def wait(name: str, timeout: float | None = None, *, look: Callable[[Document], None] | None = None) -> Steps[Document]:
     """A job when it is over, or as it is after `timeout` seconds; a service that restarts meanwhile is waited for.
 
     look : is given the job every few seconds while it is not over
@@ -221,7 +225,7 @@ def hosts() -> Steps[Document]:
 
 
 def close_host(host: str, body: Document) -> Steps[Document]:
-    """Let a host start nothing more; `reason`, and `drain`, `at`, `until`."""
+    """Let a host start nothing more; `reason`, and `drain`, `at`, `by`, `until`."""
     return (yield from ask(request("POST", "hosts", host, "close", body=body)))
 
 

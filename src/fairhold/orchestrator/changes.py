@@ -30,9 +30,15 @@ class JobAdded(NamedTuple):
 
 
 class JobDropped(NamedTuple):
-    """A job was cancelled: what waited is dropped, what runs is being stopped."""
+    """A job was cancelled: what waited is dropped, what runs is being stopped.
+
+    needed : the job whose end makes that this one can never start; empty = somebody asked for it
+    ended  : how that one ended
+    """
 
     job: str
+    needed: str = ""
+    ended: str = ""
 
 
 class HoldSet(NamedTuple):
@@ -78,6 +84,12 @@ class Started(NamedTuple):
     task: int
     number: int
     places: tuple[tuple[str, int], ...]
+
+
+class AttemptNumbersTaken(NamedTuple):
+    """A machine has started attempts up to this number that the log does not know: it was restored from a copy."""
+
+    last: int
 
 
 class Running(NamedTuple):
@@ -175,12 +187,14 @@ class MachineShut(NamedTuple):
 
     try_at : instant at which it is opened again by itself, 0 = not before somebody opens it
     pauses : how often in a row it was closed because it could not start anything
+    drains : what holds units there is to leave
     """
 
     machine: str
     reason: str | None
     try_at: int = 0
     pauses: int = 0
+    drains: bool = False
 
 
 class MachineRefused(NamedTuple):
@@ -214,6 +228,7 @@ Change = (
     | JobFreed
     | JobEnded
     | Started
+    | AttemptNumbersTaken
     | Running
     | Noticed
     | Drained

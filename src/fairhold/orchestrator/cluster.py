@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.freezing import Freezing
 
-MOST_REFUSALS = 5
-"""Attempts in a row that a machine may refuse before it is closed."""
-MOST_MACHINES = 3
-"""Machines on which a job may fail before it is held."""
-
 
 class Cluster:
     """Jobs, attempts, machines and books; changed by `apply` alone.
@@ -205,10 +200,13 @@ class Cluster:
         self.next_attempt = change.attempt + 1
         self.ask(job)
 
+    def _take_numbers(self, change: say.AttemptNumbersTaken, _now: int) -> None:
+        self.next_attempt = max(self.next_attempt, change.last + 1)
+
     def add_attempt(self, attempt: Attempt) -> None:
         """An attempt holds its units from its start on."""
         group = attempt.job.resource_group
-        attempt.machine = self.machine_of(attempt.places[0][0])
+        attempt.machines = tuple(dict.fromkeys(self.machine_of(host) for host, _ in attempt.places))
         attempt.allocations = tuple(
             transitions.grant(self.books[group], attempt.request, self.hosts[group, host].row, units, attempt.started)
             for host, units in attempt.places
@@ -244,7 +242,7 @@ class Cluster:
         attempt = self.attempts[change.attempt]
         attempt.noticed = True
         attempt.leaving = change.deadline
-        if attempt.notice is None:
+        if attempt.notice is None or attempt.notice.reason == "host":
             attempt.notice = leave_by(change.deadline)
         self.due.drain(change.deadline, change.attempt)
 
@@ -295,8 +293,7 @@ class Cluster:
         group = change.resource_group
         host = self.hosts.get((group, change.host))
         gained = change.slots - (host.slots if host else 0)
-        if host is None:
-            host = self.add_host(group, change.host, change.slots)
+        host = host or self.add_host(group, change.host, change.slots)
         host.slots, host.is_up = change.slots, change.is_up
         self.fit(group, change.host)
         if gained:
@@ -337,29 +334,33 @@ class Cluster:
     def _see(self, change: say.MachineSeen, _now: int) -> None:
         machine = self.machine(change.machine)
         machine.boot, machine.spool, machine.is_silent = change.boot, change.spool, False
-        self._fit_machine(change.machine, is_unknown=False)
+        self._fit_machine(change.machine)
 
     def _miss(self, change: say.MachineMissed, _now: int) -> None:
         self.machine(change.machine).is_silent = True
-        self._fit_machine(change.machine, is_unknown=True)
+        self._fit_machine(change.machine)
 
     def _shut(self, change: say.MachineShut, _now: int) -> None:
         machine = self.machine(change.machine)
         machine.shut, machine.refusals = change.reason, 0
-        machine.try_at, machine.pauses = change.try_at, change.pauses
+        machine.try_at, machine.pauses, machine.drains = change.try_at, change.pauses, change.drains
         self.due.try_again(change.machine, change.try_at)
-        self._fit_machine(change.machine, is_unknown=machine.is_silent)
+        self._fit_machine(change.machine)
 
-    def _fit_machine(self, name: str, *, is_unknown: bool) -> None:
+    def _fit_machine(self, name: str) -> None:
         for group, host in self.hosts:
             if self.machine_of(host) == name:
                 self.fit(group, host)
         for attempt in self.on(name):
-            attempt.is_unknown = is_unknown
+            attempt.is_unknown = any(each.is_silent for each in self.machines_of(attempt))
+
+    def machines_of(self, attempt: Attempt) -> list[MachineRecord]:
+        """The machines where an attempt holds units, as far as they have records."""
+        return [self.machines[name] for name in attempt.machines if name in self.machines]
 
     def on(self, machine: str) -> list[Attempt]:
-        """The attempts on a machine, oldest first."""
-        return [attempt for attempt in self.attempts.values() if attempt.machine == machine]
+        """The attempts that hold units of a machine, oldest first; a gang may run on another one."""
+        return [attempt for attempt in self.attempts.values() if machine in attempt.machines]
 
     def _refuse(self, change: say.MachineRefused, _now: int) -> None:
         self.machine(change.machine).refusals += 1
@@ -380,6 +381,7 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.JobFreed: Cluster._free,
     say.JobEnded: Cluster._end_job,
     say.Started: Cluster._start,
+    say.AttemptNumbersTaken: Cluster._take_numbers,
     say.Running: Cluster._run,
     say.Noticed: Cluster._notice,
     say.Drained: Cluster._drain,

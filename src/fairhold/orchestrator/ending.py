@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.cluster import MOST_MACHINES, MOST_REFUSALS
 from fairhold.orchestrator.events import NO_SPACE, SUPERVISOR_LOST, Exit, Outcome
 from fairhold.orchestrator.instructions import Forget
 from fairhold.orchestrator.jobs import end_if_over
@@ -16,6 +15,10 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
+MOST_REFUSALS = 5
+"""Attempts in a row that a machine may refuse before it is closed."""
+MOST_MACHINES = 3
+"""Machines on which a job may fail, while no task of it is done, before it is held."""
 MOST_SUPERVISORS = 5
 """Attempts of a task that may lose their supervisors: with the last of them it fails."""
 LONGEST_BACKOFF = 3_600_000_000
@@ -49,8 +52,8 @@ def run(live: Orchestrator, event: TaskRunning) -> None:
 def end(live: Orchestrator, event: TaskEnded) -> None:
     """An attempt is over; said again, only that it can be forgotten is new."""
     attempt = live.attempts.get(event.attempt)
-    if attempt is None:
-        live.order(Forget(event.attempt, event.machine))
+    if attempt is None or event.machine not in {None, attempt.machine}:
+        live.order(Forget(event.attempt, event.machine or ""))
         return
     job, host = attempt.job, attempt.places[0][0]
     was_noticed = attempt.notice is not None
@@ -61,7 +64,7 @@ def end(live: Orchestrator, event: TaskEnded) -> None:
     if exit_.reason == "refused" and not attempt.stopping:
         _count_refusal(live, attempt.machine, exit_.detail)
     if job.failed_on is not None and len(job.failed_on) >= MOST_MACHINES and job.hold is None and not job.is_over:
-        live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts"))
+        live.do(say.HoldSet(job.name, f"it failed on {MOST_MACHINES} hosts, and no task of it is done"))
     if was_noticed or attempt.units > 1 or not live.hand_over(job, host):
         live.changed(job.resource_group)
     end_if_over(live, job)

@@ -123,11 +123,13 @@ class MachineClosed:
 
     reason : shown to everybody
     drain  : also takes back what runs there, with the grace of its holders
+    by     : instant at which no grace goes on, 0 = each lasts as long as it does
     """
 
     machine: str
     reason: str
     drain: bool = False
+    by: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +222,13 @@ class TaskEnded:
     """An attempt is over; its slots are free.
 
     exit    : how, where the engine has a record
-    machine : which said so; of an attempt that is not known any more, this one may forget it
+    machine : which said so, None = the one where it runs; of an attempt that is not known there, it may forget it
     """
 
     attempt: int
     outcome: Outcome
     exit: Exit | None = None
-    machine: str = ""
+    machine: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,8 +73,8 @@ def freeze_rest(cluster: Cluster) -> Document:
         "notices": _in_order(cluster),
         "hosts": [[*name, host.slots, host.is_up, host.planned] for name, host in cluster.hosts.items()],
         "machines": [
-            [name, each.boot, each.is_silent, each.shut, each.refusals, each.spool, each.pauses, each.try_at]
-            for name, each in cluster.machines.items()
+            [name, one.boot, one.is_silent, one.shut, one.refusals, one.spool, one.pauses, one.try_at, one.drains]
+            for name, one in cluster.machines.items()
         ],
         "paused": {group: list(paused) for group, paused in cluster.paused.items() if any(paused)},
         "dependents": {needed: list(names) for needed, names in cluster.dependents.items() if names},
@@ -227,7 +227,8 @@ class _Thawing:
                 mend = "cancel them or wait for them"
             else:
                 what = f"the plan has no leaf `{self._path(path)}` any more, and it has jobs that are not over: {names}"
-                mend = f"move or cancel them, or say what the leaf is called now: `--was NEW={self._path(path)}`"
+                was = f"`fairhold plan apply --was NEW={self._path(path)}`"
+                mend = f"move or cancel them, or say what the leaf is called now: {was}"
             yield Fault("consumer-in-use", what, mend)
 
     def _machines_and_hosts(self) -> None:
@@ -236,7 +237,8 @@ class _Thawing:
             machine = cluster.machine(name)
             machine.boot, machine.is_silent, machine.shut, machine.refusals = boot, is_silent, shut, refusals
             machine.spool = more[0] if more else ""
-            machine.pauses, machine.try_at = more[1:] or (0, 0)
+            machine.pauses, machine.try_at = more[1:3] or (0, 0)
+            machine.drains = bool(more[3:] and more[3])
             cluster.due.try_again(name, machine.try_at)
         cluster.paused |= {
             group: (grants, reclaims)

@@ -234,7 +234,8 @@ class Orchestrator:
             taker = "" if notice.taker == NOBODY else books.rows.path(notice.taker)
             told_so = Notice(notice.deadline, REASONS[notice.reason], taker, self.cluster.cycles)
             self.do(say.Noticed(attempt.name, *told_so))
-            self.order(Notify(attempt.name, *told_so))
+            assert attempt.told is not None
+            self.order(Notify(attempt.name, *attempt.told))
 
     def _grant(self, group: str, decision: Decision) -> None:
         books = self.books[group]

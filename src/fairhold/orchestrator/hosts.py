@@ -29,12 +29,13 @@ class MachineRecord:
     refusals : attempts that it could not start, in a row
     pauses   : how often in a row it was closed because it could not start anything
     try_at   : instant at which it is opened again after such a pause, 0 = not before somebody opens it
+    drains   : while it is closed, what holds units there is to leave
     """
 
-    __slots__ = ("boot", "is_silent", "pauses", "refusals", "shut", "spool", "try_at")
+    __slots__ = ("boot", "drains", "is_silent", "pauses", "refusals", "shut", "spool", "try_at")
 
     def __init__(self) -> None:
         self.boot = self.spool = ""
-        self.is_silent = False
+        self.is_silent = self.drains = False
         self.shut: str | None = None
         self.refusals = self.pauses = self.try_at = 0

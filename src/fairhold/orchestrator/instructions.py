@@ -55,7 +55,8 @@ class Withdraw:
 class Stop:
     """Stop an attempt now.
 
-    reason : reclaim (its grace is over), cancel, requeue, or stray: it is not known here and must not run
+    reason : reclaim (its grace is over), cancel, requeue, host_lost (another host of its gang is lost), or stray: it is
+        not known here and must not run
     machine : of a stray, where it is
     """
 

@@ -31,7 +31,7 @@ ONS = ("ok", "fail", "any")
 
 def submit(live: Orchestrator, event: JobSubmitted) -> None:
     """Accept a job; it waits, is held, or is blocked by others."""
-    _check(live, event)
+    check(live, event)
     hold = "" if event.is_held else None
     after = tuple((needed.job, needed.on) for needed in event.after)
     terms = say.JobAdded(
@@ -56,7 +56,8 @@ def submit(live: Orchestrator, event: JobSubmitted) -> None:
     live.changed(event.resource_group)
 
 
-def _check(live: Orchestrator, event: JobSubmitted) -> None:
+def check(live: Orchestrator, event: JobSubmitted) -> None:
+    """Raise InputError where `submit` would, with nothing changed either way."""
     books = live.books.get(event.resource_group)
     if books is None:
         raise _refused(
@@ -137,8 +138,8 @@ def _cancel(live: Orchestrator, job: JobRecord) -> None:
     end_if_over(live, job)
 
 
-def _drop(live: Orchestrator, job: JobRecord) -> None:
-    live.do(say.JobDropped(job.name))
+def _drop(live: Orchestrator, job: JobRecord, needed: str = "", ended: str = "") -> None:
+    live.do(say.JobDropped(job.name, needed, ended))
     for number in tuple(job.attempts):
         live.stop(live.attempts[number], "cancel")
     live.changed(job.resource_group)
@@ -216,7 +217,7 @@ def _settle(live: Orchestrator, job: JobRecord, dependents: Iterable[str]) -> li
                 live.do(say.JobFreed(job.name, name))
             live.changed(dependent.resource_group)
         else:
-            _drop(live, dependent)
+            _drop(live, dependent, job.name, state)
             over.append(dependent)
     return over
 

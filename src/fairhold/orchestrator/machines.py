@@ -9,7 +9,6 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.ending import OUTCOMES, end, run
 from fairhold.orchestrator.events import Exit, Outcome, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
-from fairhold.orchestrator.tasks import leave_by
 
 if TYPE_CHECKING:
     from fairhold.orchestrator.events import (
@@ -23,13 +22,24 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.tasks import Attempt
 
+HOST_LOST = "host_lost"
+"""Reason of an end, and of the stop of a gang, where a host is lost."""
+
 
 def report(live: Orchestrator, event: MachineReported) -> None:
     """An agent has connected: what the service believes and what the machine holds are brought together."""
+    known = live.cluster.machines.get(event.machine)
+    is_another_start = known is not None and known.boot not in {"", event.boot}
     live.do(say.MachineSeen(event.machine, event.boot, event.spool))
+    if event.last >= live.cluster.next_attempt:  # the log is an earlier one that came back
+        live.do(say.AttemptNumbersTaken(event.last))
     held = {each.attempt: each for each in event.held}
     ended: list[TaskEnded] = []
     for attempt in live.cluster.on(event.machine):
+        if attempt.machine != event.machine:
+            if is_another_start:
+                live.stop(attempt, HOST_LOST)
+            continue
         found = held.pop(attempt.name, None)
         if found is None:
             ended += _missing(live, attempt, event.last)
@@ -51,9 +61,9 @@ def _missing(live: Orchestrator, attempt: Attempt, last: int) -> tuple[TaskEnded
     Returns its end where it is over.
     """
     if attempt.is_running:
-        return (TaskEnded(attempt.name, Outcome.LOST, Exit("host_lost", detail="its record is gone")),)
+        return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its record is gone")),)
     if attempt.name <= last:
-        return (TaskEnded(attempt.name, Outcome.LOST, Exit("host_lost", detail="it was not started")),)
+        return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="it was not started")),)
     if attempt.stopping:
         return (TaskEnded(attempt.name, Outcome.STOPPED, Exit(attempt.stopping)),)
     live.order(live.start_order(attempt))
@@ -69,8 +79,8 @@ def _found(live: Orchestrator, attempt: Attempt, found: Held) -> None:
 
 
 def _say_again(live: Orchestrator, attempt: Attempt) -> None:
-    if attempt.notice is not None:
-        live.order(Notify(attempt.name, *attempt.notice))
+    if attempt.told is not None:
+        live.order(Notify(attempt.name, *attempt.told))
     elif attempt.noticed:  # withdrawn, maybe while nobody could tell it
         live.order(Withdraw(attempt.name))
     if attempt.stopping:
@@ -92,41 +102,56 @@ def miss(live: Orchestrator, event: MachineSilent) -> None:
 
 
 def give_up(live: Orchestrator, event: MachineGone) -> None:
-    """The lease of a silent machine has run out: its attempts are over."""
+    """The lease of a silent machine has run out: its attempts are over; a gang that runs elsewhere stops whole."""
     for attempt in live.cluster.on(event.machine):
-        end(live, TaskEnded(attempt.name, Outcome.LOST, Exit("host_lost", detail="its lease ran out")))
+        if attempt.machine == event.machine:
+            end(live, TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its lease ran out")))
+        else:
+            live.stop(attempt, HOST_LOST)
     live.changed_all()
 
 
 def close(live: Orchestrator, event: MachineClosed) -> None:
-    """A machine starts nothing more; drained, what runs there is told to leave within its holder's grace."""
+    """A machine starts nothing more; drained, what runs there is told to leave within its holder's grace, or before."""
     _known(live, event.machine)
-    live.do(say.MachineShut(event.machine, event.reason))
+    live.do(say.MachineShut(event.machine, event.reason, drains=event.drain))
     if event.drain:
         for attempt in live.cluster.on(event.machine):
-            if attempt.leaving is None and not attempt.stopping:
-                rows = live.books[attempt.job.resource_group].rows
-                deadline = live.now + rows.grace[attempt.job.leaf]
-                live.do(say.Drained(attempt.name, deadline))
-                if attempt.notice == leave_by(deadline):
-                    live.order(Notify(attempt.name, *attempt.notice))
+            if not attempt.stopping:
+                _drain(live, attempt, event.by)
     live.changed_all()
 
 
+def _drain(live: Orchestrator, attempt: Attempt, by: int) -> None:
+    """An attempt is to leave; one that is leaving already has less time where the host is to be empty earlier."""
+    deadline = live.now + live.books[attempt.job.resource_group].rows.grace[attempt.job.leaf]
+    if by:
+        deadline = min(deadline, max(live.now, by))
+    if attempt.leaving is None or (by and deadline < attempt.leaving):
+        told = attempt.told
+        live.do(say.Drained(attempt.name, deadline))
+        if attempt.told is not None and attempt.told != told:
+            live.order(Notify(attempt.name, *attempt.told))
+
+
 def open_again(live: Orchestrator, event: MachineOpened) -> None:
-    """A closed machine may start work again, and what was to leave it may stay."""
+    """A closed machine may start work again, and what was to leave it may stay, as far as its other hosts let it."""
     _known(live, event.machine)
     live.do(say.MachineShut(event.machine, None))
     for attempt in live.cluster.on(event.machine):
-        if attempt.leaving is not None and not attempt.stopping:
+        drains = any(each.drains for each in live.cluster.machines_of(attempt))
+        if attempt.leaving is not None and not attempt.stopping and not drains:
+            told = attempt.told
             live.do(say.Undrained(attempt.name))
-            if attempt.notice is None:
+            if attempt.told is None:
                 live.order(Withdraw(attempt.name))
+            elif attempt.told != told:
+                live.order(Notify(attempt.name, *attempt.told))
     live.changed_all()
 
 
 def _known(live: Orchestrator, machine: str) -> None:
     names = {live.cluster.machine_of(host) for _, host in live.cluster.hosts} | live.cluster.machines.keys()
     if machine not in names:
-        what = f"there is no machine `{machine}`"
+        what = f"there is no host `{machine or '-'}`"
         raise InputError([Fault("unknown-host", what, "`fairhold hosts` shows what there is")])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 MOST_TERMS = 1_000
+_NOT_TAKEN = frozenset({"requeue", "refused", "host_lost", SUPERVISOR_LOST})
+"""Reasons of ends after which a task waits again though nobody took its units."""
 _NO_ATTEMPTS: Mapping[int, None] = MappingProxyType({})
 
 
@@ -35,8 +37,8 @@ class JobRecord:
     delays   : tasks that wait for the time of their next try: index → instant
     finished, failed : tasks that are over
     cancelled, dropped : tasks that a cancel stopped, and that waited when it came
-    reclaimed : attempts that ended because of a reclaim and were not done
-    failed_on : machines on which it failed
+    reclaimed : attempts that ended because of a reclaim or a drain and were not done
+    failed_on : machines on which it failed before any task of it was done
     """
 
     __slots__ = (
@@ -180,7 +182,7 @@ class JobRecord:
         """Count the end of an attempt of it for its task."""
         if change.then == AGAIN:
             self.wait_again(attempt.index, attempt.number)
-            self.reclaimed += 1
+            self.reclaimed += attempt.noticed and change.reason not in _NOT_TAKEN
             if change.reason == SUPERVISOR_LOST:
                 lost = self._supervisors_lost = self._supervisors_lost or {}
                 lost[attempt.index] = lost.get(attempt.index, 0) + 1
@@ -196,7 +198,9 @@ class JobRecord:
             for counts in (self.failures, self._supervisors_lost):
                 if counts is not None:
                     counts.pop(attempt.index, None)
-        if change.then in {FAILED, LATER}:
+        if self.finished:
+            self.failed_on = None
+        elif change.then in {FAILED, LATER}:
             self.failed_on = self.failed_on if self.failed_on is not None else set()
             self.failed_on.add(attempt.machine)
 
@@ -288,7 +292,7 @@ class Attempt:
     name        : its number in the whole cluster's life
     number      : which attempt of its task it is, from 1
     allocations : rows of its units in the books
-    places      : (host, units) of them; machine : where it runs
+    places      : (host, units) of them; machines : of these hosts, the one where it runs in front
     started     : instant
     is_running  : its command is known to run
     is_unknown  : its machine is silent
@@ -305,7 +309,7 @@ class Attempt:
         "is_unknown",
         "job",
         "leaving",
-        "machine",
+        "machines",
         "name",
         "notice",
         "noticed",
@@ -332,13 +336,25 @@ class Attempt:
         self.number = number
         self.request = request
         self.places = places
-        self.machine = places[0][0]
+        self.machines: tuple[str, ...] = (places[0][0],)
         self.started = started
         self.allocations: tuple[int, ...] = ()
         self.is_running = self.is_unknown = self.noticed = False
         self.notice: Notice | None = None
         self.leaving: int | None = None
         self.stopping = ""
+
+    @property
+    def told(self) -> Notice | None:
+        """The notice as the attempt is told it: it has left its host by then, too."""
+        if self.notice is None or self.leaving is None:
+            return self.notice
+        return self.notice._replace(deadline=min(self.notice.deadline, self.leaving))
+
+    @property
+    def machine(self) -> str:
+        """Name of the machine where it runs, and is told what it is told."""
+        return self.machines[0]
 
     @property
     def units(self) -> int:

@@ -23,7 +23,7 @@ JOB_KEYS = (
     *("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),
     *TERM_KEYS,
 )
-MOST_TASKS = 1_000_000
+MOST_TASKS = 10_000_000
 """How many tasks one job may have."""
 
 

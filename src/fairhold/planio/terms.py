@@ -29,7 +29,8 @@ SIGNALS = tuple(
 )
 """Those that can be caught."""
 MOST_RETRIES = 1_000
-MOST_MEMORY = 2**40
+MOST_MEMORY = 2**50
+"""Bytes: 1 PiB."""
 LONGEST_TEXT = 500
 """Characters of the value of a label."""
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,100}")

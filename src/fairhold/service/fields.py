@@ -9,6 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from fairhold.planio.requests import LARGEST_PRIORITY
+from fairhold.planio.terms import MOST_MEMORY
 from fairhold.units import LONGEST, SECOND, parse_duration, parse_instant
 
 MOST = 2**40
@@ -144,4 +146,5 @@ JobName = Annotated[str, *_of_form(r"^[0-9]{1,18}$", "a job is named by its numb
 Command = Annotated[list[Plain], Field(min_length=1), AfterValidator(_command)]
 Whole = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]
-Priority = Annotated[int, Field(ge=-MOST, le=MOST)]
+Priority = Annotated[int, Field(ge=-LARGEST_PRIORITY, le=LARGEST_PRIORITY)]
+Memory = Annotated[int, Field(ge=0, le=MOST_MEMORY)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 
 from fairhold.errors import Fault
+from fairhold.runtime.live.submitting import raised
 from fairhold.service.auth import Peer, Refused
 from fairhold.service.problems import head_too_large, problem
 
@@ -85,9 +86,8 @@ class Gate:
         if state.get("clients", 0) > self._limits.clients_now:
             limit = "clients" if self._limits.clients_now == self._limits.clients else "open_files"
             what = f"the limit `{limit}` is {getattr(self._limits, limit)}"
-            return problem(
-                429, [Fault("too-many", what, "try again later")], {"Retry-After": "1", "Connection": "close"}
-            )
+            fault = Fault("too-many", what, f"try again later, or {raised(limit)}")
+            return problem(429, [fault], {"Retry-After": "1", "Connection": "close"})
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 15 or int(length) > self._limits.body:
             return problem(413, [self._too_large()], {"Connection": "close"})
@@ -133,4 +133,5 @@ class Gate:
         return receiving
 
     def _too_large(self) -> Fault:
-        return Fault("too-large", f"the limit `body` is {self._limits.body} bytes", "send less at once")
+        what = f"the limit `body` is {self._limits.body} bytes"
+        return Fault("too-large", what, f"send less at once, or {raised('body')}")

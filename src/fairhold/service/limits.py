@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.runtime.live.submitting import raised
 from fairhold.service.problems import refused
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 def too_large(name: str, limit: int, found: int) -> InputError:
     """That something goes beyond a limit."""
-    return refused("too-large", f"the limit `{name}` is {limit}, and there are {found}", "ask for less")
+    return refused(
+        "too-large", f"the limit `{name}` is {limit}, and there are {found}", f"ask for less, or {raised(name)}"
+    )
 
 
 def check_job(body: SubmitBody, limits: RequestLimits) -> None:

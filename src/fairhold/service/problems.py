@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from fairhold.errors import Fault, InputError, place_text
 from fairhold.planio.codes import CODES
 from fairhold.ports import StoreError, StoreFull
+from fairhold.runtime.live.submitting import raised
 from fairhold.service.wording import fault_of, http_fault
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ def refused(code: str, what: str, mend: str = "") -> InputError:
 
 def head_too_large(limit: int) -> Fault:
     """That a request has more in its address and its headers than is taken."""
-    return Fault("too-large", f"the limit `head` is {limit} bytes", "send less in headers and address")
+    return Fault(
+        "too-large", f"the limit `head` is {limit} bytes", f"send less in headers and address, or {raised('head')}"
+    )
 
 
 def unknown_job(job: str) -> InputError:

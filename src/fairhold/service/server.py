@@ -77,10 +77,26 @@ def serve(
     _tls(settings)
     logs.configure(level)
     settings = replace(settings, limits=_allow_open_files(settings.limits))
-    opened = open_live(live)
+    with contextlib.ExitStack() as doors:
+        return _serve(live, settings, doors, on_ready)
+
+
+def _serve(
+    live: LiveSettings,
+    settings: ServiceSettings,
+    doors: contextlib.ExitStack,
+    on_ready: Callable[[str], None] | None,
+) -> str:
+    """Open, and run until the end. A port that is taken is found out before a plan is put in force."""
+    taken: list[socket.socket] = []
+
+    def listen() -> None:
+        taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
+
+    opened = open_live(live, listen)
     how = ""
     try:
-        how = asyncio.run(run(opened.desk, settings, on_ready=on_ready))
+        how = asyncio.run(run(opened.desk, settings, on_ready=on_ready, tcp=taken[0]))
     finally:
         is_idle = not opened.core.cluster.attempts
         opened.close(with_agent=how in {DRAIN, KILL} or (not how and is_idle))
@@ -89,13 +105,22 @@ def serve(
     return how
 
 
-async def run(desk: Desk, settings: ServiceSettings, *, on_ready: Callable[[str], None] | None = None) -> str:
-    """Answer requests over a desk until somebody asks to stop; how. Raises as `serve`."""
+async def run(
+    desk: Desk,
+    settings: ServiceSettings,
+    *,
+    on_ready: Callable[[str], None] | None = None,
+    tcp: socket.socket | None = None,
+) -> str:
+    """Answer requests over a desk until somebody asks to stop; how. Raises as `serve`.
+
+    tcp : bound to the address of the settings; None = it is made here
+    """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_READERS, "reading"))
     stopping, tls = Stopping(desk), _tls(settings)
     with contextlib.ExitStack() as doors:
-        tcp = doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port)))
+        tcp = doors.enter_context(contextlib.closing(tcp or listen_tcp(settings.host, settings.port)))
         here = doors.enter_context(contextlib.closing(listen_here(settings.directory)))
         port = tcp.getsockname()[1]
         app = make_app(desk, settings, stopping=stopping, port=port)

@@ -23,6 +23,7 @@ _MOST_SEQ = 2**62
 _OTHERS: dict[str, tuple[str, ...]] = {
     "PlanApplied": ("version", "moved", "returns"),
     "JobLabelled": ("job", "labels"),
+    "JobNumbersTaken": ("last",),
     "Closing": ("machine", "plan"),
     "UsageSpan": ("begin", "end", "span"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,15 @@ from fairhold.errors import InputError
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
 from fairhold.runtime.live.archive import consumer_of, counts
+from fairhold.runtime.live.meant import better
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.jobs import state_of
+from fairhold.runtime.live.views.waiting import reason_without_cycle
 from fairhold.service.problems import refused
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
@@ -58,18 +61,38 @@ def submission(body: SubmitBody, user: str, key: str, group: str) -> Submission:
 def submit(core: Core, body: SubmitBody, user: str, key: str) -> tuple[str, dict[str, Any] | None]:
     """Accept a job; its name, and its document where it is new. In the desk's thread."""
     before = core.next_job
-    group = body.resource_group or only_group(core.orchestrator.books)
-    try:
-        name = core.submit(submission(body, user, key, group))
-    except InputError as error:  # nobody has been told the number that it would have had
-        nameless = f"job `{before}`: "
-        raise InputError([replace(fault, what=fault.what.removeprefix(nameless)) for fault in error.faults]) from None
+    asked = _asked(core, body, user, key)
+    with _in_words(core, before, body.consumer):
+        name = core.submit(asked)
     return name, None if core.next_job == before else _accepted(core, core.orchestrator.jobs[name], body)
 
 
+def check(core: Core, body: SubmitBody, user: str, key: str) -> dict[str, Any]:
+    """What a job would ask for, where it would be accepted now. In the desk's thread."""
+    asked = _asked(core, body, user, key)
+    with _in_words(core, core.next_job, body.consumer):
+        core.check(asked)
+    return {"resource_group": asked.terms.resource_group, "tasks": body.count, "units": body.units}
+
+
+def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
+    return submission(body, user, key, body.resource_group or only_group(core.orchestrator.books))
+
+
+@contextmanager
+def _in_words(core: Core, number: int, consumer: str) -> Iterator[None]:
+    """Refusals without the number that the job would have had, which nobody was told; with the leaf that was meant."""
+    try:
+        yield
+    except InputError as error:
+        head = f"job `{number}`: "
+        faults = [replace(fault, what=fault.what.removeprefix(head)) for fault in error.faults]
+        raise better(InputError(faults), core.plan.tree, consumer) from None
+
+
 def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
-    """A new job as the view of jobs shows it, without looking for the reason why it waits: that would take a cycle."""
-    terms = job.terms
+    """A new job as the view of jobs shows it, without a reason why it waits that would take a cycle."""
+    terms, reason = job.terms, reason_without_cycle(core, job)
     return {
         "job": job.name,
         "name": body.name,
@@ -77,8 +100,8 @@ def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
         "resource_group": job.resource_group,
         "user": terms.user,
         "state": state_of(job),
-        "reason": None,
-        "text": "",
+        "reason": reason.code if reason else None,
+        "text": reason.text if reason else "",
         "priority": job.priority,
         "units": terms.units,
         "tasks": counts(job),

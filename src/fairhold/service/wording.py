@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 OWN_KINDS = ("duration", "instant", "not-text", "out-of-range", "wrong-type", "unknown-word", "name", "base64")
 """Faults that our own models report under their code, in our words."""
 JSON = "application/json"
+TWICE = "stands twice in one mapping of the body"
+"""How a fault of a key ends that `service.bodies` has found."""
 
 
 class _Words(NamedTuple):
@@ -89,11 +91,18 @@ def fault_of(error: Mapping[str, Any], content_type: str) -> Fault:
         return Fault(kind, error["msg"], "", place)
     words, said = _OF_KIND.get(kind, _OTHER), error.get("ctx", {})
     if kind == "json_invalid":
-        return Fault(words.code, f"{words.what}, at character {place[-1]}", words.mend) if place else Fault(*words)
+        return _of_json(words, said.get("error", ""), place)
     if kind in ("too_short", "string_too_short") and said.get("min_length") == 1:
         return Fault(words.code, "it is empty", "write at least one", place)
     what = words.what.format(**said)
     return Fault(words.code, _QUOTED.sub(r"`\1`", what), words.mend.format(**said), place)
+
+
+def _of_json(words: _Words, error: str, place: tuple[Step, ...]) -> Fault:
+    """The fault of a body that could not be read; error: what who read it says."""
+    if error.endswith(TWICE):
+        return Fault("duplicate-key", error, "leave one of them out")
+    return Fault(words.code, f"{words.what}, at character {place[-1]}", words.mend) if place else Fault(*words)
 
 
 def http_fault(status: int, detail: str) -> Fault:

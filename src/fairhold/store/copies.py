@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
 from fairhold.errors import InputError
+from fairhold.ports import AHEAD
 from fairhold.store.checking import findings
 from fairhold.store.connections import connect, reader
 from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, settle
 from fairhold.store.schema import refuse_what_is_no_store
-from fairhold.store.troubles import refusal, refusing
+from fairhold.store.troubles import RESTORE, refusal, refusing
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _PAGES = 1_024
 """Pages that are copied at once, 4 MiB."""
+_AHEAD = 1_000_000
+"""Numbers between which jobs go on after a restore: those since the backup may have directories, on any machine."""
 
 
 def check_store(directory: Path) -> tuple[Fault, ...]:
@@ -50,17 +54,19 @@ def backup_store(directory: Path, path: Path) -> None:
             part.replace(path)
             settle(path)
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where none could be made either
+            part.unlink()
 
 
 def restore_store(path: Path, directory: Path, *, replace: bool = False) -> None:
     """Make a store of a backup. What was there is set aside as `store.sqlite.replaced`, where `replace` allows it.
 
-    Its meta says `restored`: the number of the last entry. InputError where the backup is damaged, a store is in the
-    directory, or a service uses it.
+    Its meta says `restored`, the number of the last entry, and `ahead`. InputError where the backup is damaged, a store
+    is in the directory, or a service uses it.
     """
     if not path.is_file():
         raise refusal("store-missing", "there is no such backup", "", path)
+    _refuse_damaged_backup(path)
     with refusing(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(directory)
@@ -68,7 +74,6 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False) -> None
         if not replace and any(directory.glob(f"{FILE}*")):
             what = "the directory has a store already"
             raise refusal("store-exists", what, "say --replace to set it aside, or name another directory", directory)
-        _refuse_findings(path)
         copy = directory / RESTORING
         with refusing(directory):
             with closing(connect(path, "ro")) as source:
@@ -76,6 +81,7 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False) -> None
             with closing(connect(copy)) as target:
                 target.execute("PRAGMA synchronous=FULL")
                 target.execute("INSERT OR REPLACE INTO meta SELECT 'restored', ifnull(max(seq), 0) FROM entries")
+                target.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (AHEAD, str(_AHEAD)))
             _exchange(copy, directory)
     finally:
         lock.release()
@@ -104,8 +110,12 @@ def _there(directory: Path) -> Path:
 
 def _copy(source: sqlite3.Connection, path: Path) -> None:
     """Copy all into a file of its own, in one piece and durable."""
-    path.unlink(missing_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        path.unlink(missing_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:  # of this directory, not of the store
+        what = f"no file can be made in this directory: {error.strerror}"
+        raise refusal("cannot-write", what, "name another, or make it", path.parent) from error
     try:
         with closing(connect(path)) as target:
             source.backup(target, pages=_PAGES, sleep=0.01)
@@ -113,6 +123,17 @@ def _copy(source: sqlite3.Connection, path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def _refuse_damaged_backup(path: Path) -> None:
+    """As `_refuse_findings`, for who is restoring: there is no use in being told to."""
+    try:
+        _refuse_findings(path)
+    except InputError as error:
+        mend = "name another backup, made with `fairhold store backup`"
+        raise InputError(
+            [replaced(fault, mend=mend) if fault.mend == RESTORE else fault for fault in error.faults]
+        ) from None
 
 
 def _refuse_findings(path: Path) -> None:

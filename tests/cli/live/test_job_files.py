@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.cli.live.test_live_commands import fairhold
-from tests.cli.live.test_live_commands import fake as fake  # noqa: PLC0414 - a fixture
 from tests.runtime.support import Case, plan_document
 
 if TYPE_CHECKING:

@@ -10,28 +10,15 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from fairhold.cli.live.options import complete_consumer, complete_host, complete_job
 from tests.client.fake import LATER, NOW, PLAN, Fake, Problem, fault
-from tests.client.serving import cuts_of, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.client.serving import cuts_of
 
 ROOT = Path(__file__).parents[3]
 ME = [sys.executable, "-m", "fairhold"]
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
-    for name in ("FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path))
-    with running(tmp_path) as found:
-        yield found
 
 
 def fairhold(*args: str, exits: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -300,28 +287,6 @@ def test_a_directory_that_is_gone_is_told(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     file = ["serve", "examples/bank.yaml", "--state", "/proc/x"]
     assert fairhold(*file, exits=3).stderr.startswith("/proc/x: it cannot be used: ")
-
-
-def test_hosts_are_closed_drained_and_opened(fake: Fake) -> None:
-    lines = fairhold("hosts").stdout.splitlines()
-    assert lines[2].split()[:2] == ["g2", "closed"]
-    assert lines[2].endswith("starts fail")
-    assert fairhold("hosts", "close", "g1", "--reason", "new disk").stdout == (
-        "host g1: closed (new disk), 2 running\n"
-    )
-    assert fake.asked[-1][1:] == ("/v1/hosts/g1/close", {"reason": "new disk"})
-    assert fairhold("hosts", "drain", "g1", "--until", LATER).stdout.startswith("host g1: draining (drained)")
-    assert fake.asked[-1][2] == {"reason": "drained", "drain": True, "until": LATER}
-    assert fairhold("hosts", "open", "g1").stdout.startswith("host g1: up")
-    assert len(json.loads(fairhold("hosts", "--json").stdout)["hosts"]) == 2
-    assert "reason" in fairhold("hosts", "close", "g1", exits=2).stderr
-
-
-def test_groups_are_paused_and_resumed(fake: Fake) -> None:
-    assert fairhold("pause", "compute", "--reclaims").stdout == "compute: reclaims paused\n"
-    assert fake.asked[-1][2] == {"grants": False, "reclaims": True}
-    assert fairhold("pause").stdout == "compute: grants and reclaims paused\n"
-    assert fairhold("resume", "--grants").stdout == "compute: goes on\n"
 
 
 def test_the_plan_is_shown_compared_applied_and_reverted(fake: Fake, tmp_path: Path) -> None:

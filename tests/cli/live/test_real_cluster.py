@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.live.served import ME, PLAN, Served, until
+from tests.cli.live.served import LONGEST, ME, PLAN, Served, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +76,18 @@ def test_grants_are_paused_and_the_tree_says_so(live: Served) -> None:
     assert "no grants: paused" in live("top")
     assert live("resume") == "compute: goes on\n"
     until(lambda: live.state_of(job) == "done")
+
+
+def test_who_waits_for_a_job_of_a_paused_group_is_told_so(live: Served) -> None:
+    live("pause", "compute")
+    command = [*ME, "submit", "/Trading", "--wait", "--", "true"]
+    with subprocess.Popen(
+        command, env=live.environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stderr is not None
+        assert " waits (paused): grants are paused in compute; " in one.stderr.readline()
+        live("resume")
+        assert one.wait(LONGEST) == 0
 
 
 def test_a_store_is_checked_copied_and_restored_while_it_is_used(live: Served, tmp_path: Path) -> None:

@@ -165,3 +165,18 @@ def test_a_task_may_ask_the_service_itself(live: Served) -> None:
     url = json.loads((live.state / "service.json").read_text())["url"]
     job = live.submit("/Trading", "--wait", "--", "sh", "-c", f"{' '.join(ME)} jobs --service {url} --json")
     assert f'"job": "{job}"' in live("logs", job)
+
+
+def test_of_a_job_file_all_is_checked_before_the_first_job_is_submitted(live: Served, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.yaml"
+    head = "fairhold_jobs: 1\njobs:\n  - {name: one, consumer: /Trading, argv: [sleep, '9'], hold: true}\n"
+    two = "  - {name: two, consumer: /Research/Backtests, argv: ['true'], units: 3, after: [{job: one}]}\n"
+    three = "  - {name: three, consumer: /Trading, argv: ['true'], after: [{job: one}, {job: 999999}]}\n"
+    file.write_text(head + two + three)
+    said = live("submit", "--file", str(file), exits=1)
+    assert f"{file}: jobs[1]: a task of 3 slots at once can never start" in said
+    assert f"{file}: jobs[2]: there is no job `999999` to wait for" in said
+    assert "submitted" not in said
+    assert live.json("jobs")["jobs"] == []
+    file.write_text(head + two.replace("units: 3", "units: 2"))
+    assert re.fullmatch(r"\d+  one\n\d+  two\n", live("submit", "--file", str(file)))

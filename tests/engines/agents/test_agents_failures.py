@@ -123,6 +123,8 @@ def test_who_begins_otherwise_is_dropped(open_desk: OpenDesk, connect: Connect, 
         ("ended", {"attempt": 1, "exit": record("failed", code="1")}),
         ("running", {}),
         ("refused", {"attempt": 2**70}),
+        ("old", {"jobs": [7]}),
+        ("old", {"jobs": ["7"] * 1001}),
     ],
 )
 def test_who_says_what_cannot_be_is_silent_from_then_on(

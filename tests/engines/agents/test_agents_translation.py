@@ -32,7 +32,7 @@ def pair(open_desk: OpenDesk, connect: Connect) -> tuple[Desk, FakeAgent]:
     desk.specs["7"] = spec()
     agent = connect().introduce()
     desk.next(MachineReported)
-    assert agent.hear("welcome") == {"version": 1, "lease": None}
+    assert agent.hear("welcome") == {"version": 1, "lease": None, "keep": None}
     return desk, agent
 
 
@@ -137,13 +137,13 @@ def test_what_is_forgotten_together_is_told_together_and_last(pair: tuple[Desk, 
 def test_an_end_means_what_its_reason_says(pair: tuple[Desk, FakeAgent], reason: str, outcome: Outcome) -> None:
     desk, agent = pair
     agent.say("ended", attempt=5, exit=record(reason, code=3, signal=9, detail="so", cpu=70, peak=80))
-    assert desk.next(TaskEnded) == TaskEnded(5, outcome, Exit(reason, 3, 9, "so", 70, 80))
+    assert desk.next(TaskEnded) == TaskEnded(5, outcome, Exit(reason, 3, 9, "so", 70, 80), "")
 
 
 def test_a_record_may_say_little(pair: tuple[Desk, FakeAgent]) -> None:
     desk, agent = pair
     agent.say("ended", attempt=5, exit={"reason": "failed", "code": None, "detail": None})
-    assert desk.next(TaskEnded) == TaskEnded(5, Outcome.FAILED, Exit("failed"))
+    assert desk.next(TaskEnded) == TaskEnded(5, Outcome.FAILED, Exit("failed"), "")
 
 
 def test_running_and_refused_are_told_in_order(pair: tuple[Desk, FakeAgent]) -> None:
@@ -152,7 +152,7 @@ def test_running_and_refused_are_told_in_order(pair: tuple[Desk, FakeAgent]) -> 
     agent.say("of a later version", attempt=5)
     agent.say("refused", attempt=6, detail="no process")
     assert desk.next(TaskRunning) == TaskRunning(5)
-    assert desk.next(TaskEnded) == TaskEnded(6, Outcome.LOST, Exit("refused", detail="no process"))
+    assert desk.next(TaskEnded) == TaskEnded(6, Outcome.LOST, Exit("refused", detail="no process"), "")
 
 
 def test_an_inventory_is_told_whole(open_desk: OpenDesk, connect: Connect) -> None:
@@ -225,7 +225,7 @@ def test_each_machine_gets_its_own(open_desk: OpenDesk, connect: Connect) -> Non
     far = connect(desk.agents.address).introduce("far", attempts=[{"attempt": 1, "alive": True, "exit": None}])
     assert desk.next(MachineReported).machine == "far"
     own.hear("welcome")
-    assert far.hear("welcome") == {"version": 1, "lease": 600.0}
+    assert far.hear("welcome") == {"version": 1, "lease": 600.0, "keep": None}
     desk.order(start(2, host="head"), start(3, host="far"), start(4, host="unknown"), start(5))
     assert [own.hear("start")["attempt"] for _ in range(3)] == [2, 4, 5]
     assert far.hear("start")["attempt"] == 3

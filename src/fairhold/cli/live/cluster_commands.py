@@ -64,14 +64,19 @@ def hosts_drain(
     context: typer.Context,
     host: Host,
     *,
-    reason: Reason = "drained",
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; else as it was said when the host was closed.")
+    ] = "",
     at: At = "",
+    by: Annotated[
+        str, typer.Option("--by", metavar="INSTANT", help="What still runs there then is stopped; else its graces.")
+    ] = "",
     until: Until = "",
     service: Service = "",
     json: Json = False,
 ) -> None:
     """Close a host and take back what runs there, with the graces of the plan."""
-    _close(context, host, {"reason": reason, "drain": True, "at": at, "until": until}, service, json=json)
+    _close(context, host, {"reason": reason, "drain": True, "at": at, "by": by, "until": until}, service, json=json)
 
 
 @hosts_app.command("open")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import sys
 import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -20,18 +21,22 @@ if TYPE_CHECKING:
 
 _CONNECT, _ANSWER = 10.0, 90.0
 """Seconds until somebody answers at all, and until a request is answered besides the time that it asks to wait."""
+_CREDENTIALS = 12
+"""Bytes: three numbers, the process, its user and its group."""
 
 
 class Connection:
     """A connection to a service, opened with the first request and again after it broke.
 
     answer : seconds that an answer may take
+    peer   : number of the process that was connected to last by a Unix socket, 0 = it is not known
     """
 
     def __init__(self, target: Target, *, answer: float = _ANSWER) -> None:
         self.target = target
         self._answer = answer
         self._http: HTTPConnection | None = None
+        self.peer = 0
 
     def run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps (see `client.exchange`); raises Refused and ServiceError."""
@@ -89,6 +94,7 @@ class Connection:
             what = f"the service at {self.target.name} does not answer: {_why(error)}; {START}"
             raise ServiceMissing(what) from error
         self._http = http
+        self.peer = _peer(http.sock)
         return http
 
 
@@ -118,6 +124,13 @@ def _connection(target: Target) -> HTTPConnection:
             raise ServiceMissing(f"the certificates in {target.certificates} cannot be read: {_why(error)}") from None
         return HTTPSConnection(parts.hostname, parts.port, timeout=_CONNECT, context=context)
     return HTTPConnection(parts.hostname, parts.port, timeout=_CONNECT)
+
+
+def _peer(sock: socket.socket | None) -> int:
+    """As this process sees it: the socket may be of another container."""
+    if sock is None or sock.family != socket.AF_UNIX:
+        return 0
+    return int.from_bytes(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS)[:4], sys.byteorder)
 
 
 def _why(error: Exception) -> str:

@@ -48,7 +48,8 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
 
 def _job_in_words(found: Document, over: list[str]) -> str:
     if found["state"] in steps.OVER:
-        parts = [f"job {found['job']} is over: {found['state']}", *over]
+        why = f" ({found['reason']}): {found['text']}" if found.get("reason") else ""
+        parts = [f"job {found['job']} is over: {found['state']}{why}", *over]
     else:
         parts = [*_waiting(found)]
     taken = found["reclaims"]
@@ -71,7 +72,7 @@ def _waiting(found: Document) -> Iterator[str]:
         limit = "none" if leaf.get("limit") is None else leaf["limit"]
         yield (
             f"Its leaf: quota {leaf['quota']}, holds {leaf['allocated']}, wants {leaf['demand']}, "
-            f"owns {leaf['owned']}, limit {limit}{bound}."
+            f"owns {_owned(leaf)}, limit {limit}{bound}."
         )
     if why and found["holders"]:
         rows = [[_cell(row, column) for column in _HOLDERS] for row in found["holders"]]
@@ -79,6 +80,12 @@ def _waiting(found: Document) -> Iterator[str]:
     if found["notices"]:
         rows = [[_cell(row, column) for column in _COMING] for row in found["notices"]]
         yield f"Units that are on their way to its leaf:\n{fitted(_COMING, rows)}"
+
+
+def _owned(leaf: Document) -> str:
+    """What a leaf owns by the plan, and how much of it with the slots that there are now."""
+    now, in_plan = leaf["owned"], leaf.get("owned_in_plan")
+    return str(now) if in_plan in {None, now} else f"{in_plan}, {now} of it now (R-SCALE-1)"
 
 
 def _place(place: int) -> str:

@@ -151,7 +151,7 @@ def jobs(
     label: Annotated[
         str | None, typer.Option("--label", metavar="NAME=VALUE", help="With this label.", click_type=Pair())
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Finished ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Finished ones too, the latest end first.")] = False,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many; 0 = all.", min=0)] = 100,
     service: Service = "",
     json: Json = False,

@@ -47,6 +47,7 @@ def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: st
     source = Path("/dev/stdin") if str(path) == "-" else path
     due = _in_order(read_jobs(source, plan), plan, wishes, path)
     key = key or new_key()
+    _check(connection, due, key, path)
     began = time.monotonic()
     sent: dict[str, Document] = {}
     try:
@@ -79,6 +80,20 @@ def _in_order(jobs: Sequence[Job], plan: Plan, wishes: Wishes, path: Path) -> li
         _Due(submit[name] / SECOND, at, job, _terms(plan, job, wishes, path, at))
         for name, (at, job) in sorted(((name, named[name]) for name in submit), key=lambda each: submit[each[0]])
     ]
+
+
+def _check(connection: Connection, due: list[_Due], key: str, path: Path) -> None:
+    """Refuse a file with every job that would be refused, before the first is submitted."""
+    names = {each.job.name for each in due}
+    faults: dict[int, tuple[Fault, ...]] = {}
+    for each in due:
+        others = replace(each.job, after=tuple(needed for needed in each.job.after if needed.job not in names))
+        try:
+            connection.run(steps.check_job(each.terms | _after(others, {}), f"{key}-{each.at}"))
+        except InputError as error:
+            faults[each.at] = _placed(error, path, each.at).faults
+    if faults:
+        raise InputError(fault for at in sorted(faults) for fault in faults[at])
 
 
 def _submit(connection: Connection, terms: Document, key: str, path: Path, at: int) -> Document:

@@ -23,7 +23,7 @@ _LONGEST_COMMAND = 2_000
 
 
 def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: bool) -> None:
-    """`jobs`: a row a job, the newest first.
+    """`jobs`: a row a job, the newest first; then those that are over, the latest end first.
 
     limit : rows at most, 0 = all
     """

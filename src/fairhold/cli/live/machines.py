@@ -11,6 +11,7 @@ from fairhold.client import steps
 if TYPE_CHECKING:
     from fairhold.client.exchange import Document
 
+_PLANNED = (("closes", "close_at"), ("empty by", "empty_by"), ("opens", "open_at"))
 _HEAD = ("host", "state", "slots", "running", "starting", "refusals", "reason")
 
 
@@ -39,11 +40,10 @@ def _row(host: Document) -> tuple[object, ...]:
 
 
 def _why(host: Document) -> str:
-    """Why a host is closed, and what is planned for it."""
-    planned = [
-        f"{word} {clock(host[key])}" for word, key in (("closes", "close_at"), ("opens", "open_at")) if host.get(key)
-    ]
-    return "; ".join([*([host["reason"]] if host.get("reason") else []), *planned])
+    """Why a host starts nothing, and what is planned for it."""
+    planned = [f"{word} {clock(host[key])}" for word, key in _PLANNED if host.get(key)]
+    unknown = ["the plan has no host of this name"] if host["state"] == "unknown" else []
+    return "; ".join([*unknown, *([host["reason"]] if host.get("reason") else []), *planned])
 
 
 def close_host(service: str, host: str, body: Document, *, as_json: bool) -> None:

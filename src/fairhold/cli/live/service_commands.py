@@ -71,6 +71,10 @@ def serve(
         str,
         typer.Option("--cycle-interval", metavar="DURATION", help="Without a cycle, at most.", click_type=Duration()),
     ] = "1s",
+    limits: Annotated[
+        list[str] | None,
+        typer.Option("--limit", metavar="NAME=N", help="How much is accepted: a limit, by its name. May be repeated."),
+    ] = None,
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the live service, in the foreground, until it is stopped."""
@@ -82,7 +86,7 @@ def serve(
         raise UsageError("--log: write debug, info, warning or error")
     wanted = Wanted(
         plan, state, host, listen, port, certificate, key, agents, lease, output, names or [], level.upper()
-    )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval)
+    )._replace(keep_jobs=keep_jobs, keep_log=keep_log, starts=starts, gap=gap, interval=interval, limits=limits or [])
     run(wanted)
 
 

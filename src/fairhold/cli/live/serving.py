@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.cli.live.printing import say
 from fairhold.client.finding import CURRENT, STATE, base_directory
 from fairhold.errors import Fault, InputError, UsageError, printable
+from fairhold.runtime.outlet import warn
 from fairhold.units import SECOND, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from fairhold.runtime.live.opening import LiveSettings
+    from fairhold.service.settings import ServiceSettings
 
 _LONGEST_LEASE = 86_400 * SECOND
 _LEAST_INTERVAL, _LONGEST_INTERVAL = SECOND // 100, 3_600 * SECOND
@@ -45,16 +49,13 @@ class Wanted(NamedTuple):
     starts: int = 2000
     gap: str | int = "50ms"
     interval: str | int = "1s"
+    limits: Sequence[str] = ()
 
 
 def serve(wanted: Wanted) -> None:
     """Run the service until it is asked to stop. Raises InputError, UsageError."""
     try:
-        from fairhold.engines.agents.settings import AgentSettings  # noqa: PLC0415
-        from fairhold.runtime.live.opening import LiveSettings  # noqa: PLC0415
-        from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
         from fairhold.service.server import serve as run  # noqa: PLC0415
-        from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
         from fairhold.store.directory import FILE  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] in _EXTRA:
@@ -63,6 +64,20 @@ def serve(wanted: Wanted) -> None:
     directory = _directory(wanted)
     if wanted.plan is None and not (directory / FILE).exists():
         raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
+    live, settings = _settings(wanted, directory)
+    settings.check()
+    settings = replace(settings, pointers=_pointers(directory))
+    run(live, settings, level=wanted.level, on_ready=lambda url: _say_ready(url, live, settings))
+
+
+def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSettings]:
+    """What the options say, for both halves of the service. Raises UsageError."""
+    from fairhold.cli.live.limits import the_limits  # noqa: PLC0415
+    from fairhold.engines.agents.settings import AgentSettings  # noqa: PLC0415
+    from fairhold.runtime.live.opening import LiveSettings  # noqa: PLC0415
+    from fairhold.runtime.live.retention import Keep  # noqa: PLC0415
+    from fairhold.service.settings import ServiceSettings  # noqa: PLC0415
+
     lease = _lease(wanted.lease)
     silence = min(AgentSettings().silence, max(lease, _LEAST_SILENCE))  # so that a lease that is over is noticed
     tasks = AgentSettings(starts_per_second=wanted.starts, lease=lease, silence=silence, output=wanted.output)
@@ -70,7 +85,8 @@ def serve(wanted: Wanted) -> None:
     keep = Keep(entries=log, keys=log, jobs=_micros(wanted.keep_jobs), cycles=log, documents=min(log, Keep().documents))
     live = LiveSettings(wanted.plan, directory, own=wanted.host, agents=_address(wanted.agents), tasks=tasks, keep=keep)
     gap, interval = _pace(wanted)
-    live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval)
+    of_all, of_one = the_limits(wanted.limits)
+    live = replace(live, cycle_min_gap=gap, cycle_max_interval=interval, limits=of_all, tell=say)
     settings = ServiceSettings(
         directory,
         host=wanted.listen,
@@ -78,10 +94,24 @@ def serve(wanted: Wanted) -> None:
         certificate=wanted.certificate,
         key=wanted.key,
         names=tuple(wanted.names),
-        pointers=_pointers(directory),
+        limits=of_one,
     )
-    settings.check()
-    run(live, settings, level=wanted.level, on_ready=lambda url: say(f"listening at {url}, state in {directory}"))
+    return live, settings
+
+
+def _say_ready(url: str, live: LiveSettings, settings: ServiceSettings) -> None:
+    """What people are told when the service listens."""
+    from fairhold.service.settings import is_loopback  # noqa: PLC0415
+
+    say(f"listening at {url}, state in {settings.directory}")
+    if not settings.pointers:
+        say(f"another service runs here; use this one with --service unix:{settings.directory / 'api.sock'}")
+    if live.agents and not is_loopback(live.agents[0]):
+        host, port = live.agents
+        warn(
+            f"agents may connect at {host}:{port}; who they are is proved by the secret, but what is said is not"
+            " encrypted: commands and their variables can be read on the way"
+        )
 
 
 def _directory(wanted: Wanted) -> Path:
@@ -99,7 +129,7 @@ def _directory(wanted: Wanted) -> Path:
 
 
 def _pointers(directory: Path) -> tuple[Path, ...]:
-    """Where clients look; another service that runs keeps that."""
+    """Where clients look; none where another service runs, which keeps that."""
     base = base_directory()
     pointer = base / CURRENT
     try:
@@ -108,8 +138,6 @@ def _pointers(directory: Path) -> tuple[Path, ...]:
         is_other = Path(other["token_file"]).parent != directory and Path(f"/proc/{int(other['pid'])}").exists()
     except (OSError, ValueError, KeyError, TypeError):
         is_other = False
-    if is_other:
-        say(f"another service runs here; use this one with --service unix:{directory / 'api.sock'}")
     return () if is_other else (pointer,)
 
 

@@ -138,16 +138,31 @@ def _submit(connection: Connection, terms: Document, key: str) -> Document:
 
 def wait_for(connection: Connection, jobs: list[Document], *, as_json: bool) -> int:
     """Wait until jobs are over; the exit code of the first that did not end well, else 0."""
-    over = [connection.run(steps.wait(job["job"])) for job in jobs]
+    over = [connection.run(steps.wait(job["job"], look=WhyWaiting())) for job in jobs]
     if as_json:
         say_json(over if len(over) > 1 else over[0])
     for job in over:
         if job["state"] == "cancelled" or (len(over) > 1 and _code(job)):
-            complain(f"job {job['job']} is {job['state']}")
+            complain(f"job {job['job']} is {job['state']}" + (f": {job['text']}" if job.get("text") else ""))
         if job["state"] == "failed" and not is_own_exit(connection, job):
             for line in bad_endings(connection, job["job"]):
                 complain(f"job {job['job']}: {line}")
     return next((_code(job) for job in over if _code(job)), 0)
+
+
+class WhyWaiting:
+    """Says of a job that is waited for why nothing of it runs, once for each reason: it may be for ever."""
+
+    def __init__(self) -> None:
+        self._told: tuple[object, ...] = ()
+
+    def __call__(self, job: Document) -> None:
+        """Look at a job that is not over."""
+        reason, hold = job.get("reason"), job.get("hold")
+        if job["state"] == "running" or not reason or (reason, hold) == self._told:
+            return
+        self._told = (reason, hold)
+        complain(f"job {job['job']} waits ({reason}): {job['text']}")
 
 
 def left(jobs: list[Document]) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.engines.agents import listening
 from fairhold.engines.agents.routes import Routes
 from fairhold.engines.agents.settings import AgentSettings
-from fairhold.engines.agents.talk import Talk
+from fairhold.engines.agents.talk import Clear, Talk
 from fairhold.engines.agents.wire import Wire
 from fairhold.orchestrator.instructions import Start
 
@@ -38,6 +38,7 @@ class Agents:
                 are gone when a lease has run out since then, or report before
     lease_before : seconds of the longest lease that they may have from before
     complain  : is told, from that thread, what goes wrong with connections
+    is_planned : whether the plan has a host of this name; called in a thread of this class
     now       : instant, of the clock that sets the deadlines of notices: what is left of a grace is counted by it;
                 called in a thread of this class
     clock     : seconds that do not go back. A test that sets one of them calls `wake`
@@ -59,20 +60,20 @@ class Agents:
         address: tuple[str, int] | None = None,
         awaited: Mapping[str, str] | None = None,
         lease_before: float = 0.0,
+        is_planned: Callable[[str], bool] = lambda _: True,
         settings: AgentSettings | None = None,
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._directory = directory
         self._spec_of = spec_of
-        self._on_events = on_events
         self._settings = settings = settings or AgentSettings()
-        self._complain = complain
-        self._clock = clock
+        self._on_events, self._complain, self._clock = on_events, complain, clock
         self._lock = threading.Lock()
         self._routes = Routes(own_host, awaited or ())
         self._posted: list[Posted] = []
         self._reports: list[tuple[Report, Link | None]] = []
+        self._old: dict[Link, list[str]] = {}
         self._is_closing = self._has_news = False
         self._failure: BaseException | None = None
         doors = [listening.listen_here(directory)]
@@ -91,11 +92,13 @@ class Agents:
             own_host=own_host,
             settings=settings,
             report=self._report,
+            asked=self._ask,
             complain=complain,
             clock=clock,
             now=now,
             awaited=awaited or {},
             lease_before=lease_before,
+            is_planned=is_planned,
         )
         self._wire = self._talk.wire = Wire(
             doors, self._talk, secret=secret, settings=settings, complain=complain, clock=clock
@@ -123,6 +126,21 @@ class Agents:
         if len(drained) >= self._settings.reports:
             self.wake()
         return [report for report, _ in drained]
+
+    def answer_old(self, forgotten: Callable[[list[str]], list[str]]) -> None:
+        """Answer agents that ask about jobs whose folders they hold.
+
+        forgotten : those of some jobs that nobody knows any more; when it fails, it is asked again with the next call
+        """
+        with self._lock:
+            asked = list(self._old.items())
+        for link, jobs in asked:
+            answer = [] if link.is_closed else forgotten(jobs)
+            with self._lock:
+                del self._old[link]
+                self._posted.append((link, Clear(answer), None))
+        if asked:
+            self.wake()
 
     def status(self) -> tuple[MachineStatus, ...]:
         """All machines by name, the service's own (an empty name) first."""
@@ -165,6 +183,10 @@ class Agents:
         with self._lock:
             posted, self._posted = self._posted, []
         self._talk.carry_out(posted)
+
+    def _ask(self, link: Link, jobs: list[str]) -> None:
+        with self._lock:
+            self._old[link] = jobs
 
     def _report(self, report: Report, link: Link | None) -> None:
         with self._lock:

@@ -89,9 +89,19 @@ def forget(attempts: list[int]) -> Message:
     return {"type": "forget", "attempts": attempts}
 
 
-def welcome(lease: float | None) -> Message:
-    """The answer to an inventory."""
-    return {"type": "welcome", "version": VERSION, "lease": lease}
+def clear(jobs: list[str]) -> Message:
+    """Of the jobs that the agent has asked about, these are forgotten: it deletes their folders."""
+    return {"type": "clear", "jobs": jobs}
+
+
+def welcome(lease: float | None, keep: float | None) -> Message:
+    """The answer to an inventory; keep: seconds after which the agent asks about the folder of a job, None = never."""
+    return {"type": "welcome", "version": VERSION, "lease": lease, "keep": keep}
+
+
+def unplanned() -> Message:
+    """The plan has no host of the agent's name."""
+    return {"type": "unplanned"}
 
 
 def lease(beat: int) -> Message:

@@ -27,6 +27,7 @@ OUTCOMES = {
 """What each reason of an end means for the task (docs/attempts.md, "A task")."""
 _LONGEST_NAME = 255
 _MOST = 2**63
+_MOST_ASKED = 1000
 _Kind = TypeVar("_Kind")
 
 
@@ -86,6 +87,14 @@ def refused(message: Mapping[str, Any]) -> TaskEnded:
     """An attempt that was not started and never will be. Raises ValueError."""
     detail = str(message.get("detail") or "")
     return TaskEnded(number(message, "attempt"), Outcome.LOST, Exit("refused", detail=detail))
+
+
+def old_jobs(message: Mapping[str, Any]) -> list[str]:
+    """Jobs that an agent asks about. Raises ValueError."""
+    jobs = field(message, "jobs", list)
+    if len(jobs) > _MOST_ASKED or not all(isinstance(job, str) and len(job) <= _LONGEST_NAME for job in jobs):
+        raise ValueError("the jobs that are asked about are too many or not of the right kind")
+    return jobs
 
 
 def exit_record(record: Mapping[str, Any]) -> Exit:

@@ -45,13 +45,13 @@ class Routes:
             self._open[report.machine] = link
             self._drop(report.machine)
             for held in report.held:
-                if held.exit is None:
-                    self._machine_of[held.attempt] = report.machine
+                if held.exit is None:  # a restored service may have given the number of a stray to another machine
+                    self._machine_of.setdefault(held.attempt, report.machine)
         elif isinstance(report, MachineSilent):
             self._open.pop(report.machine, None)
         elif isinstance(report, MachineGone):
             self._drop(report.machine)
-        elif isinstance(report, TaskEnded):
+        elif isinstance(report, TaskEnded) and report.machine in {None, self._machine_of.get(report.attempt)}:
             self._machine_of.pop(report.attempt, None)
 
     def link_for(self, order: Order) -> Link | None:

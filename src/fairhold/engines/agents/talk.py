@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.agent.frames import VERSION, FrameError
 from fairhold.engines.agents import messages, reports
@@ -12,6 +12,7 @@ from fairhold.engines.agents.link import BrokenLinkError, Link
 from fairhold.engines.agents.machine import Machine, MachineStatus, Waiting
 from fairhold.engines.agents.pace import Pace
 from fairhold.engines.agents.routes import OWN
+from fairhold.errors import printable
 from fairhold.orchestrator.events import (
     Exit,
     MachineGone,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from fairhold.engines.agents.wire import Wire
     from fairhold.model.spec import Spec
 
-    Posted = tuple[Link, Order, Spec | None]
+    Posted = tuple[Link, Order | "Clear", Spec | None]
     """An instruction, the connection that it is for, and what to run where it is a start."""
 
 _LOW = 256 * 1024
@@ -40,13 +41,21 @@ _FORGOTTEN = 10_000
 """Numbers of attempts in one `forget`."""
 
 
+class Clear(NamedTuple):
+    """The answer to an agent that has asked which jobs are forgotten."""
+
+    jobs: list[str]
+
+
 class Talk:
     """All machines that were ever connected, and the leases of those that have some.
 
     report  : is given every event with the connection it came over, in order
+    asked   : is given jobs that an agent asks about, with its connection
     clock   : seconds that do not go back; now : instant
     awaited : other machines that may still run something from before the service's start, with their spools
     lease_before : seconds of the leases that they may have
+    is_planned : whether the plan has a host of this name, asked for agents of other machines
     """
 
     wire: Wire
@@ -59,19 +68,24 @@ class Talk:
         own_host: str,
         settings: AgentSettings,
         report: Callable[[Report, Link | None], None],
+        asked: Callable[[Link, list[str]], None],
         complain: Callable[[str], None],
         clock: Callable[[], float],
         now: Callable[[], int],
         awaited: Mapping[str, str],
         lease_before: float,
+        is_planned: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._secret = secret
         self._own_host = own_host
         self._settings = settings
         self._report = report
+        self._asked = asked
         self._complain = complain
         self._clock = clock
         self._now = now
+        self._is_planned = is_planned
+        self._unplanned: set[str] = set()
         self._machines: dict[str, Machine] = {}
         self._busy: dict[str, Machine] = {}
         self._leases = Leases(settings.lease)
@@ -111,6 +125,8 @@ class Talk:
                 self._say(link, messages.lease(beat))
         elif what == "running":
             self._report(TaskRunning(reports.number(message, "attempt")), link)
+        elif what == "old":
+            self._asked(link, reports.old_jobs(message))
         elif what in ("ended", "refused"):
             event = reports.ended(message) if what == "ended" else reports.refused(message)
             link.known.discard(event.attempt)
@@ -148,7 +164,21 @@ class Talk:
         if not link.is_own:
             self._leases.promise(name, now)
         self._report(MachineReported(name, inventory.boot, inventory.last, inventory.held, inventory.spool), link)
-        self._say(link, messages.welcome(None if link.is_own else self._settings.lease))
+        own = messages.welcome(None, None)  # the service clears its own machine
+        self._say(link, own if link.is_own else messages.welcome(self._settings.lease, self._settings.keep or None))
+        if not link.is_own:
+            self._look_up(link, name)
+
+    def _look_up(self, link: Link, name: str) -> None:
+        """Tell who gives a name that the plan does not have; people are told once."""
+        if self._is_planned(name):
+            self._unplanned.discard(name)
+            return
+        if name not in self._unplanned:
+            self._unplanned.add(name)
+            what = f"an agent is connected as {printable(name)}, and the plan has no host of this name"
+            self._complain(f"{what}: nothing is started there")
+        self._say(link, messages.unplanned())
 
     def _refuse_another(self, machine: Machine, now: float) -> None:
         """An agent with another spool knows nothing of what the one before runs. Raises BrokenLinkError."""
@@ -178,6 +208,8 @@ class Talk:
                 self._notify(machine, link, order)
             elif isinstance(order, Stop):
                 self._stop(machine, link, order)
+            elif isinstance(order, Clear):
+                self._say(link, messages.clear(order.jobs))
             else:
                 link.known.discard(order.attempt)
                 forgotten.setdefault(link, []).append(order.attempt)
@@ -215,7 +247,7 @@ class Talk:
             ended = Exit(order.reason, detail="it was stopped before it was sent")
             self._report(TaskEnded(order.attempt, Outcome.STOPPED, ended), link)
         else:
-            seconds = self._settings.stop_grace if order.reason in ("cancel", "requeue") else 0.0
+            seconds = self._settings.stop_grace if order.reason in ("cancel", "requeue", "host_lost") else 0.0
             self._say(link, messages.stop(order.attempt, order.reason, seconds))
 
     def _start(self, link: Link, waiting: Waiting) -> None:

@@ -69,9 +69,16 @@ def exit_code(then: str, code: int, signal: int) -> int:
 
 
 def finished_job(
-    job: JobRecord, change: say.JobEnded, now: int, cluster: Cluster, spec: Spec | None, *, code: int = 1
+    job: JobRecord,
+    change: say.JobEnded,
+    now: int,
+    cluster: Cluster,
+    spec: Spec | None,
+    *,
+    code: int = 1,
+    dropped: say.JobDropped | None = None,
 ) -> FinishedJob:
-    """A job that ended at `now`; code: of its last task."""
+    """A job that ended at `now`; code: of its last task; dropped: its cancel, where that came with its end."""
     terms = job.terms
     summary = counts(job) | {
         "resource_group": job.resource_group,
@@ -82,6 +89,8 @@ def finished_job(
         "after": [{"job": needed, "on": on} for needed, on in terms.after],
         "exit_code": 0 if change.state == say.DONE else code if terms.tasks == 1 else 1,
     }
+    if dropped and dropped.needed:
+        summary["never_ready"] = {"job": dropped.needed, "state": dropped.ended}
     return FinishedJob(
         job=job.name,
         consumer=consumer_of(job, cluster),

@@ -11,12 +11,16 @@ LATER = 60_000_000
 
 
 class Closing(NamedTuple):
-    """A machine is to close at an instant (0 = it has), and to open at another (0 = when somebody opens it)."""
+    """A machine is to close at an instant (0 = it has), and to open at another (0 = when somebody opens it).
+
+    drain, by : as in `orchestrator.events.MachineClosed`
+    """
 
     close_at: int
     open_at: int
     reason: str
     drain: bool
+    by: int = 0
 
 
 class Return(NamedTuple):

@@ -22,13 +22,14 @@ from fairhold.orchestrator.events import (
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import JobOver, WakeAt
+from fairhold.orchestrator.jobs import check as check_terms
 from fairhold.orchestrator.outbox import Outbox
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
-from fairhold.runtime.live.journal import CLOSING, LABELLED, PLAN_APPLIED, Journal
+from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
-    from fairhold.orchestrator.events import Event, JobChanged
+    from fairhold.orchestrator.events import Event, JobChanged, JobSubmitted
     from fairhold.ports import FinishedJob, Store
     from fairhold.runtime.live.submitting import Submission
 
@@ -170,7 +171,7 @@ class Core:
                 continue
             if plan.close_at and plan.close_at <= now:
                 self._plan_closing(machine, plan._replace(close_at=0))
-                self.feed(MachineClosed(machine, plan.reason, plan.drain))
+                self.feed(MachineClosed(machine, plan.reason, plan.drain, plan.by))
             if plan.open_at and plan.open_at <= now:
                 self._plan_closing(machine, None)
                 self.feed(MachineOpened(machine))
@@ -196,14 +197,18 @@ class Core:
             self.closings[machine] = plan
         self.journal.note_entry([CLOSING, machine, plan], self.now())
 
-    def close_machine(self, machine: str, reason: str, *, drain: bool, at: int = 0, until: int = 0) -> None:
-        """Close a machine, now or at an instant, until an instant or until it is opened."""
+    def close_machine(
+        self, machine: str, reason: str, *, drain: bool, at: int = 0, until: int = 0, by: int = 0
+    ) -> None:
+        """Close a machine, now or at an instant, until an instant or until it is opened; drained, `by` an instant."""
         if not at:
-            self.feed(MachineClosed(machine, reason, drain))
+            self.feed(MachineClosed(machine, reason, drain, by))
         elif machine not in self._machines():
-            raise InputError([Fault("unknown-host", f"there is no host `{machine}`", "`fairhold hosts` shows them")])
+            raise InputError(
+                [Fault("unknown-host", f"there is no host `{machine or '-'}`", "`fairhold hosts` shows them")]
+            )
         if at or until or machine in self.closings:
-            self._plan_closing(machine, Closing(at, until, reason, drain))
+            self._plan_closing(machine, Closing(at, until, reason, drain, by))
 
     def _machines(self) -> set[str]:
         return {self.cluster.machine_of(host) for _, host in self.cluster.hosts}
@@ -245,17 +250,20 @@ class Core:
 
     def _note(self, changes: list[Change], now: int) -> None:
         codes: dict[str, int] = {}
+        dropped: dict[str, say.JobDropped] = {}
         for change in changes:
             self.journal.note(change, now)
-            if isinstance(change, say.Ended):
+            if isinstance(change, say.JobDropped):
+                dropped[change.job] = change
+            elif isinstance(change, say.Ended):
                 attempt = self.cluster.ended[change.attempt]
                 reclaim = self.reclaims.of(change.attempt)
                 self.journal.put_task(finished_task(attempt, change, now, self.cluster, reclaim))
                 codes[attempt.job.name] = exit_code(change.then, change.code, change.signal)
             elif isinstance(change, say.JobEnded):
                 job, spec = self.cluster.ended_jobs[change.job], self.specs.of(change.job)
-                code = codes.get(change.job, 1)
-                self.journal.put_job(finished_job(job, change, now, self.cluster, spec, code=code))
+                code, drop = codes.get(change.job, 1), dropped.get(change.job)
+                self.journal.put_job(finished_job(job, change, now, self.cluster, spec, code=code, dropped=drop))
             self.reclaims.note(change, now)
 
     # What users ask for
@@ -264,15 +272,18 @@ class Core:
         """A job that is over, also where that could not be written yet; None = there is none of this name."""
         return self.journal.jobs.get(job) or self.store.job(job)
 
+    def take_numbers(self, last: int) -> None:
+        """Give numbers up to this one to no new job."""
+        if last >= self.next_job:
+            self.next_job = last + 1
+            self.journal.note_entry([NUMBERED, last], self.now())
+
     def submit(self, asked: Submission) -> str:
         """Accept a job and return its name; the same user's same key again gives the same job."""
-        if asked.key:
-            known = self.journal.keys.get((asked.user, asked.key)) or self.store.job_of_key(asked.user, asked.key)
-            if known is not None:
-                return known
-        check_limits(self, asked.terms)
-        job = str(self.next_job)
-        terms = replace(asked.terms, job=job, user=asked.user, after=still_waited_for(self, asked.terms.after))
+        if (known := self._of_key(asked)) is not None:
+            return known
+        terms = self._terms(asked)
+        job = terms.job
         self.feed(terms)
         self.waiting.add(terms)
         self.next_job += 1
@@ -281,6 +292,22 @@ class Core:
         if asked.key:
             self.journal.put_key(asked.user, asked.key, job, self.orchestrator.now)
         return job
+
+    def check(self, asked: Submission) -> None:
+        """Raise InputError where `submit` would; nothing is accepted."""
+        if self._of_key(asked) is None:
+            check_terms(self.orchestrator, self._terms(asked))
+
+    def _of_key(self, asked: Submission) -> str | None:
+        if not asked.key:
+            return None
+        return self.journal.keys.get((asked.user, asked.key)) or self.store.job_of_key(asked.user, asked.key)
+
+    def _terms(self, asked: Submission) -> JobSubmitted:
+        """What the orchestrator is asked for; raises InputError where it cannot be accepted now."""
+        check_limits(self, asked.terms)
+        after = still_waited_for(self, asked.terms.after)
+        return replace(asked.terms, job=str(self.next_job), user=asked.user, after=after)
 
     def change(self, asked: JobChanged, labels: Mapping[str, str] | None) -> None:
         """Change what is asked of a job, and its labels (None = keep them): all of it, or nothing and an error.
@@ -343,4 +370,6 @@ class Core:
         self.version, self.returns = version, returns
         self.use(plan, cluster)
         self.usage.plan_changed(cluster, now)
+        for machine in sorted(self._machines() - cluster.machines.keys()):
+            self.feed(MachineSilent(machine))  # a new host starts nothing before its agent has reported
         return version

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PLAN_APPLIED = "PlanApplied"
 CLOSING = "Closing"
 LABELLED = "JobLabelled"
+NUMBERED = "JobNumbersTaken"
 """Kinds of entries that are no changes of the cluster."""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from fairhold.engines.agents.hub import Agents
@@ -13,23 +14,28 @@ from fairhold.engines.agents.launch import OwnAgent
 from fairhold.engines.agents.listening import check_path
 from fairhold.engines.agents.secret import the_secret
 from fairhold.engines.agents.settings import AgentSettings
+from fairhold.errors import InputError
 from fairhold.kernels._jit import prefer_compiled
 from fairhold.planio.document import read_text
 from fairhold.planio.plan import parse_plan
-from fairhold.runtime.clock import WallClock
+from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.numbering import rise_above
 from fairhold.runtime.live.place import check_own_host, make_state_directory
+from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.promises import PromisedLeases
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits
 from fairhold.store.directory import has_store
 from fairhold.store.opening import open_store
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from fairhold.model.plan import Plan
     from fairhold.model.spec import Spec
     from fairhold.ports import Clock, Store
 
@@ -49,6 +55,7 @@ class LiveSettings:
     launch    : whether the own machine's agent is started where none runs
     tasks     : how agents and what they run are treated
     keep      : how long what is over is kept
+    tell      : is given a line for people where the plan file is not simply what was in force and is
     """
 
     plan: Path | None
@@ -61,35 +68,54 @@ class LiveSettings:
     keep: Keep = field(default_factory=Keep)
     cycle_min_gap: int = 50_000
     cycle_max_interval: int = 1_000_000
+    tell: Callable[[str], None] = _LOG.info
 
 
 class Rising:
     """Instants that rise with every call, from above the last one that is on record.
 
-    Where the clock was set back since then, time goes on from that record, at the clock's pace: graces and cycles do
-    not wait until the clock has caught up.
+    Where the time of day is behind, because the clock was set back since that record or while this runs, time goes on
+    from there at half speed until the clock has caught up: an hour is made up for in two. So nothing waits for the
+    clock, and no instant is wrong for good. A clock that is set forward is noticed at the next start: time that jumps
+    would end graces that others still count.
+
+    clock : what time goes by; told: the time of day as it is set now. A given clock tells both
     """
 
-    def __init__(self, last: int, clock: Clock | None = None) -> None:
+    def __init__(self, last: int, clock: Clock | None = None, told: Callable[[], int] | None = None) -> None:
         self._clock = clock or WallClock()
+        self._told = told or (clock.now if clock else time_of_day)
+        self._read = self._clock.now()
+        self._instant = max(last, self._read)
         self._last = last
-        self._ahead = max(0, last - self._clock.now())
+        self._lock = Lock()
 
     def __call__(self) -> int:
         """The next instant."""
-        self._last = max(self._clock.now() + self._ahead, self._last + 1)
-        return self._last
+        with self._lock:
+            self._instant = self._last = max(self._passed(), self._last + 1)
+            return self._last
 
     def look(self) -> int:
         """The same time without a step: any thread may look, only one may take the next instant."""
-        return max(self._clock.now() + self._ahead, self._last)
+        with self._lock:
+            return max(self._passed(), self._last)
+
+    def _passed(self) -> int:
+        """Go on by the time since the last reading, or by half of it."""
+        read = self._clock.now()
+        passed = max(0, read - self._read)
+        self._read = read
+        # read last: a thread that is held up in between takes the time of day for later, never for set back
+        self._instant = min(self._instant + passed, max(self._told(), self._instant + (passed + 1) // 2))
+        return self._instant
 
 
 class Live:
     """A service that runs, without its HTTP side."""
 
-    def __init__(self, settings: LiveSettings) -> None:
-        """Open everything. Raises InputError where the plan, the store or the directory are at fault."""
+    def __init__(self, settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> None:
+        """Open everything; see `open_live`."""
         self.settings = settings
         directory = settings.directory
         check_path(directory)
@@ -104,7 +130,8 @@ class Live:
         self._rising = Rising(self.store.last_at)
         wakes: list[Callable[[], None]] = []
         try:
-            self.core = self._open_core(text, name)
+            listen()
+            self.core = self._open_core(text, name, plan)
             (directory / "jobs").mkdir(mode=0o700, exist_ok=True)
             self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
             self.hub = self._open_hub(lambda: wakes[0]() if wakes else None)
@@ -115,13 +142,13 @@ class Live:
         wakes.append(self.desk.wake)
         self.agent = self._own_agent()
         self.desk.start()
-        keeping = Housekeeping(self.store, directory / "jobs", self._is_needed, settings.keep)
-        self._caretaker = Caretaker(keeping, WallClock().now)
+        keeping = Housekeeping(self.store, directory / "jobs", self._live_of, settings.keep)
+        self._caretaker = Caretaker(keeping, WallClock().now, self.hub.answer_old)
         if settings.launch:
             self.agent.start()
 
-    def _open_core(self, text: str, name: str) -> Core:
-        settings = self.settings
+    def _open_core(self, text: str, name: str, plan: Plan | None) -> Core:
+        settings, before = self.settings, self.store.plan()
         core = Core(
             self.store,
             self._rising,
@@ -130,8 +157,14 @@ class Live:
             cycle_min_gap=settings.cycle_min_gap,
             cycle_max_interval=settings.cycle_max_interval,
         )
-        core.open(text, name, author())
+        try:
+            core.open(text, name, author())
+        except InputError as error:
+            raise not_now(error, name) from None
+        rise_above(core, settings.directory / "jobs")
         check_own_host(core.plan, settings.own)
+        if plan and (line := told_of(core, before, plan, name)):
+            settings.tell(line)
         if any(len(books.rows) >= MANY_ROWS for books in core.orchestrator.books.values()):
             prefer_compiled(MANY_ROWS)
         return core
@@ -148,9 +181,14 @@ class Live:
             address=settings.agents,
             awaited={name: each.spool for name, each in self.core.cluster.machines.items() if name},
             lease_before=self._leases.before,
-            settings=settings.tasks,
+            is_planned=self._is_planned,
+            settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
         )
+
+    def _is_planned(self, host: str) -> bool:
+        cluster = self.core.cluster
+        return any((group, host) in cluster.hosts for group in cluster.books)
 
     def _own_agent(self) -> OwnAgent:
         own = self.settings.own
@@ -168,9 +206,13 @@ class Live:
         assert spec is not None, "a spec is committed before its job starts"
         return spec
 
-    def _is_needed(self, job: str) -> bool:
-        """Whether a job is not over, or nobody can say, as something is not written yet."""
-        return job in self.core.cluster.jobs or bool(self.core.journal)
+    def _live_of(self, jobs: list[str]) -> set[str]:
+        """Those of some jobs that are not over, or whose end is not written yet; the desk knows, between two rounds."""
+
+        def live(core: Core) -> set[str]:
+            return {job for job in jobs if job in core.cluster.jobs or job in core.journal.jobs}
+
+        return self.desk.read(live).result()
 
     def _is_connected(self) -> bool:
         return any(machine.machine == "" and machine.is_connected for machine in self.hub.status())
@@ -201,6 +243,11 @@ def author() -> str:
         return str(os.getuid())
 
 
-def open_live(settings: LiveSettings) -> Live:
-    """Open a service; see `Live`."""
-    return Live(settings)
+def open_live(settings: LiveSettings, listen: Callable[[], object] = lambda: None) -> Live:
+    """Open a service.
+
+    listen : called when the store is this service's alone, and before a plan is put in force: where it raises, nothing
+             has changed
+    Raises InputError where the plan, the store or the directory are at fault, and what `listen` raises.
+    """
+    return Live(settings, listen)

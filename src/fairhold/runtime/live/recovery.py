@@ -14,7 +14,7 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.closings import Closing, Return
-from fairhold.runtime.live.journal import CLOSING, LABELLED, PLAN_APPLIED, change_of
+from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, change_of
 from fairhold.runtime.live.usage import USAGE_SPAN
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ def _take_up(core: Core, latest: int) -> None:
             _replay_closing(core, fields[1], fields[2])
             continue
         if fields[0] == LABELLED:  # labels stand in the spec
+            continue
+        if fields[0] == NUMBERED:
+            core.next_job = max(core.next_job, fields[1] + 1)
             continue
         if fields[0] == USAGE_SPAN:
             core.usage.replay_span(fields)

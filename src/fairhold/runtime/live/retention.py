@@ -8,11 +8,12 @@ from itertools import islice
 from threading import Event, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.ports import Retention, StoreError
+from fairhold.errors import FairholdError
+from fairhold.ports import Retention
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from fairhold.ports import Store
@@ -24,7 +25,9 @@ FOLDERS = 50
 """Folders that are looked at in one step."""
 _PAUSE = 0.02
 """Seconds between two steps, which belong to the commits of the desk."""
-_IDLE = 60.0
+_IDLE = 1.0
+"""Seconds after which agents that ask are answered."""
+_TROUBLED = 60.0
 _LOG = logging.getLogger("fairhold")
 
 
@@ -70,12 +73,14 @@ class Housekeeping:
     """Clears out store and outputs in steps that block a commit for some milliseconds at most; not the desk's work.
 
     directory : with a folder for the outputs of each job
-    is_live   : whether a job is not over, or its end not yet written; asked with its name, in the thread that calls
-                `step`
+    live_of   : those of some jobs that are not over, or whose end is not yet written; called in the thread that
+                calls `step` and `forgotten`
     """
 
-    def __init__(self, store: Store, directory: Path, is_live: Callable[[str], bool], keep: Keep | None = None) -> None:
-        self._store, self._directory, self._is_live = store, directory, is_live
+    def __init__(
+        self, store: Store, directory: Path, live_of: Callable[[list[str]], Collection[str]], keep: Keep | None = None
+    ) -> None:
+        self._store, self._directory, self._live_of = store, directory, live_of
         self.keep = keep or Keep()
         self.due = 0
         self._what: Retention | None = None
@@ -92,34 +97,45 @@ class Housekeeping:
             return True
         assert self._folders is not None
         some = list(islice(self._folders, FOLDERS))
-        for folder in some:
-            self._clear(folder, now)
+        old = [folder.name for folder in some if self._is_old(folder, now)]
+        for job in self.forgotten(old):
+            shutil.rmtree(self._directory / job, ignore_errors=True)  # what cannot be removed is tried again next time
         if len(some) == FOLDERS:
             return True
         self._what, self._folders, self.due = None, None, now + EVERY
         return False
 
-    def _clear(self, folder: Path, now: int) -> None:
-        """Remove the outputs of a job that is forgotten: not live, not in the store, and old enough to have been."""
-        name = folder.name
-        if not name.isdecimal() or folder.is_symlink() or not folder.is_dir():
-            return
+    def forgotten(self, jobs: list[str]) -> list[str]:
+        """Those of some jobs that are not live and not in the store."""
+        live = self._live_of(jobs) if jobs else ()
+        return [job for job in jobs if job not in live and self._store.job(job) is None]
+
+    def _is_old(self, folder: Path, now: int) -> bool:
+        """Whether a folder is one of a job, and old enough for that to be forgotten."""
+        if not folder.name.isdecimal() or folder.is_symlink() or not folder.is_dir():
+            return False
         try:
-            touched = folder.stat().st_mtime_ns // 1000
+            return folder.stat().st_mtime_ns // 1000 < now - self.keep.jobs
         except FileNotFoundError:
-            return
-        if touched < now - self.keep.jobs and not self._is_live(name) and self._store.job(name) is None:
-            shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed is tried again next time
+            return False
 
 
 class Caretaker:
     """Does the housekeeping of a service, in a thread of its own, until it is closed.
 
-    now : the clock; called in that thread
+    now    : the clock
+    others : lets the agents of other machines know what is forgotten; is given the way to find that out
+
+    Both are called in that thread.
     """
 
-    def __init__(self, keeping: Housekeeping, now: Callable[[], int]) -> None:
-        self._keeping, self._now = keeping, now
+    def __init__(
+        self,
+        keeping: Housekeeping,
+        now: Callable[[], int],
+        others: Callable[[Callable[[list[str]], list[str]]], None] = lambda _: None,
+    ) -> None:
+        self._keeping, self._now, self._others = keeping, now, others
         self._closed = Event()
         self._thread = Thread(target=self._run, name="caretaker", daemon=True)
         self._thread.start()
@@ -133,7 +149,10 @@ class Caretaker:
         pause = _PAUSE
         while not self._closed.wait(pause):
             try:
-                pause = _PAUSE if self._keeping.step(self._now()) else _IDLE
-            except (StoreError, OSError) as error:  # what is old stays a while longer
+                pause = _PAUSE
+                if not self._keeping.step(self._now()):
+                    self._others(self._keeping.forgotten)
+                    pause = _IDLE
+            except (FairholdError, OSError) as error:  # what is old stays a while longer
                 _LOG.warning("what is old cannot be cleared out: %s", error)
-                pause = _IDLE
+                pause = _TROUBLED

@@ -31,7 +31,9 @@ class Submission(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How much is accepted.
+    """How much is accepted; `fairhold serve --limit NAME=N` sets each.
+
+    One leaf alone cannot reach `waiting`: whoever fills his own leaf keeps nobody else out.
 
     waiting, waiting_in_leaf : tasks that wait, in all and of one leaf
     jobs   : that are not over
@@ -39,9 +41,14 @@ class Limits(NamedTuple):
     """
 
     waiting: int = 100_000_000
-    waiting_in_leaf: int = 100_000_000
+    waiting_in_leaf: int = 10_000_000
     jobs: int = 1_000_000
     tasks: int = 10_000_000
+
+
+def raised(limit: str) -> str:
+    """How a limit is made higher, as the end of a sentence for people."""
+    return f"have the service started with a higher one: `fairhold serve --limit {limit}=N`"
 
 
 def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
@@ -116,7 +123,7 @@ def check_limits(core: Core, terms: JobSubmitted) -> None:
     """Raise InputError where a job goes beyond a limit: `too-large`, or `too-many` where it may be taken later."""
     if terms.count > core.limits.tasks:
         what = f"the limit `tasks` of one job is {core.limits.tasks}, and this one has {terms.count}"
-        raise InputError([Fault("too-large", what, "submit several smaller jobs")])
+        raise InputError([Fault("too-large", what, f"submit several smaller jobs, or {raised('tasks')}")])
     if len(core.orchestrator.jobs) >= core.limits.jobs:
         raise _too_many("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1)
     core.waiting.check(core, terms)
@@ -124,4 +131,4 @@ def check_limits(core: Core, terms: JobSubmitted) -> None:
 
 def _too_many(name: str, limit: int, value: int) -> InputError:
     what = f"the limit `{name}` is {limit}, and this would make {value}"
-    return InputError([Fault("too-many", what, "wait until some are over, or ask for a higher limit")])
+    return InputError([Fault("too-many", what, f"wait until some are over, or {raised(name)}")])

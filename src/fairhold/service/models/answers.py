@@ -257,7 +257,7 @@ class Host(Answer):
     host: str
     machine: str
     resource_groups: dict[str, int]
-    state: Literal["up", "down", "closed", "draining", "silent"]
+    state: Literal["up", "down", "closed", "draining", "silent", "unknown"]
     reason: str | None
     connected: bool
     running: int
@@ -267,6 +267,7 @@ class Host(Answer):
     closing: bool = Field(description="It closes at an instant that was planned.")
     close_at: Instant | None = Field(description="That instant.")
     open_at: Instant | None = Field(description="When it opens by itself; null: when somebody opens it.")
+    empty_by: Instant | None = Field(description="The latest deadline of what is to leave it; null: nothing is.")
 
 
 class Hosts(Answer):

@@ -36,7 +36,9 @@ class JobRow(Answer):
     resource_group: str
     user: str
     state: Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
-    reason: str | None = Field(description="Why it waits; null: it does not, or was accepted just now.")
+    reason: str | None = Field(
+        description="Why it waits, or never could start. Null in the answer to a submit: a cycle has to say."
+    )
     text: str
     priority: int
     units: int
@@ -58,6 +60,14 @@ class Job(JobRow):
     directory: str | None
     time_limit: float | None = Field(description="Seconds; null: none.")
     memory: int | None = Field(description="Bytes; null: as much as there is.")
+
+
+class Accepted(Answer):
+    """What a job would ask for that would be accepted."""
+
+    resource_group: str
+    tasks: int
+    units: int
 
 
 class Jobs(Answer):
@@ -111,7 +121,8 @@ class LeafNumbers(Answer):
     allocated: int
     demand: int
     limit: int | None
-    owned: int
+    owned: int = Field(description="Whole slots of those that there are now.")
+    owned_in_plan: int
 
 
 class Bound(Answer):

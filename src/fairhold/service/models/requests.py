@@ -15,6 +15,7 @@ from fairhold.service.fields import (
     Instant,
     JobName,
     Label,
+    Memory,
     Plain,
     Positive,
     Priority,
@@ -51,12 +52,12 @@ class SubmitBody(Body):
     )
     resource_group: GroupName | None = Field(None, description="May be left out where the plan shares only one.")
     name: Shown = ""
-    count: Positive = Field(1, description="Tasks.")
+    count: Annotated[int, Field(ge=1)] = Field(1, description="Tasks; at most as many as the limit `tasks` says.")
     units: Positive = Field(1, description="Slots that each task needs, all at once.")
     throttle: Whole = Field(0, description="How many of its tasks may run at once; 0 = any number.")
     priority: Priority = 0
     time_limit: Duration = Field(0, description="Of an attempt; 0 = none.")
-    memory: Whole = Field(0, description="Bytes that an attempt may use; 0 = as much as there is.")
+    memory: Memory = Field(0, description="Bytes that an attempt may use; 0 = as much as there is.")
     environment: dict[Variable, Plain] = Field(default_factory=dict, description="The whole environment.")
     directory: Directory = "/"
     stdin: Stdin = b""
@@ -118,17 +119,20 @@ class RevertBody(Body):
 class CloseBody(Body):
     """Why a host starts nothing more."""
 
-    reason: Shown
+    reason: Annotated[Shown, Field(min_length=1)] | None = Field(
+        None, description="For people. Left out with `drain`, the reason for which it is closed already is kept."
+    )
     drain: bool = Field(default=False, description="Also take back what runs there, with the grace of its holders.")
     at: Instant | None = Field(None, description="From when on; now where left out.")
     until: Instant | None = Field(None, description="When it is opened again; by hand where left out.")
+    by: Instant | None = Field(None, description="With `drain`: at that instant what still runs there is stopped.")
 
 
 class PauseBody(Body):
-    """What a resource group stops doing, or does again; both where neither is named."""
+    """What a resource group stops doing, or does again: what is true; both where neither is named."""
 
-    grants: bool = False
-    reclaims: bool = False
+    grants: bool | None = None
+    reclaims: bool | None = None
 
 
 class StopBody(Body):

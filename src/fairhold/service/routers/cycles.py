@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.meant import suggestion
 from fairhold.runtime.live.views import cycles as view
 from fairhold.runtime.live.views.allocations import allocations_document
 from fairhold.service.context import ServiceOf
@@ -55,6 +56,7 @@ async def list_allocations(
 
 def _require_known(core: Core, consumer: str, host: str) -> None:
     if consumer and (consumer.rstrip("/") or "/") not in core.plan.tree.rows:
-        raise refused("unknown-consumer", f"there is no consumer `{consumer}`", "`fairhold top` shows them")
+        mend = suggestion(core.plan.tree, consumer) or "`fairhold top` shows them"
+        raise refused("unknown-consumer", f"there is no consumer `{consumer}`", mend)
     if host not in {"", "-"} and all(host != name for _, name in core.cluster.hosts):
         raise refused("unknown-host", f"there is no host `{host}`", "`fairhold hosts` shows them")

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from fairhold.runtime.live.submitting import raised
 from fairhold.service import streams
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import MOST
@@ -37,6 +38,7 @@ async def list_events(
         after = service.news.last
     await asyncio.to_thread(streams.check_place, service.store, after)
     if service.news.streams >= service.settings.limits.streams:
-        raise refused("too-many", f"the limit `streams` is {service.settings.limits.streams}", "try again later")
+        what = f"the limit `streams` is {service.settings.limits.streams}"
+        raise refused("too-many", what, f"try again later, or {raised('streams')}")
     pieces = service.news.counted(streams.stream(service.store, service.news, after, service.settings.beat))
     return StreamingResponse(pieces, media_type=STREAM, headers=_HEADERS)

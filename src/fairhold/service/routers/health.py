@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from fairhold import __version__
+from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import Service, ServiceOf
 from fairhold.service.metrics import exposition, numbers
 from fairhold.service.models import answers
@@ -14,7 +15,7 @@ from fairhold.service.models.requests import StopBody
 from fairhold.service.problems import refused
 from fairhold.units import format_instant
 
-router = APIRouter(tags=["service"])
+router = APIRouter(tags=["service"], route_class=ReadingRoute)
 _EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 

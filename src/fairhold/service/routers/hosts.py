@@ -8,12 +8,13 @@ from fastapi.responses import JSONResponse
 from fairhold.orchestrator.events import GroupPaused
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.views import hosts as view
+from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import ServiceOf
 from fairhold.service.models import answers
 from fairhold.service.models.requests import CloseBody, PauseBody
 from fairhold.service.problems import refused
 
-router = APIRouter(tags=["hosts"])
+router = APIRouter(tags=["hosts"], route_class=ReadingRoute)
 OWN = "-"
 """How the service's own machine is addressed."""
 
@@ -23,8 +24,11 @@ def _machine(core: Core, host: str) -> str:
 
 
 async def _pause(service: ServiceOf, group: str, body: PauseBody | None, *, to: bool) -> Response:
-    """Set what is named, or both, to paused or not."""
-    both = body is None or not (body.grants or body.reclaims)
+    """Set what is true in the body, or both where it names neither, to paused or not."""
+    both = body is None or (body.grants is None and body.reclaims is None)
+    if not both and body is not None and not (body.grants or body.reclaims):
+        what = "neither `grants` nor `reclaims` is true, so that nothing would change"
+        raise refused("out-of-range", what, "write `true` for one of them, or name neither for both")
 
     def pause(core: Core) -> tuple[bool, bool]:
         if group not in core.cluster.books:
@@ -70,7 +74,12 @@ async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response
     def close(core: Core) -> None:
         if body.until is not None and body.until <= (body.at or core.now()):
             raise refused("out-of-range", "`until` is not after the closing", "give a later instant")
-        core.close_machine(_machine(core, host), body.reason, drain=body.drain, at=body.at or 0, until=body.until or 0)
+        if body.by is not None and (not body.drain or body.by < (body.at or core.now())):
+            raise refused("out-of-range", "`by` is before the closing, or nothing is drained", "give a later instant")
+        machine = _machine(core, host)
+        reason = body.reason or _reason(core, machine, drain=body.drain)
+        times = {"at": body.at or 0, "until": body.until or 0, "by": body.by or 0}
+        core.close_machine(machine, reason, drain=body.drain, **times)
 
     await service.write(close)
     queued = _queued(service)
@@ -83,6 +92,15 @@ async def open_host(service: ServiceOf, host: str) -> Response:
     await service.write(lambda core: core.open_machine(_machine(core, host)))
     queued = _queued(service)
     return JSONResponse(await service.read(lambda core: _host(core, host, queued)))
+
+
+def _reason(core: Core, machine: str, *, drain: bool) -> str:
+    """Why a host is closed where nobody says it now: as it was said before."""
+    if not drain:
+        raise refused("missing-key", "`reason` is missing", "say why the host is closed; everybody sees it")
+    record, planned = core.cluster.machines.get(machine), core.closings.get(machine)
+    said = record.shut if record and not record.try_at else ""
+    return said or (planned.reason if planned else "") or "drained"
 
 
 def _queued(service: ServiceOf) -> dict[str, int]:

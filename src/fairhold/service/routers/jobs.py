@@ -6,20 +6,23 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
+from fairhold.errors import InputError
 from fairhold.orchestrator.events import Event, JobCancelled, JobChanged, JobHeld, JobReleased, JobRequeued
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Freeing
+from fairhold.runtime.live.meant import better
 from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.tasks import tasks_page
+from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
 from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
-from fairhold.service.submitting import submit
+from fairhold.service.submitting import check, submit
 
-router = APIRouter(prefix="/jobs", tags=["jobs"])
+router = APIRouter(prefix="/jobs", tags=["jobs"], route_class=ReadingRoute)
 OVER = frozenset({"done", "failed", "cancelled"})
 LONGEST_WAIT = 60
 State = Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
@@ -48,6 +51,14 @@ async def submit_job(service: ServiceOf, caller: CallerOf, body: SubmitBody, key
     name, document = await service.write(lambda core: submit(core, body, user, key or ""))
     status = 200 if document is None else 201
     return JSONResponse(document or await _document(service, name), status, {"Location": f"/v1/jobs/{name}"})
+
+
+@router.post("/check", response_model=answers.Accepted)
+async def check_job_terms(service: ServiceOf, caller: CallerOf, body: SubmitBody, key: Key = None) -> Response:
+    """Whether a job would be accepted now, by itself; nothing is submitted."""
+    check_job(body, service.settings.limits)
+    user = body.user or caller.user
+    return JSONResponse(await service.read(lambda core: check(core, body, user, key or "")))
 
 
 @router.get("", response_model=answers.Jobs)
@@ -130,7 +141,10 @@ async def change_job(service: ServiceOf, job: str, body: ChangeBody) -> Response
 
     def change(core: Core) -> None:
         _require_active(core, job)
-        core.change(JobChanged(job, body.priority, body.consumer or ""), labels)
+        try:
+            core.change(JobChanged(job, body.priority, body.consumer or ""), labels)
+        except InputError as error:
+            raise better(error, core.plan.tree, body.consumer or "") from None
 
     await service.write(change)
     return JSONResponse(await _document(service, job))

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 
 from fairhold.ports import PlanVersion
 from fairhold.runtime.live.core import Core
+from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
 from fairhold.service.fields import MOST
 from fairhold.service.limits import check_plan
@@ -23,7 +24,7 @@ from fairhold.service.planning import (
 )
 from fairhold.service.problems import refused
 
-router = APIRouter(prefix="/plan", tags=["plan"])
+router = APIRouter(prefix="/plan", tags=["plan"], route_class=ReadingRoute)
 IfMatch = Annotated[str | None, Header(description='`"VERSION"` of the plan that the change was made from.')]
 
 

@@ -24,7 +24,7 @@ def allocations_document(core: Core, consumer: str = "", host: str = "") -> Docu
         path = consumer_of(attempt.job, core.cluster)
         if above and not f"{path}/".startswith(f"{above}/"):
             continue
-        notice = attempt.notice
+        notice = attempt.told
         rows += [
             {
                 "attempt": attempt.name,

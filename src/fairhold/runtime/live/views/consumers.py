@@ -13,6 +13,7 @@ from fairhold.ledger.books import Books
 from fairhold.ledger.tables import NOBODY
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.live.meant import suggestion
 from fairhold.runtime.live.views.prospect import prospect
 from fairhold.units import UNLIMITED
 
@@ -127,7 +128,8 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
         what = f"no policy shares the resource group `{resource_group}`"
         raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(groups)}")])
     if consumer not in plan.tree.rows:
-        raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", "name one of the plan")])
+        mend = suggestion(plan.tree, consumer) or "name one of the plan"
+        raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", mend)])
     found = [
         (explain(plan, prospect(core, group).result, consumer, what_if=False), _for_quotas(books))
         for group, books in groups.items()

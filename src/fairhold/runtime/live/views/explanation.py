@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain.derivation import RULE_OF, derive_standing
@@ -10,7 +11,7 @@ from fairhold.runtime.lending import owned_now
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
 from fairhold.runtime.live.views.prospect import Coming, prospect
-from fairhold.runtime.live.views.waiting import place_of, reason_of
+from fairhold.runtime.live.views.waiting import place_of, reason_of, why_never_ready
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def job_explanation(core: Core, name: str) -> Document | None:
         done = core.finished(name)
         if done is None:
             return None
-        over: Document = {"job": name, "state": done.state, "reason": None, "text": f"it is over: {done.state}"}
+        why = why_never_ready(json.loads(done.summary))
+        text = why.text if why else f"it is over: {done.state}"
+        over: Document = {"job": name, "state": done.state, "reason": why.code if why else None, "text": text}
         empty: Document = {"place": None, "leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
         return over | empty | {"reclaims": list(_reclaims(core.store, name))}
     look, reason = prospect(core, job.resource_group), reason_of(core, job)
@@ -68,6 +71,7 @@ def _leaf(look: Prospect, leaf: int) -> Document:
         "demand": result.snapshot.demand[leaf],
         "limit": None if limit >= UNLIMITED else limit,
         "owned": owned_now(rows, leaf, result.snapshot.slots),
+        "owned_in_plan": rows.plan.owned[leaf],
     }
 
 

@@ -12,7 +12,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.jobs import state_of as end_of
 from fairhold.ports import Filter
 from fairhold.runtime.live.archive import consumer_of, counts
-from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.runtime.live.views.waiting import reason_of, why_never_ready
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
@@ -171,6 +171,7 @@ def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
 
 def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
     summary = json.loads(job.summary)
+    reason = why_never_ready(summary)
     spec = core.specs.of(job.job) if is_whole else None
     return (
         {
@@ -180,8 +181,8 @@ def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
             "resource_group": summary.get("resource_group", ""),
             "user": job.user,
             "state": job.state,
-            "reason": None,
-            "text": "",
+            "reason": reason.code if reason else None,
+            "text": reason.text if reason else "",
             "priority": summary.get("priority", 0),
             "units": summary.get("units", 1),
             "tasks": {name: summary.get(name, 0) for name in COUNTS},

@@ -135,7 +135,7 @@ def live_state(attempt: Attempt) -> str:
 
 def live_attempt(attempt: Attempt) -> Document:
     """An attempt that holds its units."""
-    notice = attempt.notice
+    notice = attempt.told
     return {
         "attempt": attempt.name,
         "number": attempt.number,

@@ -8,6 +8,8 @@ from fairhold.runtime.live.views.prospect import prospect
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
@@ -20,7 +22,8 @@ MOST_NAMES = 3
 class Reason(NamedTuple):
     """Why a job waits.
 
-    code  : held, dependency, backoff, throttle, paused, soon, no_host, behind, limit, reclaiming, gang or quota
+    code  : held, dependency, backoff, throttle, paused, soon, no_host, behind, limit, reclaiming, gang or quota;
+        never_ready, of a job that is over
     facts : the numbers that the sentence is made of
     """
 
@@ -33,8 +36,13 @@ def reason_of(core: Core, job: JobRecord) -> Reason | None:
     """Why tasks of a job wait; None where none does."""
     if job.is_cancelled or not (job.waiting or job.delays):
         return None
+    return reason_without_cycle(core, job) or _in_leaf(prospect(core, job.resource_group), job)
+
+
+def reason_without_cycle(core: Core, job: JobRecord) -> Reason | None:
+    """Why tasks of a job that has some wait, where no cycle has to be tried for it; None where one has to."""
     if job.startable:
-        return _paused(core, job) or _in_leaf(prospect(core, job.resource_group), job)
+        return _paused(core, job)
     if job.hold is not None:
         said = f": {job.hold}" if job.hold else ""
         return Reason("held", f"it is held{said}; `fairhold release {job.name}` lets it go on", {"hold": job.hold})
@@ -47,6 +55,18 @@ def reason_of(core: Core, job: JobRecord) -> Reason | None:
     at = min(job.delays.values())
     text = f"{_tasks(len(job.delays))} failed and will be tried again, the first at {format_instant(at)}"
     return Reason("backoff", text, {"at": at, "tasks": len(job.delays)})
+
+
+def why_never_ready(summary: Mapping[str, Any]) -> Reason | None:
+    """Why a job that is over could never start, by what is kept of it; None where that is not why it ended."""
+    found = summary.get("never_ready")
+    if found is None:
+        return None
+    ended, wish = {
+        "done": ("is done", "failure"),
+        "failed": ("failed", "success"),
+    }.get(found["state"], ("was cancelled", "success"))
+    return Reason("never_ready", f"job {found['job']} {ended}, and it waited for its {wish}", found)
 
 
 def _paused(core: Core, job: JobRecord) -> Reason | None:

@@ -1,0 +1,95 @@
+"""An agent on a disk without room."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.agent import main
+from fairhold.agent.agent import Agent
+from fairhold.agent.link import Address
+from fairhold.agent.spool import Spool
+from tests.agent.service import SECRET, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NO_ROOM = "there is no room to write to"
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A small disk on which a file `fill` takes all the room."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_an_agent_waits_for_room_to_start(full_disk: Path) -> None:
+    service = Service(full_disk / "s")
+    fill = full_disk / "fill"
+    try:
+        with pytest.raises(OSError, match="No space"):
+            fill.write_bytes(b"x" * 80_000)
+        agent = service.launch()
+        assert agent.stderr is not None
+        line = agent.stderr.readline().decode()
+        assert NO_ROOM in line
+        assert str(service.state) in line
+        time.sleep(1.2)  # another look
+        assert agent.poll() is None
+        fill.unlink()
+        assert service.accept()["attempts"] == []
+        assert service.run(1, "true")["reason"] == "finished"
+    finally:
+        service.close()
+    assert service.words == ""
+
+
+def test_what_fails_for_room_is_done_when_there_is_some(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(main, "_LOOK", 0.0)
+    answers: list[object] = [OSError(errno.ENOSPC, ""), OSError(errno.EDQUOT, ""), "done"]
+
+    def action() -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    assert main._Room("/there").wait(action) == "done"
+    assert capfd.readouterr().err.splitlines() == [
+        f"fairhold agent: {NO_ROOM} /there; the agent starts as soon as there is"
+    ]
+    answers.append(PermissionError(errno.EACCES, "no"))
+    with pytest.raises(PermissionError):
+        main._Room("/there").wait(action)
+
+
+def test_a_first_lease_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = Spool(str(tmp_path / "spool"))
+    made = Agent(str(tmp_path), spool, Address("unix:/no"), SECRET, host="h", slots=1, base="")
+    made._length = 600.0
+
+    def full(_: float) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(spool, "write_lease", full)
+        made._extend(100.0)
+        assert made._attempts.lease == 0.0
+    made._extend(100.0)
+    assert made._attempts.lease == spool.lease() == 700.0

@@ -1,0 +1,65 @@
+"""What `serve` says when it listens, and when it does not come to that."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.cli.live.serving import _say_ready
+from fairhold.runtime.live.opening import LiveSettings
+from fairhold.service.settings import ServiceSettings
+from tests.cli.live.served import LONGEST, ME, PLAN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_service_that_is_refused_does_not_say_how_to_use_it(tmp_path: Path) -> None:
+    (tmp_path / "current").write_text(json.dumps({"token_file": "/elsewhere/token", "pid": os.getpid()}))
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    command = [*ME, "serve", str(tmp_path / "plan.yaml"), "--state", str(tmp_path / "own"), "--listen", "0.0.0.0"]
+    environment = os.environ | {"FAIRHOLD_STATE": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "[tls-needed]" in done.stderr
+
+
+def test_a_limit_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    command = [*ME, "serve", str(tmp_path / "plan.yaml"), "--state", str(tmp_path / "own"), "--limit", "waitings=5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there are waiting, waiting_in_leaf, jobs, tasks, head, body" in done.stderr
+
+
+def ready(directory: Path, agents: tuple[str, int] | None, *, is_alone: bool) -> None:
+    pointers = (directory / "current",) if is_alone else ()
+    _say_ready(
+        "http://here", LiveSettings(None, directory, agents=agents), ServiceSettings(directory, pointers=pointers)
+    )
+
+
+@pytest.mark.parametrize("agents", [None, ("127.0.0.1", 7879), ("::1", 7879), ("localhost", 7879)])
+def test_a_service_that_listens_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], agents: tuple[str, int] | None
+) -> None:
+    ready(tmp_path, agents, is_alone=True)
+    assert tuple(capsys.readouterr()) == (f"listening at http://here, state in {tmp_path}\n", "")
+    ready(tmp_path, agents, is_alone=False)
+    said = capsys.readouterr().out.splitlines()
+    assert said[1] == f"another service runs here; use this one with --service unix:{tmp_path / 'api.sock'}"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.1", "node7"])
+def test_it_warns_that_agents_of_other_machines_are_heard_in_clear_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], host: str
+) -> None:
+    ready(tmp_path, (host, 7879), is_alone=True)
+    warning = capsys.readouterr().err
+    assert warning.startswith(f"warning: agents may connect at {host}:7879; ")
+    assert "not encrypted" in warning
+    assert warning.count("\n") == 1
