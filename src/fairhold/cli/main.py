@@ -69,6 +69,8 @@ def _call() -> int:
         status = error.exit_code
     except click.Abort:
         status = _INTERRUPTED
+    except OutputError:
+        raise
     except OSError as error:  # of a directory or file of the machine that is in nobody's hands but the user's
         tell(str(_unusable(error)))
         status = _FAILED
