@@ -91,13 +91,21 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     balance.run(compiled, tree, have, True, flat, zeros(rows))  # noqa: FBT003
     places = (place_in_path(tree), sizes(tree))
     divide_flat.run(compiled, tree, *places, have, lost, -1, flat, zeros(rows), zeros(rows), line)
+    reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
+    return [demand, *need, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
+
+
+def divided_by_ratio(
+    tree: TreeColumns, plan: PlanColumns, slots: int, demand: array[int], *, compiled: bool
+) -> tuple[array[int], array[int]]:
+    """Needs and quotas by share ratio."""
+    rows = len(tree.parent)
     ratio = array("q", [each % 4 for each in plan.owned])
     shared, wants, by_ratio = zeros(rows), zeros(rows), zeros(rows)
     needs_by_ratio.run(compiled, tree, ratio, plan.limit, demand, wants)
     by_ratio[0] = slots
     share_by_ratio.run(compiled, tree, ratio, shared, wants, zeros(rows), by_ratio)
-    reclaimed = (*books, *flat, wants, by_ratio)
-    return [demand, *need, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
+    return wants, by_ratio
 
 
 @pytest.mark.parametrize("evenly", [False, True], ids=["default", "even"])

@@ -14,6 +14,7 @@ from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.model.job import Job
 from fairhold.planio.jobs import read_jobs
 from fairhold.planio.plan import read_plan
+from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.terms import TERM_KEYS
 from fairhold.runtime.lines import PlainView
 from fairhold.runtime.loop import Ending
@@ -90,10 +91,14 @@ def _refuse_of_service(jobs: Sequence[Job], path: Path) -> None:
         )
         for at, job in enumerate(jobs)
         for key in _OF_SERVICE
-        if getattr(job, key) != getattr(plain, key)
+        if _term(job, key) != _term(plain, key)
     ]
     if faults:
         raise InputError(faults)
+
+
+def _term(job: Job, key: str) -> object:
+    return getattr(job.siting if key in SITING_KEYS else job, key)
 
 
 def _refuse_max_run_time(plan: Plan, path: Path) -> None:

@@ -10,7 +10,7 @@ from fairhold.cycle.verify.rooms import never_on_hosts
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from fairhold.cycle.verify.books import Books
     from fairhold.cycle.verify.sheet import Sheet
@@ -42,9 +42,11 @@ def without_budgets(
 
     owners : paths under `ownership`: what they own stays theirs to lend
     """
-    found = {}
-    for path, settings in of.items():
-        then = {spent[above] for above in _chain(path) if above in spent}
+    found: dict[str, ConsumerSettings] = {}
+    said: dict[str, frozenset[str]] = {}
+    for path, settings in of.items():  # whoever is above comes first
+        then = said.get(_above(path), frozenset()) | ({spent[path]} if path in spent else frozenset())
+        said[path] = then
         if "borrow_only" in then and path not in owners:
             found[path] = replace(settings, owned=0, reserved=0)
         elif {"borrow_only", "wait"} & then:
@@ -56,17 +58,15 @@ def without_budgets(
 
 def user_limits(of: Mapping[str, ConsumerSettings]) -> dict[str, int]:
     """Path → the most that one user may hold in a leaf: what the nearest consumer on the way up states."""
-    found = {}
-    for path in of:
-        stated = (each.user_limit for above in _chain(path) if (each := of[above]).user_limit is not None)
-        found[path] = next(stated, UNLIMITED)
+    found: dict[str, int] = {}
+    for path, settings in of.items():  # whoever is above comes first
+        own = settings.user_limit
+        found[path] = found.get(_above(path), UNLIMITED) if own is None else own
     return found
 
 
-def _chain(path: str) -> Iterator[str]:
-    while path != "/":
-        yield path
-        path = path.rpartition("/")[0] or "/"
+def _above(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
 
 
 def is_under(sheet: Sheet, leaf: str, then: str) -> bool:
