@@ -24,18 +24,19 @@ BODY = json.dumps(["Event", "x" * 300])
 def fill(store: Store) -> tuple[list[tuple[int, int, int]], int]:
     """Write until there was no room three times; what the store had then, and how many writes were tried."""
     fulls: list[tuple[int, int, int]] = []
-    counted = 0
+    counted = written = 0
     while len(fulls) < 3:
         counted += 1
         try:
             with store.transaction() as batch:
                 for _ in range(20):
                     batch.append(counted, BODY)
-                batch.put_meta("counted", str(counted))
+                batch.put_meta("written", str(written + 1))
                 batch.put_spec(str(counted), BODY)
+            written += 1  # there may be some room again
         except StoreFull:
             last = store.last
-            fulls.append((last, len(store.entries(0, limit=10**6)), int(store.meta()["counted"]) * 20))
+            fulls.append((last, len(store.entries(0, limit=10**6)), int(store.meta()["written"]) * 20))
     return fulls, counted
 
 
