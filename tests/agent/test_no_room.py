@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from fairhold.agent.agent import Agent
 from fairhold.agent.link import Address
 from fairhold.agent.spool import Spool
 from tests.agent.service import SECRET, Service
+from tests.places import disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,15 +26,8 @@ NO_ROOM = "there is no room to write to"
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A small disk on which a file `fill` takes all the room."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
+    with disk(tmp_path / "disk", "64k") as place:
         yield place
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_an_agent_waits_for_room_to_start(full_disk: Path) -> None:

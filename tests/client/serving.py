@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.client.fake import TOKEN, Document, Fake, Problem, fault
 
 if TYPE_CHECKING:
@@ -109,3 +111,13 @@ def running(folder: Path, fake: Fake | None = None, *, port: int = 0) -> Iterato
 def cuts_of(where: str) -> list[str]:
     """A connection that breaks three times and then holds."""
     return [where] * 3
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
+    """A service that runs here, and nothing in the environment that names another."""
+    for name in ("FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path))
+    with running(tmp_path) as found:
+        yield found

@@ -22,22 +22,13 @@ from fairhold.client.synchronous import Client
 from fairhold.errors import ArgumentError, UsageError
 from tests.client.fake import TOKEN, Fake, Problem, fault
 from tests.client.serving import cuts_of, running
+from tests.client.serving import fake as fake  # noqa: PLC0414 - a fixture
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from fairhold.client.answers import Job
     from fairhold.client.typed import After
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
-    for name in ("FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path))
-    with running(tmp_path) as found:
-        yield found
 
 
 def test_a_job_is_submitted_waited_for_and_its_results_are_read(fake: Fake) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.faults.house import House
+from tests.places import disk
 from tests.places import tmp_path as tmp_path  # noqa: PLC0414 - a fixture of this folder
 
 if TYPE_CHECKING:
@@ -38,3 +39,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield made.serve()
     finally:
         made.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 24 MB."""
+    with disk(tmp_path / "disk", "24m") as place:
+        yield place

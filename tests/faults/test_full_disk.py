@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING
-
-import pytest
 
 from fairhold.client.errors import ServiceError
 from tests.faults.house import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.faults.house import House
@@ -21,20 +18,6 @@ if TYPE_CHECKING:
     Open = Callable[..., House]
 
 FILL = "dd if=/dev/zero of=fill bs=1M; while [ -e fill ]; do sleep 0.1; done"
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 24 MB, where the system lets us mount one."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "none", str(place)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def in_trouble(house: House) -> bool:

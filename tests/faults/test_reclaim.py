@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from fairhold.client.errors import ServiceError
 from tests.faults.house import lives, plan, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from fairhold.client.answers import Job
@@ -127,20 +125,6 @@ def test_a_notice_that_is_withdrawn_leaves_the_task_alone(open_house: Open) -> N
     done = house.client.wait(job, 20)
     assert (done.state, done.tasks["reclaimed"]) == ("done", 0), house.client.tasks(job)
     assert all(len(house.attempts(job, task)) == 1 for task in range(4))
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 24 MB, where the system lets us mount one."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "none", str(place)]
-    if subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_a_task_that_fills_the_disk_stops_new_work_until_there_is_room(small_disk: Path, open_house: Open) -> None:

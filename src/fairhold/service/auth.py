@@ -7,12 +7,12 @@ import pwd
 import re
 import secrets
 import socket
-import stat
 import struct
-from contextlib import suppress
+from functools import partial
 from hmac import compare_digest
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.engines.private import drafted, read_private
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -130,45 +130,14 @@ def the_token(directory: Path) -> str:
     token = _read_token(path) if os.path.lexists(path) else b""
     if not _HARD_TO_GUESS.fullmatch(token):
         token = secrets.token_urlsafe(32).encode()
-        _write_token(path, token)
+        with drafted(path, token + b"\n") as draft:
+            draft.replace(path)
     return token.decode()
 
 
-def _write_token(path: Path, token: bytes) -> None:
-    """Write it whole or not at all."""
-    draft = path.with_name(f".{TOKEN}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(token + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
-
-
 def _read_token(path: Path) -> bytes:
-    """The content of a file that is ours alone; asked of the open file, so that no other takes its place meanwhile."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if path.is_symlink():
-            raise _unusable(path, "is a link", "remove it; a new one is made") from error
-        raise
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _unusable(path, "is no file", "remove it; a new one is made")
-        if status.st_uid != os.geteuid():
-            raise _unusable(path, "belongs to another user", "run as its owner, or remove it; a new one is made")
-        if status.st_mode & 0o077:
-            mend = f"remove it, as others may know it; a new one is made. Or run: chmod 600 {path}"
-            raise _unusable(path, "can be read or written by others", mend)
-        return os.read(descriptor, _LONGEST_TOKEN).strip()
-    finally:
-        os.close(descriptor)
+    mend = f"remove it, as others may know it; a new one is made. Or run: chmod 600 {path}"
+    return read_private(path, _LONGEST_TOKEN, partial(_unusable, path), mend_mode=mend).strip()
 
 
 def _unusable(path: Path, why: str, mend: str) -> InputError:

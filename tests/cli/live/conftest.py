@@ -6,14 +6,11 @@ import pytest
 
 import fairhold
 from tests.cli.live.served import Served, until
-from tests.client.serving import running
+from tests.client.serving import fake as fake  # noqa: PLC0414 - a fixture of this folder
 from tests.places import tmp_path as tmp_path  # noqa: PLC0414 - a fixture of this folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.client.fake import Fake
 
 
 @pytest.fixture(scope="session")
@@ -31,12 +28,3 @@ def live(served: Served) -> Iterator[Served]:
         for job in client.jobs():
             client.cancel(job)
         until(lambda: not client.jobs())
-
-
-@pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
-    for name in ("FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path))
-    with running(tmp_path) as found:
-        yield found

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import stat
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from fairhold.engines.private import drafted, read_private
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -33,41 +34,16 @@ def the_secret(directory: Path) -> bytes:
 
 
 def _create(path: Path) -> None:
-    """Write a new secret, whole or not at all; one that somebody else wrote in the same moment stays."""
-    draft = path.with_name(f".{NAME}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_hex(_BYTES).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(draft, path)
-    finally:
-        draft.unlink()
+    """Write a new secret; one that somebody else wrote in the same moment stays."""
+    with drafted(path, secrets.token_hex(_BYTES).encode() + b"\n") as draft, suppress(FileExistsError):
+        os.link(draft, path)
 
 
 def _read(path: Path) -> bytes:
-    """The secret of a file that is ours alone; asked of the open file, so that no other takes its place meanwhile."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if path.is_symlink():
-            raise _refused(path, "is a link", "remove it; a new one is made") from error
-        raise
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _refused(path, "is no file", "remove it; a new one is made")
-        if status.st_uid != os.geteuid():
-            raise _refused(path, "belongs to another user", "run as its owner, or remove it; a new one is made")
-        if status.st_mode & 0o077:
-            raise _refused(path, "can be read or written by others", f"run: chmod 600 {path}")
-        content = os.read(descriptor, _BYTES * 2 + 2)
-    finally:
-        os.close(descriptor)
+    refused = partial(_refused, path)
+    content = read_private(path, _BYTES * 2 + 2, refused, mend_mode=f"run: chmod 600 {path}")
     if not _CONTENT.fullmatch(content):
-        raise _refused(path, "holds no secret", "remove it when no agent runs any more; a new one is made")
+        raise refused("holds no secret", "remove it when no agent runs any more; a new one is made")
     return bytes.fromhex(content.decode())
 
 
