@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fairhold.model.siting import Siting
 from fairhold.orchestrator.events import (
     Dependency,
     GroupPaused,
@@ -88,6 +89,16 @@ def user_limit(play: Play) -> str:
     return job
 
 
+def site(play: Play) -> str:
+    hosts = [{"name": "h1", "slots": 2, "labels": ["ssd"]}, {"name": "h2", "slots": 6}]
+    play.core.apply_plan(plan_text({"compute": {"hosts": hosts}}), "ann", "", play.core.version)
+    for machine in play.core.cluster.machines:
+        play.report(machine)
+    play.submit("/B", 2, siting=Siting(need=("ssd",)))
+    play.pass_time(SECOND)
+    return play.submit("/B", siting=Siting(need=("ssd",)))
+
+
 def full(play: Play, leaf: str = "/A/a1") -> None:
     play.submit(leaf, 9)
     play.pass_time(SECOND)
@@ -132,7 +143,7 @@ def quota(play: Play) -> str:
 WAYS: dict[str, Callable[[Play], str]] = {
     way.__name__: way
     for way in (
-        *(held, dependency, backoff, throttle, paused, soon, no_host, budget, user_limit),
+        *(held, dependency, backoff, throttle, paused, soon, no_host, site, budget, user_limit),
         *(behind, limit, reclaiming, control, gang, quota),
     )
 }

@@ -169,10 +169,12 @@ def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
             text = f"it has waited long: {hold.units} of the {units} slots that a task of it needs are held for it{by}"
             return Reason("gang", text, {"needs": units, "held": hold.units, "by": hold.until})
     counts = snapshot.most[job.leaf] if snapshot.rows.is_fixed else snapshot.usable[job.leaf]
-    if gangs and draft.quota[job.leaf] < units and counts < snapshot.counted[job.leaf]:
-        path, quota = snapshot.rows.path(job.leaf), draft.quota[job.leaf]
-        text = f"each of its tasks needs {units} slots at once, more than {path} could have now: it counts for nothing"
-        return Reason("gang", text, {"needs": units, "quota": quota})
+    quota, held = draft.quota[job.leaf], draft.held[job.leaf]
+    if gangs and quota - held < units and counts < snapshot.counted[job.leaf]:
+        path = snapshot.rows.path(job.leaf)
+        beside = f" beside the {held} that it holds" if held else ""
+        text = f"each of its tasks needs {units} slots at once, more than {path} could have now{beside}: "
+        return Reason("gang", text + "it counts for nothing", {"needs": units, "quota": quota})
     return None
 
 
