@@ -6,10 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from fairhold.cycle.explain.restraint import controls_of
 from fairhold.cycle.run import run
+from fairhold.policy.registry import policy_of
 from fairhold.runtime.live.views.lineup import LineUp
 
 if TYPE_CHECKING:
+    from fairhold.cycle.explain import Control
+    from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
     from fairhold.runtime.live.core import Core
 
@@ -39,6 +43,7 @@ class Prospect:
         for grant in self.result.decision.grants:
             self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
         self._lines: dict[int, LineUp] = {}
+        self._controls: dict[int, Control | None] = {}
 
     @property
     def reclaims_are_paused(self) -> bool:
@@ -68,6 +73,21 @@ class Prospect:
             for row in mine
         ]
         return tuple(sorted(found, key=lambda each: (each.deadline, each.attempt)))
+
+    def control(self, leaf: int) -> Control | None:
+        """The first control of the plan that keeps units from a leaf that misses some."""
+        if leaf not in self._controls:
+            draft = self._weighed.draft
+            misses = draft.balance.missing[leaf] or draft.waived[leaf]
+            self._controls[leaf] = next(controls_of(self._weighed, leaf), None) if misses else None
+        return self._controls[leaf]
+
+    @cached_property
+    def _weighed(self) -> CycleResult:
+        """The cycle, in which it is known who could give what: one that does something has weighed that."""
+        if not any(self.result.decision[:3]):
+            policy_of(self.books.rows).weigh(self.result.snapshot, self.result.draft)
+        return self.result
 
     def coming_to(self, leaf: int) -> list[Coming]:
         """Units on their way to a leaf."""

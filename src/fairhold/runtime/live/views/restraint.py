@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.restraint import controls_of
-from fairhold.policy.registry import policy_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -23,12 +21,7 @@ _TEXT = {
 
 def restrained(look: Prospect, leaf: int) -> tuple[str, dict[str, Any]] | None:
     """The first control that keeps units from a leaf that misses some: the sentence and its facts."""
-    result = look.result
-    if not any(result.decision[:3]):  # then the cycle did not weigh who could give what
-        policy_of(look.books.rows).weigh(result.snapshot, result.draft)
-    if not result.draft.balance.missing[leaf] and not result.draft.waived[leaf]:
-        return None
-    found = next(controls_of(result, leaf), None)
+    found = look.control(leaf)
     return None if found is None else (_text(found), _facts(found))
 
 
