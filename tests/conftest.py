@@ -12,10 +12,11 @@ _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.fil
 settings.register_profile(
     "default", max_examples=100, deadline=None, print_blob=True, suppress_health_check=_SLOW_DRAWS
 )
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True, max_examples=200)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("storm", settings.get_profile("default"), max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-"""What is started by a test hears ctrl-C, wherever the tests run."""
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:  # as a shell starts what runs in its background, and `nohup` all
+        signal.signal(number, usual)
+"""What is started by a test hears ctrl-C and a hang-up, wherever the tests run."""

@@ -171,7 +171,7 @@ class Supervisor:
             self._force("host_lost", "its lease ended")
             self._clear()
         if instant >= min(self._deadline, self._stop_by, self._patience_ends):
-            if self._deadline <= instant and not self._asked.stop:
+            if self._deadline <= instant and self._asked.stop in ("", "reclaim"):  # the service may order it, too
                 self._force("reclaim", "stopped at its deadline")
             self._clear()
 

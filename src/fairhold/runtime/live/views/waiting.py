@@ -174,7 +174,7 @@ def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
         path = snapshot.rows.path(job.leaf)
         beside = f" beside the {held} that it holds" if held else ""
         text = f"each of its tasks needs {units} slots at once, more than {path} could have now{beside}: "
-        return Reason("gang", text + "it counts for nothing", {"needs": units, "quota": quota})
+        return Reason("gang", text + "it counts for nothing", {"needs": units, "quota": quota, "room": quota - held})
     return None
 
 
