@@ -47,21 +47,21 @@ allocations: [{request: r1, host: h1, units: 3, started: 2026-01-05T08:30:00Z}]
 """
 
 
-def sweep(result: dict[str, Any]) -> list[str]:
-    """Try every value at every place of a right result; names what is accepted although it says something else."""
+def sweep(result: dict[str, Any], step: int) -> list[str]:
+    """Try one of so many values and places of a right result; names what is accepted though it says something else."""
     plan, _ = parse_plan(PLAN, "plan")
     state = parse_state(STATE, plan, "state")
     result = json.loads(json.dumps(result))
     assert verify(plan, state, result) == ()
     accepted = []
-    for path, right in places(result):
+    for at, (path, right) in enumerate(places(result)):
         tried = [] if not path else [(value, changed(result, path, value)) for value in VALUES]
         tried += [] if not path else [("gone", without(result, path))]
         if isinstance(right, dict):
             tried.append(("more", changed({"": result}, ("", *path), right | {"extra": 1})[""]))
         if isinstance(right, list):
             tried += [(value, changed(result, path, [*right, value])) for value in VALUES]
-        for value, made in tried:
+        for value, made in tried[at % step :: step]:
             findings = verify(plan, state, made)
             json.dumps([str(finding) for finding in findings])
             same = type(value) is type(right) and value == right
@@ -75,8 +75,10 @@ def means_the_same(path: tuple[str | int, ...], value: Any) -> bool:
     return value == "gone" and path[:2] == ("state", "reclaims") and path[-1] in {"consumer", "resource_group"}
 
 
-@pytest.mark.parametrize("kind", ["quota", "cycle"])
-def test_no_value_at_any_place_of_a_result_crashes_and_every_change_is_found(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "step"), [("quota", 1), ("cycle", 5), pytest.param("cycle", 1, marks=pytest.mark.slow)]
+)
+def test_no_value_at_any_place_of_a_result_crashes_and_every_change_is_found(kind: str, step: int) -> None:
     plan, _ = parse_plan(PLAN, "plan")
     state = parse_state(STATE, plan, "state")
     cycle = run_cycle(plan, state)
@@ -86,4 +88,4 @@ def test_no_value_at_any_place_of_a_result_crashes_and_every_change_is_found(kin
         result = cycle.document | {"state": state_document(plan, cycle.after)}
         assert all(result[part] for part in ("stops", "grants", "reclaims", "state"))
         assert {row["for"] for row in result["reclaims"]} == {"/B"}
-    assert sweep(result) == []
+    assert sweep(result, step) == []

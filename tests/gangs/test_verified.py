@@ -9,6 +9,7 @@ from hypothesis import given
 from fairhold.cycle.document import quota_document, run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.statewrite import state_document
+from tests.examples import FEWER
 from tests.gangs.strategies import gangs
 from tests.properties.machinery import books_of, cycle, is_quiet, stop_expired
 from tests.properties.strategies import LONGEST_GRACE
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 ROUNDS = 14
 
 
+@FEWER
 @given(gangs())
 def test_cycles_with_gangs_are_true_and_verified(case: Case) -> None:
     cycle = run_cycle(case.plan, case.state, check=True)
@@ -28,6 +30,7 @@ def test_cycles_with_gangs_are_true_and_verified(case: Case) -> None:
     assert verify(case.plan, case.state, quota_document(case.plan, case.state)) == ()
 
 
+@FEWER
 @given(gangs())
 def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
     books, now = books_of(case), case.state.now

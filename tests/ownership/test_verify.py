@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fairhold.cycle.document import quota_document, run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import state_document
+from tests.examples import FEWER
 from tests.ownership.strategies import owning
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def result_of(case: Case) -> Json:
     return found
 
 
+@FEWER
 @given(owning(switched=None))
 def test_a_cycle_is_verified(case: Case) -> None:
     assert verify(case.plan, case.state, quota_document(case.plan, case.state)) == ()
@@ -58,6 +60,7 @@ def test_a_changed_number_is_found_out(case: Case, data: st.DataObject) -> None:
     assert verify(case.plan, case.state, changed), place
 
 
+@FEWER
 @given(owning(switched=None), st.data())
 def test_a_loan_or_a_reason_that_was_changed_is_found_out(case: Case, data: st.DataObject) -> None:
     result = result_of(case)

@@ -13,6 +13,7 @@ from fairhold.cycle.document import quota_document, run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.statewrite import state_document
 from fairhold.units import SECOND
+from tests.examples import FEWER
 from tests.properties.strategies import Case, plans, requests, sharing
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def test_labels_are_verified(case: Case) -> None:
     test_every_packing_is_verified.hypothesis.inner_test(case)  # type: ignore[attr-defined]
 
 
+@FEWER
 @given(sited())
 def test_cycles_with_labels_come_to_rest(case: Case) -> None:
     """Whatever hosts requests ask for."""

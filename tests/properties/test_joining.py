@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.run import run
 from fairhold.ledger import transitions
+from tests.examples import FEWER
 from tests.properties.machinery import books_of, cycle, is_quiet, stop_expired
 from tests.properties.strategies import GROUP, LONGEST_GRACE, NOW, Case, Json, plans, sharing, whole
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
 
 JOINS = 5
-FEWER = settings(max_examples=max(10, settings().max_examples // 5))
 
 
 def plain(plan: Json) -> Json:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fairhold.cycle.run import quotas, run
 from fairhold.ledger import transitions
+from tests.examples import FEWER
 from tests.properties.machinery import books_of, cycle, excess, is_quiet, stop_expired
 from tests.properties.strategies import LONGEST_GRACE, Case, cases, counts, plans, whole
 
@@ -42,6 +43,7 @@ def test_cycles_come_to_rest_and_take_at_most_the_excess(case: Case) -> None:
     assert not any(books.noticed)
 
 
+@FEWER
 @given(cases(requested=True, gangs=False))
 def test_cycles_on_requests_come_to_rest(case: Case) -> None:
     books, now = books_of(case), case.state.now
@@ -53,6 +55,7 @@ def test_cycles_on_requests_come_to_rest(case: Case) -> None:
     assert quiet > 1
 
 
+@FEWER
 @given(cases(requested=True))
 def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
     books, now = books_of(case), case.state.now
@@ -64,6 +67,7 @@ def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
     assert quiet > 1
 
 
+@FEWER
 @given(cases(requested=False), st.data())
 def test_notices_are_met_once_however_often_a_cycle_runs(case: Case, data: st.DataObject) -> None:
     """Cycles at any instants between, units released early or not: what goes in all is at most the excess."""
@@ -104,6 +108,7 @@ def test_owned_is_reached_within_the_longest_grace_and_a_cycle(case: Case) -> No
         assert books.held[leaf] >= sure, books.rows.path(leaf)
 
 
+@FEWER
 @given(at_rest(), st.integers(1, 6))
 def test_a_host_that_joins_takes_nothing_from_equal_rank(case: Case, more: int) -> None:
     """Brought to rest, then grown: rounding may move a quota by one, and nobody is stopped for it."""

@@ -43,13 +43,11 @@ SHORT = [
     Case(299),
     Case(400, both_leased=True),
     Case(18_000, faults=1),
-    Case(45_000, faults=1, both_leased=True),
     Case(30_000, restarts=1),
     Case(3_000, (SUBMIT, REQUEUE), longest_round=4),
     Case(2_500, (SUBMIT, DRAIN, OPEN)),
     Case(9_000, doubles=2),
     Case(1_500, doubles=1, longest_round=4),
-    Case(30_000, (SUBMIT, REQUEUE), doubles=1),
     Case(8_500, lasts=(3, 2)),
     Case(12_000, lasts=(1, 2), both_leased=True),
     Case(15_000, (GANG,), faults=2),
@@ -58,6 +56,8 @@ SHORT = [
     Case(290, (GANG, DRAIN, OPEN), both_leased=True),
 ]
 LONG = [
+    Case(30_000, (SUBMIT, REQUEUE), doubles=1),
+    Case(45_000, faults=1, both_leased=True),
     Case(18_000, faults=1, longest_round=4),
     Case(90_000, faults=1, doubles=1),
     Case(100_000, (SUBMIT, CANCEL), faults=1),

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairhold.cycle.document import run_cycle
@@ -16,6 +16,7 @@ from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import run
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import parse_state, state_document
+from tests.examples import FEWER
 from tests.ownership.test_verify import numbers, result_of
 from tests.properties.strategies import GROUP, LONGEST_GRACE, NOW
 from tests.restraint.strategies import restrained
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 MOVES = ("stops", "grants", "reclaims", "withdrawn")
 ROUNDS = 400
-FEWER = settings(max_examples=settings().max_examples // 3)
-"""For what the first tests look at, too."""
 
 
 @given(restrained(switched=None))

@@ -21,6 +21,7 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.planio.statewrite import state_document
 from fairhold.sim.batch import Demands, play
 from fairhold.units import SECOND
+from tests.examples import FEWER
 from tests.orchestrator.drive import InventedEngine
 from tests.windows.plans import DAY, GROUP, NIGHT, entry, plan_of, random_plan
 
@@ -48,6 +49,7 @@ def demands_of(dice: Random, plan: Plan, jobs: int = 30) -> Demands:
     )
 
 
+@FEWER
 @given(st.integers(0, 2**32))
 def test_both_drivers_take_the_same_decisions_through_windows(seed: int) -> None:
     dice = Random(seed)
