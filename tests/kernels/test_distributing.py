@@ -47,7 +47,16 @@ def test_setting_aside_is_that_of_the_oracle(tree: TreeColumns, idle: int, data:
     drawn = draw_columns(data, tree)
     inside, own = zeros(len(tree.parent)), zeros(len(tree.parent))
     left = set_aside(
-        tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own, zeros(len(tree.parent)), 0
+        tree,
+        idle,
+        drawn["reserve"],
+        drawn["limit"],
+        drawn["held"],
+        drawn["kept"],
+        inside,
+        own,
+        zeros(len(tree.parent)),
+        0,
     )
     expected = nodes(tree, drawn)
     assert left == oracle.set_aside(expected[0], idle)
@@ -62,7 +71,16 @@ def test_grants_are_those_of_the_oracle(tree: TreeColumns, idle: int, data: Data
     rows = len(tree.parent)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
     common = set_aside(
-        tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own, zeros(len(tree.parent)), 0
+        tree,
+        idle,
+        drawn["reserve"],
+        drawn["limit"],
+        drawn["held"],
+        drawn["kept"],
+        inside,
+        own,
+        zeros(len(tree.parent)),
+        0,
     )
     room = (zeros(rows), zeros(rows), zeros(rows))
     held = drawn["held"][:]
@@ -83,7 +101,16 @@ def test_grants_neither_make_nor_lose_units(tree: TreeColumns, idle: int, data: 
     rows = len(tree.parent)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
     common = set_aside(
-        tree, idle, drawn["reserve"], drawn["held"], drawn["kept"], inside, own, zeros(len(tree.parent)), 0
+        tree,
+        idle,
+        drawn["reserve"],
+        drawn["limit"],
+        drawn["held"],
+        drawn["kept"],
+        inside,
+        own,
+        zeros(len(tree.parent)),
+        0,
     )
     before, held = drawn["held"][:], drawn["held"][:]
     room = (zeros(rows), zeros(rows), zeros(rows))

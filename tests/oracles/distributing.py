@@ -38,6 +38,8 @@ def set_aside(root: Node, idle: int) -> int:
         inside = sum(wish(child) for child in node.children)
         lacks = node.reserve - node.held if node.above else 0
         node.wish = max(lacks, inside, 0 if node.children else node.kept)
+        if node.above:
+            node.wish = min(node.wish, max(0, node.limit - node.held))
         return node.wish
 
     def put(node: Node) -> None:

@@ -17,6 +17,7 @@ def set_aside(
     tree: TreeColumns,
     idle: int,
     reserve: array[int],
+    limit: array[int],
     held: array[int],
     kept: array[int],
     inside: array[int],
@@ -26,7 +27,7 @@ def set_aside(
 ) -> int:
     """Set idle slots aside for reserves, the children's before the parent's own; returns what is left for all.
 
-    reserve, held : (rows,) reserve now and slots held
+    reserve, limit, held : (rows,) reserve now, limit and slots held
     kept   : (rows,) freed slots kept for requests of the leaf
     inside : out, (rows,) set aside in the subtree
     own    : out, (rows,) of these, for the row itself and not for one child
@@ -41,7 +42,7 @@ def set_aside(
             for child in range(tree.first[row], tree.end[row]):
                 total += inside[child]
             wish = max(wish, total)
-        inside[row] = wish
+        inside[row] = min(wish, max(0, limit[row] - held[row])) if row > 0 else wish
     inside[0] = min(inside[0], idle)
     for row in range(len(tree.parent)):
         left = inside[row]

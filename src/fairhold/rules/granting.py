@@ -27,6 +27,7 @@ def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
         snapshot.rows.tree,
         snapshot.idle,
         draft.needs.reserve,
+        snapshot.rows.plan.limit,
         snapshot.held,
         draft.kept,
         draft.inside,

@@ -55,6 +55,8 @@ def set_aside(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], kept: Mappi
     for path in reversed(sheet.paths):
         below = sum(wish[child] for child in sheet.children[path])
         wish[path] = max(below, quotas.reserve[path] - held[path], kept.get(path, 0))
+        if path != TOP:
+            wish[path] = min(wish[path], max(0, sheet.limit[path] - held[path]))
     idle = max(0, sheet.slots - held[TOP])
     amount = {TOP: min(idle, wish[TOP])}
     aside: dict[str, int] = {}
