@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from fairhold.errors import Fault
+    from fairhold.errors import Fault, InputError
     from fairhold.orchestrator.events import TaskEnded
     from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
 
@@ -47,11 +47,11 @@ class Engine(Protocol):
 class StoreError(FairholdError):
     """The store cannot do what was asked; nothing of it was applied.
 
-    code : stable name of what is wrong, such as `store-failed`
+    code : stable name of what is wrong, such as `store-failed`; what : the message without it
     """
 
     def __init__(self, message: str, code: str = "store-failed") -> None:
-        self.code = code
+        self.code, self.what = code, message
         super().__init__(f"{message} [{code}]")
 
 
@@ -89,10 +89,11 @@ class SavedState(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a service starts from: the latest snapshot that can be read, and all entries after it, in order."""
+    """What a service starts from: the latest readable snapshot, all later entries; numbers of later snapshots."""
 
     snapshot: SavedState | None
     entries: Iterator[Entry]
+    unreadable: tuple[int, ...] = ()
 
 
 class FinishedJob(NamedTuple):
@@ -225,8 +226,7 @@ class Usage(NamedTuple):
 class Retention(NamedTuple):
     """What need not be kept any longer: whatever is older than these instants. 0 = keep everything.
 
-    entries_through : entries up to this number may go (their usage is on record), where two snapshots
-        cover them
+    entries_through : entries up to this number may go (their usage is on record), where two snapshots cover them
     keys, jobs, cycles, documents, usage : submit keys, finished jobs with attempts and specs, cycles, their documents,
         usage that ended before
     """
@@ -307,8 +307,8 @@ class Store(Protocol):
         """A batch that is durable, whole, when the `with` is left; left by an error, nothing of it is kept."""
         ...
 
-    def load(self) -> Log:
-        """The latest readable snapshot and the entries after it."""
+    def load(self, before: int = 0) -> Log:
+        """From the latest snapshot below `before`, 0 = any. StoreError `store-damaged` without that and entry 1."""
         ...
 
     def entries(self, after: int, until: int = 0, limit: int = 1000) -> list[Entry]:
@@ -329,6 +329,10 @@ class Store(Protocol):
 
     def spec(self, job: str) -> str | None:
         """What a job runs; None where it is not known (any more)."""
+        ...
+
+    def specs(self, jobs: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """What each of these jobs runs, as `spec`."""
         ...
 
     def job_of_key(self, user: str, key: str) -> str | None:
@@ -385,6 +389,10 @@ class Store(Protocol):
 
     def check(self) -> tuple[Fault, ...]:
         """Everything that is wrong in the store, while it is in use."""
+        ...
+
+    def damaged(self, what: str) -> InputError:
+        """What is raised where something in the store cannot be used; it names the store and the way out."""
         ...
 
     def close(self) -> None:

@@ -44,6 +44,17 @@ def parse_duration(text: str) -> int | None:
     return total
 
 
+def format_duration(micros: int) -> str:
+    """A duration as a file writes it, exact: `1m30s`, `0.25s`, `0s`."""
+    text, left = "", micros
+    for unit in ("d", "h", "m"):
+        count, left = divmod(left, _UNIT[unit])
+        text += f"{count}{unit}" if count else ""
+    if left or not text:
+        text += f"{left // SECOND}.{left % SECOND:06d}".rstrip("0").rstrip(".") + "s"
+    return text
+
+
 def parse_size(text: str) -> int | None:
     """Bytes of a size, None where it is none: `512M` and `512MiB` count 1024s, `512MB` counts 1000s."""
     match = _SIZE.fullmatch(text)

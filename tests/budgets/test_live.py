@@ -18,6 +18,7 @@ from fairhold.orchestrator.instructions import Start, WakeAt
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.recovery import frozen, take_up
+from fairhold.runtime.live.views.consumers import consumers_document
 from fairhold.sim.batch import Demands, play
 from fairhold.store.opening import open_store
 from tests.orchestrator.drive import InventedEngine
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
 
-MINUTE = 60_000_000
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
@@ -69,6 +71,19 @@ def test_a_budget_is_used_up_to_the_microsecond_and_begins_again_at_midnight() -
     assert notices(house.wait(MINUTE)) == []
     assert len(starts(house.wait(DAY - house.now))) == 1
     assert house.live.books["c"].rows.spent == frozenset()
+
+
+def test_what_a_budget_waits_for_stands_once_however_much_starts_and_ends() -> None:
+    """R-BUDGET-1: an hour of starts and ends leaves a few instants to look at, and the true one comes next."""
+    house = House(plan=plan_of(unit_hours=1000))
+    spending = house.live.books["c"].spending
+    assert spending is not None
+    leaf = house.plan.tree.rows["/A/a1"]
+    for at in range(1000):
+        spending.hold(leaf, 2, at)
+        spending.hold(leaf, -1, at)
+    assert len(spending._heap) <= 2
+    assert spending.next() == min(DAY, 999 + -(-(1000 * HOUR - sum(range(1000))) // 1000))
 
 
 def test_a_job_that_moves_takes_its_use_with_it_from_then_on() -> None:
@@ -114,6 +129,20 @@ def test_a_larger_budget_of_another_plan_counts_at_once() -> None:
     house.wait(20 * MINUTE)
     books = open_books(plan_of(unit_hours=2), State(now=house.now))
     assert thaw(freeze(house.live.cluster), books, forgets=False, own="").books["c"].rows.spent == frozenset()
+
+
+def test_a_budget_that_is_new_in_a_plan_begins_with_what_runs() -> None:
+    """R-BUDGET-1: from its start; what has ended before is not known."""
+    text = json.loads(text_of())
+    del text["policies"][0]["consumers"]["/A"]["budget"]
+    house = House(plan=parse_plan(json.dumps(text), "plan")[0])
+    house.submit("/A/a1", 4)
+    house.end(1)
+    house.wait(8 * MINUTE - house.now)
+    new = thaw(freeze(house.live.cluster), open_books(plan_of(), State(now=house.now)), forgets=False, own="")
+    spending = new.books["c"].spending
+    assert spending is not None
+    assert spending.used(house.now) == {house.plan.tree.rows["/A"]: 3 * (8 * MINUTE - SECOND)}
 
 
 def test_the_log_says_whose_budgets_are_used_up() -> None:
@@ -164,6 +193,25 @@ def test_a_service_that_starts_again_counts_on(tmp_path: Path, *, is_snapshot: b
     take_up(core, 1)
     assert json.loads(frozen(core))["cluster"] == json.loads(was)["cluster"]
     store.close()
+
+
+def test_what_is_used_of_a_budget_is_told_as_of_now(tmp_path: Path) -> None:
+    """R-BUDGET-1: also when nothing has happened since the last cycle."""
+    office = Hour(tmp_path, NINE, text_of(group="compute", plain=True))
+    office.desk.round([])
+    office.submit(4, consumer="/A/a1")
+    office.desk.round([])
+    books, begun = office.core.orchestrator.books["compute"], office.core.orchestrator.now
+    assert sum(books.held) > 0
+    office.at = begun + MINUTE - 1
+    (budget,) = (each["budget"] for each in _consumers(office) if each["budget"])
+    assert float(budget["unit_seconds"]) >= 4 * 60
+    office.store.close()
+
+
+def _consumers(office: Hour) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = consumers_document(office.core)["resource_groups"]["compute"]["consumers"]
+    return found
 
 
 def test_an_attempt_is_told_how_long_it_may_run() -> None:

@@ -30,9 +30,9 @@ def text_of(policy: str = "hybrid", **stated: Any) -> str:
         ({"budget": {"unit_hours": 5}}, "missing-key", "/A.budget", "add `period:`"),
         ({"budget": {"period": "day"}}, "missing-key", "/A.budget", "add `unit_hours:`"),
         ({"budget": None}, "missing-key", "/A.budget", "add `unit_hours:`"),
-        ({"budget": 5}, "wrong-type", "/A.budget", "write `{key: value, …}`"),
         ({"budget": DAY | {"unit_hours": 0}}, "out-of-range", "budget.unit_hours", "write `limit: 0` to give nothing"),
-        ({"budget": DAY | {"unit_hours": -1}}, "negative", "budget.unit_hours", "write a number from 0"),
+        ({"budget": DAY | {"unit_hours": -1}}, "negative", "budget.unit_hours", "write a number from 1 to"),
+        ({"budget": DAY | {"unit_hours": 10**20}}, "out-of-range", "budget.unit_hours", "write a number from 1 to"),
         ({"budget": DAY | {"unit_hours": 1.5}}, "not-whole", "budget.unit_hours", "write 1 or 2"),
         ({"budget": DAY | {"period": "hour"}}, "unknown-word", "budget.period", "write one of `day`, `week`, `month`"),
         ({"budget": DAY | {"then": "wiat"}}, "unknown-word", "budget.then", "did you mean `wait`?"),
@@ -51,6 +51,13 @@ def test_what_is_wrong_is_refused_with_its_place_and_mend(
     assert fault.code == code
     assert place in str(fault)
     assert fault.mend.startswith(mend)
+
+
+def test_a_budget_that_is_a_number_is_one_fault() -> None:
+    with pytest.raises(InputError) as refused:
+        parse_plan(text_of(budget=5), "plan")
+    (fault,) = refused.value.faults
+    assert (fault.code, fault.mend) == ("wrong-type", "write `{key: value, …}`")
 
 
 def test_who_owns_nothing_cannot_lose_what_it_owns() -> None:

@@ -163,3 +163,22 @@ def test_verify_finds_a_result_of_another_budget(spent: Any) -> None:
     other = run_cycle(plan, state_of(plan, spent, **sections))
     result = other.document | {"state": state_document(plan, other.after)}
     assert verify(plan, state, json.loads(json.dumps(result))) != ()
+
+
+@pytest.mark.parametrize(("units", "gone"), [(8, 0), (12, 2)])
+def test_a_budget_that_is_used_up_takes_nothing_at_a_switch(units: int, gone: int) -> None:
+    """R-BUDGET-3 with R-SWITCH-1: /A owns 10 in both windows; only what it holds above that goes."""
+    budget = {"unit_hours": 1, "period": "day", "then": "borrow_only"}
+    numbers = {"/A": {"owned": 10, "budget": budget}, "/B": {"owned": 10}}
+    entries = [
+        {"resource_groups": ["c"], "policy": "ownership", "window": "Mon-Fri 08:00-09:00", "consumers": numbers},
+        {"resource_groups": ["c"], "policy": "hybrid", "consumers": numbers},
+    ]
+    tree = {"A": {"reclaim_grace": "20m"}, "B": {}}
+    document = {"fairhold": 1, "resource_groups": {"c": {"slots": 20}}, "consumers": tree, "policies": entries}
+    plan = parse_plan(json.dumps(document), "plan")[0]
+    had = {"demand": counts(A=units, B=2), "allocated": counts(A=units, B=2)}
+    state = state_of(plan, previous_cycle="2026-01-05T08:59:59Z", **had)
+    quotas(plan, state)
+    taken = [(row["consumer"], row["units"], row["reason"]) for row in run_cycle(plan, state).document["reclaims"]]
+    assert taken == [("/A", gone, "window")] * (gone > 0)

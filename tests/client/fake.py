@@ -299,7 +299,8 @@ class Fake:
         version = len(self.plans)
         head = {"version": version, "at": NOW, "author": "ann", "comment": "", "until": None}
         if method == "GET" and path == ["versions"]:
-            return 200, {"versions": [head | {"version": at + 1} for at in reversed(range(version))]}, {}
+            last = int(query.get("before", version + 1)) - 1
+            return 200, {"versions": [head | {"version": at} for at in range(last, 0, -1)][: int(query["limit"])]}, {}
         if method == "GET":
             wanted = int(path[1]) if path else version
             return 200, head | {"version": wanted, "text": self.plans[wanted - 1]}, {"ETag": f'"{wanted}"'}

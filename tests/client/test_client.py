@@ -261,7 +261,15 @@ def test_hosts_and_usage_are_read(fake: Fake) -> None:
             ("g2", "closed", "starts fail"),
         ]
         assert service.close_host("rack/1", "new disk", drain=True)["state"] == "draining"
-        assert fake.asked[-1][1] == "/v1/hosts/rack%2F1/close"
+        assert fake.asked[-1][1:3] == ("/v1/hosts/rack%2F1/close", {"reason": "new disk", "drain": True})
+        at, by, until = (datetime(2026, 1, 5, hour, tzinfo=UTC) for hour in (9, 10, 11))
+        service.close_host("g1", drain=True, at=at, by=by, until="2026-01-05T11:00:00Z")
+        assert {name: datetime.fromisoformat(fake.asked[-1][2][name]) for name in ("at", "by", "until")} == {
+            "at": at,
+            "by": by,
+            "until": until,
+        }
+        assert "reason" not in fake.asked[-1][2]
         rows = service.usage(("consumer", "kind"), start=datetime(2026, 1, 5, tzinfo=UTC))["rows"]
         assert rows[0]["unit_seconds"] == "12.5"
         with pytest.raises(ValueError, match="time zone"):

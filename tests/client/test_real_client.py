@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +83,16 @@ def test_the_cluster_is_seen_and_steered(address: str, served: Served) -> None:
         assert service.close_host("-", "a test")["state"] == "closed"
         assert service.hosts()[0].reason == "a test"
         assert service.open_host("-")["state"] == "up"
+        planned = service.close_host("-", "a plan", at=datetime(2200, 1, 1, tzinfo=UTC), until="2200-01-02T00:00:00Z")
+        assert (planned["state"], planned["close_at"][:10], planned["open_at"][:10]) == (
+            "up",
+            "2200-01-01",
+            "2200-01-02",
+        )
+        assert service.open_host("-")["close_at"] is None
+        last = service.cycles(limit=1)[0]["number"]
+        assert service.cycle(last)["number"] == last
+        assert [each["number"] for each in service.cycles(before=last, limit=1)] == [last - 1]
         assert service.pause("compute", grants=True) == {"resource_group": "compute", "grants": True, "reclaims": False}
         assert service.resume("compute")["grants"] is False
         assert service.health()["state"] == "ok"

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
 
 
+WHOLE = {Bound.DEMAND, Bound.BELOW, Bound.LIMIT, Bound.RESERVE, Bound.GANGS}
+"""Bounds of those that get all that they need."""
+
+
 def cycle_of(case: Case) -> CycleResult:
     books = open_books(case.plan, case.state)
     settle(books, case.state)
@@ -40,7 +44,7 @@ def test_a_derivation_adds_up_to_the_quotas(case: Case) -> None:
         for sibling in level.siblings:
             assert abs(sibling.quota - sibling.exact) < 1
             assert sibling.quota == quota[rows.by_path[sibling.path]]
-            assert (sibling.bound in {Bound.DEMAND, Bound.LIMIT, Bound.RESERVE}) == (sibling.exact == sibling.need)
+            assert (sibling.bound in WHOLE) == (sibling.exact == sibling.need)
 
 
 def explained(plan: str, state: str, path: str) -> Explanation:

@@ -199,6 +199,11 @@ SAMPLES = {
         "/Trading: {owned: 60, limit: 60}",
     ),
     "owned-above-configured": plan("{slots: 100}", "{slots: 100, configured_slots: 50}"),
+    "never-in-force": plan(
+        "policies:",
+        f"policies:\n  {NIGHT.replace('18:00-08:00', '00:00-24:00')}",
+        "`Mon-Sun 00:00-24:00` in another entry",
+    ),
     "group-not-shared": plan(GROUPS, "{compute: {slots: 100}, cpu: {slots: 50}}", "cpu: {slots: 50}"),
     "overcommitted": plan("{slots: 100}", "{slots: 50}"),
     "group-without-policy": state("demand: {/Research: {cpu: 5}}", "{cpu: 5}", UNSHARED),

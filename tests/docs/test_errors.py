@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from dataclasses import replace
@@ -18,6 +19,7 @@ from fairhold.planio.document import LARGEST_FILE, read_text
 from fairhold.planio.jobs import parse_jobs
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
+from fairhold.service.problems import STATUS, status_of
 from tests.docs.console import IS_UPDATE, ROOT
 from tests.docs.faults import PLAN, SAMPLES, STATE, Sample
 
@@ -123,6 +125,40 @@ def test_every_code_is_explained_once() -> None:
     headings = re.findall(r"^### `([a-z0-9-]+)`$", PAGE.read_text(), flags=re.MULTILINE)
     assert sorted(headings) == sorted(CODES | ELSEWHERE)
     assert sorted(SAMPLES.keys() | NOT_FROM_TEXT.keys()) == sorted(headings)
+
+
+def test_every_status_is_the_one_that_is_answered() -> None:
+    row = re.compile(r"^\| (`[^|]+`) \| ([0-9, ]*) ?\| ", re.MULTILINE)
+    told = {
+        code: set(statuses.strip().split(", "))
+        for codes, statuses in row.findall(SERVICE_PAGE.read_text())
+        for code in re.findall(r"`([a-z0-9-]+)`", codes)
+    }
+    assert len(told) > 50
+    for code, statuses in told.items():
+        if statuses != {""}:
+            assert str(answered(code)) in statuses, code
+    assert [code for code in STATUS if code not in CODES and told.get(code, {""}) == {""}] == []
+
+
+def answered(code: str) -> int:
+    """The status that comes with a code: of a failure, else of a fault of what was asked."""
+    return 500 if code == "internal" else status_of(code, is_addressed=True)
+
+
+def faults_without_mend(source: str) -> list[str]:
+    """Faults that a module makes and does not say how to mend."""
+    made = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    faults = [node for node in made if isinstance(node.func, ast.Name) and node.func.id in {"Fault", "refused"}]
+    poor = [node for node in faults if len(node.args) < 3 or ast.unparse(node.args[2]) == "''"]
+    return [ast.unparse(node) for node in poor if all(each.arg != "mend" for each in node.keywords)]
+
+
+@pytest.mark.parametrize("package", ["service", "runtime/live", "orchestrator", "planio"])
+def test_whatever_a_service_can_refuse_says_how_to_mend_it(package: str) -> None:
+    paths = (ROOT / "src/fairhold" / package).rglob("*.py")
+    poor = [each for path in paths for each in faults_without_mend(path.read_text())]
+    assert [each for each in poor if "'cannot-read'" not in each] == [], "a file that is not there is no request"
 
 
 def test_every_code_in_the_source_is_explained() -> None:

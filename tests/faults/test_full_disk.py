@@ -82,5 +82,5 @@ def test_a_host_whose_own_disk_is_full_is_tried_again_when_there_is_room(
     assert 0 < len(refused) <= 4, "one for each slot"
     assert all(each["detail"].startswith("no space: ") for each in refused)
     (small_disk / "fill").unlink()
-    house.client.open_host(host.name)  # as the service itself does after 30 seconds
+    house.client.open_host(host.name)  # as the service itself does after ten seconds
     assert house.client.wait(job, 20).state == "done"

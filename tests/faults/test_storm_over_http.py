@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +13,8 @@ import pytest
 
 import fairhold
 from fairhold.client.errors import ServiceError
-from fairhold.store.opening import open_store
-from tests.faults.house import PATIENCE, SH, free_port, plan, processes, until
+from tests.faults.house import PATIENCE, SH, free_port, plan, until
+from tests.live.storms import agents, judge, kill_one, supervisors
 
 if TYPE_CHECKING:
     from fairhold.client.synchronous import Client
@@ -24,21 +22,19 @@ if TYPE_CHECKING:
     from tests.faults.house import House
 
 TASK = str(Path(__file__).parents[1] / "live/task.sh")
-JOBS_AT_ONCE = 4
+JOBS_AT_ONCE, MOST_JOBS = 4, 12
+SLOTS = 4
 
 
 def kill(house: House, dice: random.Random) -> None:
-    """Kill one of the three kinds of programs; a service is started again."""
+    """Kill one of the three kinds of programs while something runs; a service is started again."""
+    until(lambda: supervisors(house.state) or not house.client.jobs(limit=1))
+    time.sleep(dice.random() * 0.05)
     victim = dice.choice(["service", "agent", "supervisor"])
     if victim == "service":
         house.again()
-        return
-    agent = house.own_agent()
-    family = set(processes(str(house.state))) & set(processes("/agent/__main__.py"))
-    found = [agent] if victim == "agent" else sorted(family - {agent})
-    if found and found[0] in family:
-        with suppress(ProcessLookupError):
-            os.kill(dice.choice(found), signal.SIGKILL)
+    else:
+        kill_one(agents(house.state) if victim == "agent" else supervisors(house.state), dice)
 
 
 def submit(client: Client, house: House, key: str, count: int) -> tuple[str, int]:
@@ -63,26 +59,29 @@ def test_nothing_is_lost_or_doubled_when_everything_is_killed(open_house: Open, 
     with fairhold.connect(f"http://127.0.0.1:{port}", token) as client, ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
         asked = []
         for number in range(kills):
+            until(lambda: len(house.client.jobs(limit=MOST_JOBS)) < MOST_JOBS)
             asked += [
-                (f"k{number}.{each}", pool.submit(submit, client, house, f"k{number}.{each}", dice.randint(1, 4)))
+                (f"k{number}.{each}", pool.submit(submit, client, house, f"k{number}.{each}", dice.randint(1, 2)))
                 for each in range(JOBS_AT_ONCE)
             ]
-            time.sleep(dice.random() * 0.05)
             kill(house, dice)
+            assert sum(each["units"] for each in house.client.allocations()) <= SLOTS
         jobs = {key: future.result(60) for key, future in asked}
+    argv = [SH, TASK, str(house.place / "work"), "all", "{index}", str(SLOTS)]
+    last = house.client.submit("/A", argv, count=SLOTS, directory="/")  # each waits for the others: no slot is lost
+    jobs["all"] = last.name, SLOTS
     until(lambda: not house.client.jobs(limit=1), 60)
-    assert len({name for name, _ in jobs.values()}) == kills * JOBS_AT_ONCE
+    assert len({name for name, _ in jobs.values()}) == kills * JOBS_AT_ONCE + 1
     assert house.client.allocations() == []
-    for key, (name, count) in jobs.items():
-        tasks = house.client.tasks(name)
-        assert [task.index for task in tasks] == list(range(count))
-        for task in tasks:
-            path = house.place / f"work/{key}.{task.index}.starts"
-            starts = path.read_text().split() if path.exists() else []  # its supervisor may have died first
-            assert len(starts) == len(set(starts)), "an attempt ran twice"
-            assert {int(start) for start in starts} <= {each.number for each in task.attempts}, "one is not on record"
-    assert not (house.place / "work/twice").exists()
-    house.kill(signal.SIGTERM)
-    store = open_store(house.state)
-    assert store.check() == ()
-    store.close()
+    told = {name: house.client.tasks(name) for name, _ in jobs.values()}
+    house.fairhold("stop", "--kill")
+    recorded = judge(house.place / "work", house.state, jobs)
+    for name, tasks in told.items():
+        assert [task.index for task in tasks] == list(range(len(recorded[name])))
+        for task, attempts in zip(tasks, recorded[name], strict=True):
+            assert task.state == attempts[-1].state
+            assert [(each.number, each.reason) for each in task.attempts] == [
+                (each.number, each.reason) for each in attempts
+            ]
+    reasons = Counter(each.reason for tasks in recorded.values() for attempts in tasks for each in attempts)
+    assert reasons["supervisor_lost"], "nobody was hit"

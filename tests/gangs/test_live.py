@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.open import open_books
 from fairhold.model.state import State
-from fairhold.orchestrator.events import JobCancelled, JobHeld, JobReleased
+from fairhold.orchestrator.events import GroupPaused, JobCancelled, JobHeld, JobReleased
 from fairhold.orchestrator.freeze import freeze, thaw
 from tests.orchestrator.house import SECOND, House, plan_of, starts
 
@@ -83,6 +83,16 @@ def test_the_house_wakes_when_a_gang_has_waited_long_enough() -> None:
     house = a_house(h1=4)
     house.submit("/A", count=3, time_limit=60 * MINUTE)
     house.submit("/A", units=4)
+    house.wait(10 * MINUTE)
+    assert kept(house) == {"h1": 1}
+
+
+def test_units_are_held_in_time_while_reclaims_are_paused() -> None:
+    house = a_house(h1=4)
+    house.submit("/A", count=3, time_limit=60 * MINUTE)
+    house.submit("/A", units=4)
+    house.take(GroupPaused("c", grants=False, reclaims=True))
+    assert house.live._next_instant() == 10 * MINUTE + 2 * SECOND
     house.wait(10 * MINUTE)
     assert kept(house) == {"h1": 1}
 

@@ -119,12 +119,38 @@ def test_r_gang_1_a_reserve_idles_and_others_of_the_leaf_count() -> None:
     assert (quota_of(found), moved(found, "grants")) == ({"/A": 3, "/B": 7}, {"a": 1, "b": 7})
 
 
-def test_r_gang_1_a_gang_that_runs_is_not_stopped_for_one_that_waits() -> None:
-    """It is above its quota by rounding alone, which stops nobody (R-PROTECT-1)."""
-    requests = [loose("a", "/A", 20), gang("old", "/B", 8), gang("new", "/B", 8)]
+@pytest.mark.parametrize(("slots", "expected", "stopped"), [(16, {"/A": 8, "/B": 8}, 0), (15, {"/A": 15, "/B": 0}, 8)])
+def test_r_gang_1_a_gang_that_runs_is_stopped_only_where_it_does_not_fit(
+    slots: int, expected: Json, stopped: int
+) -> None:
+    """It runs on beside one that waits; where the quota is smaller than each of both, it counts for nothing."""
+    requests = [loose("a", "/A", 20), gang("old", "/B", 8, submitted=at(9)), gang("new", "/B", 8, submitted=at(1))]
     owners = {"A": {"owned": 5}, "B": {"owned": 5}}
-    found = cycle(case_of(owners, requests, runs("a", 7), runs("old", 8), slots=15))
-    assert (quota_of(found), found.document["reclaims"]) == ({"/A": 8, "/B": 7}, [])
+    found = cycle(case_of(owners, requests, runs("a", 7), runs("old", 8), slots=slots))
+    assert quota_of(found) == expected
+    assert sum(row["units"] for row in found.document["reclaims"]) == stopped
+
+
+def test_r_gang_1_gangs_of_two_leaves_do_not_stop_one_another_in_turn() -> None:
+    """Of 15 slots C0's gang of 7 has 7; were it not asked once it runs, C1's would take 4 of them, in vain."""
+    owned: Json = {
+        path: {"owned": units} for path, units in {"/B": 2, "/C": 2, "/C/C0": 1, "/C/C1": 1, "/D": 1}.items()
+    }
+    plan = {
+        "fairhold": 1,
+        "resource_groups": {"g": {"slots": 15}},
+        "consumers": {"B": {}, "C": {"consumers": {"C0": {}, "C1": {}}}, "D": {}},
+        "policies": [{"resource_groups": ["g"], "policy": "hybrid", "consumers": owned}],
+    }
+    requests = [
+        *(loose("b", "/B", 4), loose("d", "/D", 1), gang("c1", "/C/C1", 4), gang("c0", "/C/C0", 7)),
+        gang("later", "/B", 4, priority=-1),
+    ]
+    case = Case(plan, {"fairhold_state": 1, "now": NOW, "requests": requests})
+    first = cycle(case)
+    assert moved(first, "grants") == {"b": 4, "d": 1, "c0": 7}
+    again = cycle(Case(plan, state_document(case.plan, first.after) | {"now": "2026-01-05T09:01:00Z"}))
+    assert (moved(again, "grants"), again.document["reclaims"], quota_of(again)) == ({}, [], quota_of(first))
 
 
 def test_r_gang_1_is_explained_and_one_slot_more_is_true() -> None:
@@ -288,3 +314,24 @@ def test_r_victim_1_no_choice_breaks_fewer_gangs(sizes: list[tuple[int, int, int
         )
     )
     assert len(broken) == fewest
+
+
+def test_r_victim_1_what_a_gang_is_granted_counts_for_its_minimum() -> None:
+    """R-SWITCH-1: one unit that was borrowed goes; the gang grows by one in the same cycle, and runs on."""
+    consumers: Json = {"/A": {"owned": 2, "lend_to": [{"consumer": "/B"}]}, "/B": {"owned": 1}}
+    consumers["/B"]["borrow_from"] = [{"consumer": "/A"}]
+    night = {"resource_groups": ["g"], "policy": "ownership", "consumers": consumers}
+    day = {"resource_groups": ["g"], "policy": "hybrid", "consumers": {"/A": {"owned": 2}, "/B": {"owned": 1}}}
+    plan = {"fairhold": 1, "resource_groups": {"g": {"slots": 3}}, "consumers": {"A": {}, "B": {"reclaim_grace": "1m"}}}
+    plan["policies"] = [night, day | {"window": "Mon-Sun 09:00-10:00"}]
+    state = {
+        "fairhold_state": 1,
+        "now": NOW,
+        "previous_cycle": at(59),
+        "requests": [{"id": "r", "consumer": "/B", "count": 3, "min_count": 2}],
+        "allocations": [runs("r", 2)],
+        "borrowed": [{"borrower": "/B", "lender": "/A", "resource_group": "g", "units": 1}],
+    }
+    found = cycle(Case(plan, state))
+    assert moved(found, "grants") == {"r": 1}
+    assert [(row["units"], row["reason"]) for row in found.document["reclaims"]] == [(1, "window")]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from fairhold.cycle.document import quota_document, run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.statewrite import state_document
 from tests.examples import FEWER
+from tests.gangs.crossed import crossed
 from tests.gangs.strategies import gangs
 from tests.properties.machinery import books_of, cycle, is_quiet, stop_expired
 from tests.properties.strategies import LONGEST_GRACE
@@ -31,7 +33,14 @@ def test_cycles_with_gangs_are_true_and_verified(case: Case) -> None:
 
 
 @FEWER
-@given(gangs())
+@given(crossed())
+def test_cycles_with_gangs_labels_and_user_limits_are_true(case: Case) -> None:
+    """R-HOLD-1, R-SITE-2, R-USER-1: a second cycle at the same instant changes nothing."""
+    assert run_cycle(case.plan, case.state, check=True).untrue == ()
+
+
+@FEWER
+@given(st.one_of(gangs(), crossed()))
 def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
     books, now = books_of(case), case.state.now
     quiet = 0

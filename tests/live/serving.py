@@ -1,6 +1,7 @@
 """A service without HTTP in a process of its own, to be killed: it accepts jobs on standard input.
 
-Every line is a job: KEY CONSUMER COUNT. What is accepted, durably, is answered with KEY JOB.
+Every line is a job: KEY CONSUMER COUNT, or KEY CONSUMER COUNT together, whose tasks wait for one another before they
+end. What is accepted, durably, is answered with KEY JOB.
 """
 
 import json
@@ -13,17 +14,18 @@ from fairhold.orchestrator.events import JobSubmitted
 from fairhold.runtime.live.opening import LiveSettings, open_live
 from fairhold.runtime.live.submitting import Submission
 
-PLAN = """\
+SLOTS = 6
+PLAN = f"""\
 fairhold: 1
 cluster: storm
-resource_groups: {compute: {slots: 6}}
+resource_groups: {{compute: {{slots: {SLOTS}}}}}
 consumers:
-  A: {reclaim_grace: 200ms}
-  B: {reclaim_grace: 200ms}
+  A: {{reclaim_grace: 200ms}}
+  B: {{reclaim_grace: 200ms}}
 policies:
   - resource_groups: [compute]
     policy: hybrid
-    consumers: {/A: {owned: 3}, /B: {owned: 3}}
+    consumers: {{/A: {{owned: 3}}, /B: {{owned: 3}}}}
 """
 TASK = str(Path(__file__).with_name("task.sh"))
 
@@ -52,8 +54,8 @@ def main(directory: Path) -> None:
             continue
         if line.strip() == "close":
             break
-        key, consumer, count = line.split()
-        argv = ("sh", TASK, str(directory / "work"), key, "{index}")
+        key, consumer, count, *together = line.split()
+        argv = ("sh", TASK, str(directory / "work"), key, "{index}", *(count for _ in together))
         spec = Spec(consumer, argv, {"PATH": "/usr/bin:/bin"}, "/")
         asked = Submission("storm", key, JobSubmitted("", consumer, "compute", int(count)), spec)
         job = live.desk.write(lambda core, asked=asked: core.submit(asked)).result()  # type: ignore[misc]

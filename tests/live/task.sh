@@ -1,5 +1,5 @@
 # A task that notices whether another of its kind runs at the same time, and writes down every start and end.
-# usage: task.sh FOLDER KEY INDEX
+# usage: task.sh FOLDER KEY INDEX [COUNT]; it waits until so many tasks of its KEY have started
 name="$1/$2.$3"
 echo "$FAIRHOLD_ATTEMPT" >> "$name.starts"
 if ! mkdir "$name.running" 2>/dev/null; then
@@ -10,6 +10,7 @@ if ! mkdir "$name.running" 2>/dev/null; then
   fi
 fi
 echo $$ > "$name.running/pid"
-sleep 0.0$(( ($$ % 7) + 1 ))
+sleep "0.$(( $$ % 3 + 1 ))"
+while [ -n "$4" ] && [ "$(ls "$1" | grep -c "^$2[.].*starts")" -lt "$4" ]; do sleep 0.02; done
 echo "$FAIRHOLD_ATTEMPT" >> "$name.done"
 rm -rf "$name.running"

@@ -8,7 +8,8 @@ from typing import Any
 from fairhold.cycle.open import open_books
 from fairhold.model.state import State
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.events import Event, Exit, JobSubmitted, Outcome, TaskEnded, TaskRunning, Woken
+from fairhold.orchestrator.ending import OUTCOMES
+from fairhold.orchestrator.events import Event, Exit, JobSubmitted, TaskEnded, TaskRunning, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
 from fairhold.planio.plan import parse_plan
@@ -63,16 +64,7 @@ class House:
         return self.take(TaskRunning(attempt))
 
     def end(self, attempt: int, reason: str = "finished") -> list[Instruction]:
-        outcome = {
-            "finished": Outcome.FINISHED,
-            "yielded": Outcome.YIELDED,
-            "failed": Outcome.FAILED,
-            "time_limit": Outcome.FAILED,
-            "refused": Outcome.LOST,
-            "host_lost": Outcome.LOST,
-            "supervisor_lost": Outcome.LOST,
-        }.get(reason, Outcome.STOPPED)
-        return self.take(TaskEnded(attempt, outcome, Exit(reason)))
+        return self.take(TaskEnded(attempt, OUTCOMES[reason], Exit(reason)))
 
 
 def starts(out: list[Instruction]) -> list[tuple[str, int, int]]:

@@ -149,11 +149,26 @@ def test_a_failed_task_is_tried_again_later_and_later_until_its_tries_are_used_u
     assert state(house, "j1") == (0, 0, 0, 1, 0, 0)
 
 
-def test_a_new_try_comes_no_later_than_in_an_hour() -> None:
+@pytest.mark.parametrize("reason", ["failed", "time_limit", "memory", "not_started"])
+def test_every_failure_uses_up_a_try(reason: str) -> None:
     house = House(h1=1)
-    house.submit(retries=9, backoff=2 * HOUR)
-    house.end(1, "failed")
-    assert starts(house.wait(HOUR)) == [("j1", 0, 2)]
+    house.submit(retries=1, backoff=SECOND)
+    house.end(1, reason)
+    assert starts(house.wait(SECOND)) == [("j1", 0, 2)]
+    assert JobOver("j1") in house.end(2, reason)
+    assert state(house, "j1") == (0, 0, 0, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("backoff", "pauses"), [(HOUR // 4, (HOUR // 4, HOUR // 2, HOUR, HOUR)), (2 * HOUR, (2 * HOUR, 2 * HOUR))]
+)
+def test_a_pause_is_doubled_up_to_an_hour_and_never_shorter_than_asked(backoff: int, pauses: tuple[int, ...]) -> None:
+    house = House(h1=1)
+    house.submit(retries=9, backoff=backoff)
+    for attempt, pause in enumerate(pauses, start=1):
+        house.end(attempt, "failed")
+        assert starts(house.wait(pause - 1)) == []
+        assert starts(house.wait(1)) == [("j1", 0, attempt + 1)]
 
 
 def test_what_is_cancelled_is_not_tried_again() -> None:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.cycle.open import open_books
 from fairhold.errors import InputError
 from fairhold.model.siting import Siting, shown_labels
+from fairhold.model.state import State
 from fairhold.orchestrator.events import MachineReported
+from fairhold.orchestrator.fitting import check_hosts
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.views.waiting import reason_of
 from tests.live.play import Play
@@ -65,9 +68,14 @@ def test_all_units_of_a_task_that_packs_are_on_one_host() -> None:
 @pytest.mark.parametrize(
     ("siting", "units", "what"),
     [
-        (Siting(need=("zone=c",)), 1, "no host has zone=c: the nearest, `a1`, lacks zone=c"),
-        (Siting(need=("zone=a", "gpu")), 1, "no host has zone=a, gpu: the nearest, `a1`, lacks gpu"),
-        (Siting(need=("ssd",), avoid=("zone=a",)), 1, "no host has ssd, not zone=a: the nearest, `a2`, has zone=a"),
+        (Siting(need=("zone=c",)), 1, "there is no host with zone=c: the nearest, `a1`, lacks zone=c"),
+        (Siting(need=("zone=a", "gpu")), 1, "there is no host with zone=a, gpu: the nearest, `a1`, lacks gpu"),
+        (Siting(avoid=("zone",)), 1, "there is no host without zone: the nearest, `a1`, has zone"),
+        (
+            Siting(need=("ssd",), avoid=("zone=a",)),
+            1,
+            "there is no host with ssd and without zone=a: the nearest, `a2`, has zone=a",
+        ),
         (Siting(place="pack"), 5, "no host has 5 slots for it at once: the nearest, `b1`, has 4"),
         (Siting(need=("zone=a",), place="pack"), 4, "the nearest, `a2`, has 3, of those with zone=a"),
         (Siting(need=("zone=a",)), 6, "the hosts with zone=a have 5 slots together, and a task needs 6 at once"),
@@ -80,6 +88,16 @@ def test_what_no_host_can_take_is_refused_with_the_nearest(siting: Siting, units
     (fault,) = caught.value.faults
     assert fault.code == "never-fits"
     assert what in fault.what
+
+
+def test_a_group_without_hosts_has_none_that_is_the_nearest() -> None:
+    """R-SITE-2."""
+    plan = json.loads(plan_text())
+    plan["resource_groups"] = {"c": {"slots": 9}}
+    books = open_books(parse_plan(json.dumps(plan), "plan")[0], State(now=0))["c"]
+    check_hosts(books, 1, Siting(avoid=("gpu",)))
+    with pytest.raises(InputError, match="no host with gpu: `c` is a number of slots, without hosts"):
+        check_hosts(books, 1, Siting(need=("gpu",)))
 
 
 def test_a_slot_is_handed_over_only_where_it_will_do() -> None:

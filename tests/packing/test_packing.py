@@ -12,7 +12,7 @@ from fairhold.cycle.run import run
 from fairhold.cycle.verify import verify
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
-from tests.packing.play import Json, at_rest, held, one_cycle, plan_of, state_of
+from tests.packing.play import NOW, Json, at_rest, held, one_cycle, plan_of, state_of
 
 THREE = {"h1": 8, "h2": 8, "h3": 8}
 
@@ -155,3 +155,68 @@ def test_an_explanation_names_whole_hosts() -> None:
     assert {each.path: each.bound for each in level.siblings} == {"/A": Bound.HOSTS, "/B": Bound.DEMAND}
     assert told.counterfactual is not None
     assert told.counterfactual.quota > told.quota == 4
+
+
+ZONES = {"a1": (4, "a"), "a2": (4, "a"), "b1": (6, "b")}
+
+
+def in_zones(packing: str, policy: str, owned: int = 7) -> Json:
+    """One cycle where A needs 4 slots in zone b, and B holds 13 of 14, all 6 of zone b among them."""
+    plan = plan_of(packing, {name: slots for name, (slots, _) in ZONES.items()}, {"/A": owned, "/B": 7}, policy)
+    for host in plan["resource_groups"]["g"]["hosts"]:
+        host["labels"] = {"zone": ZONES[host["name"]][1]}
+    state = state_of({"/A": 4, "/B": 14}, {"/B": {"a1": 4, "a2": 3, "b1": 6}})
+    state["requests"][0]["need"] = ["zone=b"]
+    return at_rest(plan, state)
+
+
+@pytest.mark.parametrize("policy", ["hybrid", "ownership", "share_ratio"])
+def test_whole_hosts_are_not_taken_back_for_labels(policy: str) -> None:
+    """R-SITE-4: what is stopped on other hosts would help nobody."""
+    there = held(in_zones("exclusive", policy))
+    assert (set(there), there["B"]["a1"], there["B"]["b1"]) == ({"B"}, 4, 6)
+    assert there["B"]["a2"] >= 3
+
+
+def test_a_label_narrows_what_is_owned() -> None:
+    """R-SITE-4: B gives the 3 that it holds above its quota; A misses 1 of 4, though it owns 7."""
+    document = in_zones("balanced", "hybrid")
+    assert held(document) == {"A": {"b1": 3}, "B": {"a1": 4, "a2": 3, "b1": 3}}
+
+
+def test_what_hosts_and_a_user_do_not_allow_counts_off_once() -> None:
+    """R-SITE-2, R-USER-1: of 4 slots ann may have 3; the last one is for the request without a user."""
+    plan = plan_of("stacked", {"h1": 4}, {"/A": 1}, "share_ratio")
+    plan["policies"][0]["consumers"]["/A"]["user_limit"] = 3
+    state = state_of({"/A": 4}, {})
+    state["requests"][0] |= {"user": "ann", "place": "pack"}
+    state["requests"].append({"id": "b", "consumer": "/A", "count": 1, "prefer": ["zone=a"]})
+    document = one_cycle(plan, state)
+    assert document["resource_groups"]["g"]["consumers"]["/A"]["need"] == 4
+    assert held(document) == {"A": {"h1": 3}, "b": {"h1": 1}}
+
+
+def test_requests_that_hold_slots_of_a_label_share_them() -> None:
+    """R-SITE-2: 3 wait for zone b and 2 hold slots there; it has 4, and the leaf needs no more."""
+    plan = plan_of("stacked", {"h1": 4, "h2": 4}, {"/A": 8, "/B": 0})
+    plan["resource_groups"]["g"]["hosts"][1]["labels"] = {"zone": "b"}
+    state = state_of({"/A": 3, "/B": 9}, {})
+    state["requests"] += [{"id": "old", "consumer": "/A", "count": 2, "submitted": NOW}]
+    for number in (0, 2):
+        state["requests"][number]["need"] = ["zone=b"]
+    state["allocations"] = [{"request": "old", "host": "h2", "units": 2, "started": NOW}]
+    document = one_cycle(plan, state)
+    assert document["resource_groups"]["g"]["consumers"]["/A"]["need"] == 4
+    assert held(document) == {"A": {"h2": 2}, "B": {"h1": 4}, "old": {"h2": 2}}
+
+
+def test_a_gang_that_packs_claims_nothing_beside_the_host_on_which_it_starts() -> None:
+    """R-SITE-4: it starts with 1 on the full host h2; what B would give on h1 is of no use to its second unit."""
+    plan = plan_of("stacked", {"h1": 3, "h2": 5}, {"/A": 8, "/B": 0}, "ownership")
+    state = state_of({"/A": 2, "/B": 3}, {"/B": {"h1": 3}})
+    state["requests"][0] |= {"min_count": 1, "place": "pack"}
+    state["requests"].append({"id": "more", "consumer": "/A", "count": 4})
+    state["allocations"].append({"request": "more", "host": "h2", "units": 4, "started": NOW})
+    document = one_cycle(plan, state)
+    assert held(document)["A"] == {"h2": 1}
+    assert document["reclaims"] == []

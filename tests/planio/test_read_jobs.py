@@ -161,7 +161,7 @@ def test_directories_start_at_the_folder_of_the_file(tmp_path: Path, monkeypatch
         ("name: train", "nme: train", "unknown-key", 4),
         ("resource_group: compute", "resource_group: computer", "unknown-resource-group", 6),
         ("count: 40", "count: 0", "out-of-range", 8),
-        ("count: 40", "count: 10000001", "out-of-range", 8),
+        ("count: 40", "count: 1000000000001", "out-of-range", 8),
         ("submit: 1m", "submit: 60", "duration", 9),
         ("priority: 5", "priority: high", "not-whole", 10),
         ("directory: work", "directory: 3", "not-a-string", 11),
@@ -199,10 +199,16 @@ def test_a_name_that_nobody_wrote_is_not_blamed() -> None:
     assert fault.what == "there are two jobs `job-1`; the first has no name, and is called so by its number"
 
 
-def test_a_number_in_a_command_is_to_be_quoted() -> None:
+def test_how_many_tasks_are_taken_is_the_limit_of_the_service() -> None:
+    assert parse_jobs(JOBS.replace("count: 40", "count: 20000000"), PLAN, "f")[1].count == 20_000_000
+
+
+@pytest.mark.parametrize("written", ["1", "010", "+5", "0x1F", "0o17", "-0", "1.50", "1e3"])
+def test_a_number_in_a_command_is_to_be_quoted_as_it_is_written(written: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_jobs(JOBS.replace('"1"', "1"), PLAN, "f")
-    assert caught.value.faults[0].mend == 'quote it: `"1"`'
+        parse_jobs(JOBS.replace('"1"', written), PLAN, "f")
+    (fault,) = caught.value.faults
+    assert (fault.what, fault.mend) == (f"expected an argument, found `{written}`", f'quote it: `"{written}"`')
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,25 @@ def test_a_mend_can_be_carried_out(old: str, new: str, mend: str) -> None:
     assert faults_of(edited(old, new))[0].mend == mend
 
 
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ("{gpu: 2}", ["not-a-string"]),
+        ("[gpu, 2]", ["not-a-string"]),
+        ("{gpu: [], 'a b': 2, '': x}", ["not-a-string", "not-a-string", "label", "label"]),
+    ],
+)
+def test_a_label_that_is_no_text_is_told_once(labels: str, told: list[str]) -> None:
+    hosts = f"{{hosts: [{{name: a, slots: 100, labels: {labels}}}]}}"
+    assert [fault.code for fault in faults_of(edited("{slots: 100}", hosts))] == told
+
+
+def test_a_peer_that_is_no_mapping_is_told_once() -> None:
+    text = SMALL.replace("hybrid", "ownership").replace("{owned: 40}\n", "{owned: 40, lend_to: [/Research]}\n", 1)
+    (fault,) = faults_of(text)
+    assert (fault.code, fault.place[-2:]) == ("wrong-type", ("lend_to", 0))
+
+
 def test_a_key_of_another_policy_is_refused_with_the_keys_of_this_one() -> None:
     (setting,) = faults_of(edited("policy: hybrid", "policy: hybrid\n    settings: {enforce: leaf}"))
     assert setting.what == "`enforce` belongs to the policy `share_ratio`, and this entry's is `hybrid`"

@@ -136,6 +136,9 @@ def test_the_states_of_all_cases_are_read_and_written_back() -> None:
         ("reclaims: [{units: 1, deadline: 2026-01-05T09:00:01Z}]", "missing-key"),
         ("reclaims: [{consumer: /Research, units: 0, deadline: 2026-01-05T09:00:01Z}]", "out-of-range"),
         ("held: [{request: a, units: 1}]", "unknown-request"),
+        ("spent: {/: 5}", "name"),
+        ("requests: [{id: a, consumer: /Research, count: 1, submitted: 2026-01-05T09:00:00.1Z}]", "later-than-now"),
+        ("requests: [{id: a, consumer: /Research, count: 1, waiting_since: 2026-01-05T10:00:00Z}]", "later-than-now"),
     ],
 )
 def test_a_bad_state_is_refused_with_its_line(rest: str, code: str) -> None:
@@ -176,6 +179,7 @@ def test_a_bad_state_is_refused_with_its_line(rest: str, code: str) -> None:
         ("for: r2", "for: r3", "unknown-request", 14),
         ("for: r2", "for: /B", "not-a-leaf", 14),
         ("units: 5, for: /C", "units: 6, for: /C", "notice-above-held", 15),
+        ("2026-01-05T08:10:00.5Z", "2026-01-05T09:00:00.000001Z", "later-than-now", 12),
         ("units: 5, for: /C", "units: 5, host: g01, for: /C", "wrong-host", 15),
         ("reason: limit", "reason: limits", "unknown-word", 15),
         ("host: g03", "host: g09", "unknown-host", 16),

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.gangs.crossed import crossed
 from tests.ownership.strategies import owning
 from tests.properties.changing import Changing
 from tests.properties.strategies import Case, Json, cases, counts, plans, sharing
@@ -78,7 +79,15 @@ class Gangs(Changing):
     at_once = False
 
 
-MACHINES = [Hybrid, Sharing, Fixed, Owning, Mixed, Switching, Windows, Gangs]
+class Labelled(Changing):
+    """Gangs for which units are held, labels, user limits, budgets and any packing."""
+
+    begins = crossed()
+    gangs = True
+    at_once = False
+
+
+MACHINES = [Hybrid, Sharing, Fixed, Owning, Mixed, Switching, Windows, Gangs, Labelled]
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.open import open_books
+from fairhold.model.siting import Siting
 from fairhold.model.state import State
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.events import TaskRunning, Woken
+from fairhold.orchestrator.events import GroupPaused, TaskRunning, Woken
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.planio.plan import parse_plan
@@ -86,7 +87,7 @@ def test_units_are_taken_back_when_the_ends_have_been_awaited() -> None:
     assert len(notices(house.wait(9 * SECOND))) == 3
     assert freeze(house.live.cluster)["shortages"]["c"][0][2] is True
     for name, _ in stops(house.wait(2 * SECOND)):
-        house.end(name, "stopped")
+        house.end(name, "reclaim")
     assert "shortages" not in freeze(house.live.cluster)
 
 
@@ -99,6 +100,43 @@ def test_young_tasks_are_told_when_they_have_run_long_enough() -> None:
     assert house.live._next_instant() == began + 60 * SECOND
     assert notices(house.wait(58 * SECOND)) == []
     assert len(notices(house.wait(SECOND))) == 4
+    assert freeze(replayed(house)) == freeze(house.live.cluster)
+
+
+def test_young_tasks_on_certain_hosts_are_told_when_they_have_run_long_enough() -> None:
+    """R-CONTROL-5, R-SITE-4: what nobody can give there yet is missed all the same."""
+    plan = plan_of({"/A": {"owned": 4}, "/B": {"owned": 2, "min_runtime": "60s"}})
+    house = Logged(plan)
+    house.submit("/B", count=6)
+    began = house.now
+    assert notices(house.submit("/A", count=4, siting=Siting(avoid=("slow",)))) == []
+    assert house.live._next_instant() == began + 60 * SECOND
+    assert len(notices(house.wait(60 * SECOND))) == 4
+
+
+@pytest.mark.parametrize(
+    ("young", "settings", "ripe"),
+    [({}, {"await_ends": "60s"}, 4), ({"min_runtime": "60s"}, {}, 4), ({}, {"max_reclaims": 1}, 1)],
+    ids=str,
+)
+@pytest.mark.parametrize("paused", [30, 90])
+def test_what_waits_for_an_instant_is_taken_back_after_a_pause(
+    young: dict[str, str], settings: dict[str, Any], ripe: int, paused: int
+) -> None:
+    """R-CONTROL-1, R-CONTROL-3, R-CONTROL-5: at that instant, or when the pause ends, whichever is later."""
+    house = Logged(plan_of({"/A": {"owned": 4}, "/B": {"owned": 2} | young}, **settings))
+    house.submit("/B", count=6)
+    house.take(GroupPaused("c", grants=False, reclaims=True))
+    assert notices(house.submit("/A", count=4)) == []
+    assert notices(house.wait(paused * SECOND)) == []
+    out = house.take(GroupPaused("c", grants=False, reclaims=False))
+    if paused == 30 and ripe == 4:
+        assert notices(out) == []
+        instant = house.live._next_instant()
+        assert instant is not None
+        out = house.wait(instant - house.now)
+        assert 60 * SECOND < house.now <= 63 * SECOND
+    assert len(notices(out)) == ripe
     assert freeze(replayed(house)) == freeze(house.live.cluster)
 
 

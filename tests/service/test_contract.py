@@ -17,13 +17,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.examples import FEW
 from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EXAMPLES = 12
-"""Requests for each operation, of which most are wrong in some way."""
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 
@@ -100,9 +99,7 @@ def statuses_of(operation: Any, bank: Bank) -> Counter[int]:
     statuses: Counter[int] = Counter()
 
     @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        derandomize=True,
+        FEW,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),

@@ -57,6 +57,17 @@ def test_tcp_wants_the_token_and_the_unix_socket_knows_its_peer(tmp_path: Path) 
     assert serving(tmp_path, work, pointers=(tmp_path / "current",)) == "leave"
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "0:0:0:0:0:0:0:1", "localhost"])
+def test_a_service_answers_at_the_address_that_it_tells(tmp_path: Path, host: str) -> None:
+    async def work(bank: Bank, url: str) -> None:
+        async with httpx.AsyncClient(base_url=url, headers=bank.head) as client:
+            answer = await client.get("/v1/health")
+            assert answer.status_code == 200, answer.text
+            await client.post("/v1/stop")
+
+    assert serving(tmp_path, work, host=host) == "leave"
+
+
 def test_short_answers_are_sent_at_once() -> None:
     door = listen_tcp("127.0.0.1", 0)
     door.listen()

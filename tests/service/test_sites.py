@@ -24,6 +24,6 @@ def test_what_no_host_has_is_refused(bank: Bank) -> None:
     """R-SITE-2."""
     body = {"consumer": "/Research", "argv": ["true"], "need": ["zone=a"]}
     told = bank._ask("POST", "/jobs", 422, json=body)
-    assert (told["code"], "lacks zone=a" in told["detail"]) == ("never-fits", True)
+    assert (told["code"], "no host with zone=a" in told["detail"]) == ("never-fits", True)
     wrong = bank._ask("POST", "/jobs", 422, json=body | {"need": ["zone==a"]})
     assert "a label of a host is a name or NAME=VALUE" in str(wrong)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.planio.codes import CODES
 from tests.service.support import PLAN
 
 if TYPE_CHECKING:
@@ -28,11 +30,56 @@ JSON = {"Content-Type": "application/json"}
         ({"hold": "yes"}, "wrong-type", "hold", "expected true or false"),
         ({"colour": 1}, "unknown-key", "colour", "means nothing"),
         ({"consumer": None}, "not-a-string", "consumer", "expected a string"),
+        ({"backoff": "5"}, "duration", "backoff", "expected a duration"),
+        ({"backoff": "367d"}, "duration", "backoff", "0 to 366 days"),
+        ({"name": "a\tb"}, "not-text", "name", "characters that can be seen"),
+        ({"argv": ["a\0b"]}, "not-text", "argv", "a NUL character"),
+        ({"directory": "srv"}, "name", "directory", "begins with `/`"),
+        ({"environment": {"A=B": "x"}}, "name", "environment", "the name of a variable"),
+        ({"stdin": 7}, "not-a-string", "stdin", "base64"),
+        ({"stdin": "?"}, "base64", "stdin", "no bytes in base64"),
+        ({"signal": "KILL"}, "unknown-word", "signal", "can be caught"),
+        ({"units": 2**60}, "out-of-range", "units", "the number is above"),
+        ({"need": ["a b"]}, "name", "need", "a label of a host"),
     ],
 )
 def test_a_fault_of_a_body(bank: Bank, terms: dict[str, Any], code: str, place: str, what: str) -> None:
     fault = bank.submit(422, **terms)["faults"][0]
     assert (fault["code"], what in fault["what"], fault["place"].startswith(place)) == (code, True, True), fault
+    assert fault["mend"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "code"),
+    [
+        ("POST", "/plan/diff", {"text": "", "next": 0}, "duration"),
+        ("POST", "/hosts/-/close", {"reason": "x", "at": "today"}, "instant"),
+        ("POST", "/hosts/-/close", {"reason": "x", "at": "1969-01-01T00:00:00Z"}, "out-of-range"),
+        ("POST", "/hosts/-/close", {"reason": "x", "until": "2001-01-01T00:00:00Z"}, "out-of-range"),
+        ("POST", "/groups/compute/pause", {"grants": False}, "out-of-range"),
+        ("POST", "/plan/check", {"text": "\ud800"}, "not-text"),
+        ("PUT", "/plan", {"text": ""}, "if-match-missing"),
+        ("POST", "/stop", {"how": "leave"}, "not-supported-yet"),
+        ("GET", "/usage?from=1", None, "instant"),
+        ("GET", "/usage?by=colour", None, "unknown-word"),
+        ("GET", "/jobs?cursor=x", None, "bad-cursor"),
+        ("GET", "/jobs?label=x", None, "name"),
+        ("GET", "/jobs?limit=0", None, "out-of-range"),
+        ("GET", "/jobs/9", None, "unknown-job"),
+        ("GET", "/cycles/99", None, "unknown-cycle"),
+        ("GET", "/events?after=-1", None, "out-of-range"),
+    ],
+)
+def test_every_refusal_says_how_to_mend_it(bank: Bank, method: str, path: str, body: Any, code: str) -> None:
+    found = bank.client.request(method, f"/v1{path}", content=json.dumps(body), headers=JSON).json()
+    assert (found["code"], found["faults"][0]["code"]) == (code, code), found
+    assert found["faults"][0]["mend"]
+    assert found["detail"].endswith(found["faults"][0]["mend"])
+
+
+def test_titles_fit_files_and_requests() -> None:
+    of_files = {"cannot-read", "file-too-large", "not-utf-8"}
+    assert [code for code, text in CODES.items() if "file" in text.split() and code not in of_files] == []
 
 
 @pytest.mark.parametrize(

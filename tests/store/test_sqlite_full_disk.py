@@ -69,7 +69,7 @@ def test_a_file_that_may_not_grow_takes_a_batch_whole_or_not_at_all(tmp_path: Pa
             with store.transaction() as batch:
                 batch.append(NOW + 10, "[]")
                 batch.put_job(job(100 + added, labels={"n": f"{added}" * 50}))
-                batch.put_spec(f"x{added}", "x" * 500)
+                batch.put_spec(f"x{added}", f'["{"x" * 500}"]')
 
         with suppress(StoreFull):
             while True:

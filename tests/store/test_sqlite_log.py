@@ -26,7 +26,7 @@ def test_the_log_begins_anew_while_one_writes_all_the_time(tmp_path: Path, monke
         while written < 20 * 2**20:
             with store.transaction() as batch:
                 for _ in range(10):
-                    batch.append(NOW, "x" * 2_000)
+                    batch.append(NOW, f'["{"x" * 2_000}"]')
             written += 20_000
             largest = max(largest, log.stat().st_size)
             assert time.monotonic() < patience
@@ -54,7 +54,7 @@ def test_a_log_of_few_large_rows_is_carried_over_and_cut(tmp_path: Path, monkeyp
     with closing(open_store(tmp_path)) as store:
         log = tmp_path / f"{FILE}-wal"
         with store.transaction() as batch:
-            batch.append(NOW, "x" * 3 * LOG_SIZE)
+            batch.append(NOW, f'["{"x" * 3 * LOG_SIZE}"]')
         assert log.stat().st_size > 3 * LOG_SIZE
         while log.stat().st_size > LOG_SIZE:
             time.sleep(0.02)

@@ -190,7 +190,7 @@ def edit(path: Path, *statements: str) -> None:
         ("DELETE FROM jobs", "store-strangers"),
         ("DELETE FROM tasks_by_word", "store-strangers"),
         ("DELETE FROM words", "store-strangers"),
-        ("INSERT INTO cycle_documents VALUES (9, 0, x'')", "store-strangers"),
+        ("INSERT INTO cycle_documents SELECT 9, at, body FROM cycle_documents", "store-strangers"),
     ],
 )
 def test_a_check_finds_what_is_wrong(tmp_path: Path, statement: str, code: str) -> None:

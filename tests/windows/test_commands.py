@@ -48,6 +48,17 @@ def test_without_a_grace_each_switch_takes_back_too(tmp_path: Path, capsys: pyte
     assert taken == [("/Trading", 60), ("/Research", 60)] * (len(rows) // 2)
 
 
+@pytest.mark.parametrize(("zone", "head"), [("UTC", ["UTC"]), ("Europe/Zurich", ["Europe/Zurich", "UTC"])])
+def test_local_time_that_is_utc_has_one_column(
+    zone: str, head: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(PLAN.read_text().replace("Europe/Zurich", zone))
+    print_windows(plan, None, "2d", "2027-01-03T23:30:00Z", as_json=False)
+    line = capsys.readouterr().out.splitlines()[2]
+    assert line.split()[: line.split().index("window")] == head
+
+
 def test_a_plan_without_windows_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan = tmp_path / "plan.yaml"
     plan.write_text(

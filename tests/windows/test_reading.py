@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from fairhold.errors import Fault, InputError
-from fairhold.model.window import DAY, WEEKDAYS, Span
+from fairhold.model.window import DAY, MINUTE, WEEKDAYS, Span
 from fairhold.planio import zones
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import schema
@@ -79,13 +79,15 @@ def test_windows_that_are_read(text: str, spans: list[tuple[int, int, int]]) -> 
         ("mon 08:00-18:00", "unknown-day", "there is no day `mon`", "did you mean `Mon`?"),
         ("Mon-Fry 08:00-18:00", "unknown-day", "there is no day `Fry`", "did you mean `Fri`?"),
         ("holidy 08:00-18:00", "unknown-day", "there is no day `holidy`", "did you mean `holiday`?"),
+        ("quarter-end 08:00-18:00", "unknown-day", "there is no day `quarter-end`", "did you mean `quarter_end`?"),
         ("closed 08:00-18:00", "unknown-day", "like Sun", "leave `like` away there"),
         (", ".join(["Mon 08:00-18:00"] * 101), "window", "more than 100 parts", ""),
         ("Mon 08:00-12:00, Mon 11:00-13:00", "window-overlap", "Mon 11:00-12:00 stands in the window twice", ""),
     ],
 )
 def test_a_window_at_fault(window: str, code: str, what: str, mend: str) -> None:
-    special = {"holiday": {"dates": ["2026-12-25"]}, "closed": {"dates": ["2026-12-26"], "like": "Sun"}}
+    special: dict[str, Any] = {"holiday": {"dates": ["2026-12-25"]}, "quarter_end": {"dates": ["2026-12-31"]}}
+    special["closed"] = {"dates": ["2026-12-26"], "like": "Sun"}
     plan = document(None, special=special)
     plan["policies"].insert(0, plan["policies"][0] | {"window": window})
     with pytest.raises(InputError) as caught:
@@ -95,6 +97,65 @@ def test_a_window_at_fault(window: str, code: str, what: str, mend: str) -> None
     assert what in fault.what
     assert mend in fault.mend
     assert fault.line > 0
+
+
+def test_every_part_of_a_window_that_is_at_fault_is_told() -> None:
+    found = faults("Mon-Fri 25:00-26:00, Foo 10:00-11:00, Mon 8-9, Tue 24:00-24:00, Wed 08:00-18:00", None)
+    assert [fault.what.split("`")[1] for fault in found] == ["25:00-26:00", "Foo", "8-9", "24:00-24:00"]
+
+
+@pytest.mark.parametrize(
+    ("windows", "special", "place"),
+    [
+        (("Mon-Sun 00:00-24:00", None), None, ("policies", 1)),
+        (("Mon-Sat 00:00-24:00, Sun 00:00-12:00", "Sun 12:00-24:00", None), None, ("policies", 2)),
+        (("audit 08:00-18:00", None), {"audit": {"dates": []}}, ("policies", 0, "window")),
+        (("Mon-Sun 00:00-24:00", None), {"audit": {"dates": ["2026-12-24"]}}, None),
+        ((OFFICE, None), None, None),
+    ],
+)
+def test_an_entry_that_is_never_in_force_is_warned_of(windows: Any, special: Any, place: Any) -> None:
+    """R-WINDOW-1: not where a special day is left to it."""
+    plan = document(*windows, special=special)
+    assert VALID.is_valid(plan)
+    warnings = parse_plan(json.dumps(plan, indent=1), "plan")[1]
+    assert [(each.code, each.place) for each in warnings] == ([("never-in-force", place)] if place else [])
+    assert all(each.line > 0 for each in warnings)
+
+
+@pytest.mark.parametrize(
+    ("window", "lead", "said"),
+    [
+        ("Mon-Sun 08:00-08:10", "10m", "Mon, Tue, Wed, Thu, Fri, Sat, Sun 08:00-08:10"),
+        ("Mon-Fri 08:00-18:00, Sun 23:00-24:00", "60m", "Sun 23:00-24:00"),
+        ("Sat 23:50-00:05", "15m", "Sat 23:50-00:05"),
+        ("Mon-Sun 08:00-08:10", "599s", ""),
+        ("Mon-Sun 08:05-08:00", "5m", ""),  # by day the entry with the lead has all but five minutes
+    ],
+)
+def test_a_lead_that_leaves_nothing_of_the_window_before_is_warned_of(window: str, lead: str, said: str) -> None:
+    """R-WINDOW-3."""
+    plan = document(window, None)
+    plan["policies"][1]["settings"] = {"lead": lead}
+    warnings = parse_plan(json.dumps(plan, indent=1), "plan")[1]
+    place = ("policies", 1, "settings", "lead")
+    assert [(each.code, each.place) for each in warnings] == ([("never-in-force", place)] if said else [])
+    assert all(f"leaves nothing of {said} in `c` for `policies[0]`" in each.what for each in warnings)
+
+
+def test_what_a_lead_is_warned_of_is_never_in_force_while_its_window_is_open() -> None:
+    plan = document("Mon-Sun 08:00-08:10", None, zone="UTC")
+    plan["policies"][1]["settings"] = {"lead": "10m"}
+    calendar = parse_plan(json.dumps(plan), "plan")[0].calendar
+    assert calendar is not None
+    assert {calendar.in_force("c", minute * MINUTE) for minute in range(7 * DAY)} == {(1,)}
+
+
+@pytest.mark.parametrize("zone", ["localtime", "posixrules", "posix/Europe/Zurich", "right/Europe/Zurich"])
+def test_a_zone_that_is_another_one_elsewhere_is_refused(zone: str) -> None:
+    (fault,) = faults(None, zone=zone)
+    assert (fault.code, fault.place) == ("time-zone", ("time_zone",))
+    assert "not the same zone on every machine" in fault.what
 
 
 def test_gaps_and_overlaps_are_told_with_their_local_times() -> None:

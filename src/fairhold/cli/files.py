@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.table import table
+from fairhold.cli.table import cut, table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
 from fairhold.planio.plan import read_plan
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Document = dict[str, Any]
+_LONGEST = 60
+"""Cells of what a plan says at one place."""
 _MOVE_COLUMNS = ("consumer", "resource_group", "request", "host", "units", "for", "deadline", "reason")
 
 
@@ -267,6 +269,7 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
     from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+    from fairhold.cycle.stated import differences  # noqa: PLC0415
 
     old, new = open_plan(plan_path), open_plan(new_path)
     before = run_cycle(old, read_state(state_path, old))
@@ -276,7 +279,7 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
         under = f"under the plan {new_path}"
         raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
     after = run_cycle(new, state)
-    document = diff(before, after)
+    document = diff(before, after) | {"settings": differences(old, new, {})}
     sides = side(old, before.after), side(new, after.after)
     coming = diff_windows(*sides, state.now, state.now + duration_of(ahead))
     if coming is not None:
@@ -288,11 +291,31 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
 
 
 def diff_text(document: Document) -> str:
-    """A difference of two plans in words: now, and at the coming windows."""
+    """A difference of two plans in words: what they say, what is otherwise now, and at the coming windows."""
     from fairhold.cli.windows import windows_text  # noqa: PLC0415
 
     windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
-    return "\n\n".join((_diff_text(document), *windows))
+    said = [_settings_text(document["settings"])] if "settings" in document else []  # an older service says none
+    return "\n\n".join((*said, _diff_text(document), *windows))
+
+
+def _settings_text(settings: list[Document]) -> str:
+    """What the new plan says otherwise; long lists are cut in their middle."""
+    if not settings:
+        return "Changed in the plan: nothing"
+    rows = [(row["place"], _stated(row["old"]), _stated(row["new"])) for row in settings]
+    return "Changed in the plan:\n" + table(("place", "old", "new"), rows)
+
+
+def _stated(value: object) -> object:
+    """What stands in a plan, in one line."""
+    if isinstance(value, dict):
+        text = ", ".join(f"{key}: {_stated(each)}" for key, each in value.items() if each is not None)
+    elif isinstance(value, list):
+        text = ", ".join(str(_stated(each)) for each in value)
+    else:
+        return str(value).lower() if isinstance(value, bool) else value
+    return (text if len(text) <= _LONGEST else cut(text, _LONGEST)) or None
 
 
 def _diff_text(document: Document) -> str:

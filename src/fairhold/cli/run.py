@@ -6,12 +6,14 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.engines.files import folder_name
 from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.model.job import Job
+from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.jobs import read_jobs
 from fairhold.planio.plan import read_plan
 from fairhold.planio.siting import SITING_KEYS
@@ -87,14 +89,13 @@ def _refuse_of_service(jobs: Sequence[Job], path: Path) -> None:
             f"`{key}` is for the live service, and `fairhold run` is none",
             "run: fairhold submit --file JOBS, or leave it out",
             ("jobs", at, key),
-            str(path),
         )
         for at, job in enumerate(jobs)
         for key in _OF_SERVICE
         if _term(job, key) != _term(plain, key)
     ]
     if faults:
-        raise InputError(faults)
+        raise _in_file(faults, path)
 
 
 def _term(job: Job, key: str) -> object:
@@ -109,14 +110,20 @@ def _refuse_max_run_time(plan: Plan, path: Path) -> None:
             f"`max_run_time` of `{plan.tree.paths[row]}` is for the live service, and `fairhold run` is none",
             "run: fairhold serve, or leave it out",
             ("policies", at, "consumers", plan.tree.paths[row], "max_run_time"),
-            str(path),
         )
         for at, entry in enumerate(plan.policies)
         for row, stated in entry.consumers.items()
         if stated.max_run_time
     ]
     if faults:
-        raise InputError(faults)
+        raise _in_file(faults, path)
+
+
+def _in_file(faults: Sequence[Fault], path: Path) -> InputError:
+    """The faults with their lines; what is no regular file, as a pipe, cannot be read again for them."""
+    if not path.is_file():
+        return InputError([replace(fault, file=str(path)) for fault in faults])
+    return InputError(parse_document(read_text(path), str(path)).locate(faults))
 
 
 def _output_directory(output: Path | None) -> Path:

@@ -76,15 +76,15 @@ def _text(plan: Plan, document: Document) -> str:
     switches = document["switches"]
     if not switches:
         return f"{texts[0]}\n\nno switch before {document['to']}"
-    leads = any("opens" in row for row in switches)
+    leads, has_zone = any("opens" in row for row in switches), plan.time_zone != "UTC"
     rows = [
         (
-            *(windows_text(row), row["at"], *([row.get("opens")] if leads else [])),
+            *(windows_text(row), *([row["at"]] if has_zone else []), *([row.get("opens")] if leads else [])),
             *(row["resource_group"], _names(row["from"]), _names(row["to"])),
         )
         for row in switches
     ]
-    head = (plan.time_zone, "UTC", *(["window opens"] if leads else []), "group", "from", "to")
+    head = (*([plan.time_zone] if has_zone else []), "UTC", *(["window opens"] if leads else []), "group", "from", "to")
     texts.append(table(head, rows, room=0))
     kinds = {(row["resource_group"], _names(row["from"]), _names(row["to"])): row["consumers"] for row in switches}
     for (group, old, new), consumers in kinds.items():

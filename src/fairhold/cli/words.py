@@ -40,12 +40,13 @@ def document_in_words(document: Document) -> str:
     path, levels = document["consumer"], document["levels"]
     parts = [document["sentence"], *map(_level, levels)]
     num, den = document["scale"]
-    if num != den:
+    if num != den and den:
         parts.append(
             f"Owned slots count {num}/{den} of what is configured: "
             f"so many slots there are, and so many were planned for [R-SCALE-1]."
         )
-    parts.append(_reclaim(document["reclaim"]))
+    holds = any(control["control"] == "hold_after" for control in document.get("controls", ()))
+    parts.append(_reclaim(document["reclaim"], holds=holds))
     if controls := document.get("controls"):
         parts.append("Controls:\n" + "\n".join(f"  {_control(control)}" for control in controls))
     if document["moves"]:
@@ -95,10 +96,11 @@ def _fraction(text: str) -> str:
     return fraction(Fraction(text))
 
 
-def _reclaim(reclaim: Document) -> str:
+def _reclaim(reclaim: Document, *, holds: bool) -> str:
     said = []
     if reclaim["set_aside"]:
-        said.append(f"{_count(reclaim['set_aside'], 'idle slot')} kept for its reserves [R-ASIDE-1]")
+        whom = "its reserves and its gangs" if holds else "its reserves"
+        said.append(f"{_count(reclaim['set_aside'], 'idle slot')} kept for {whom} [R-ASIDE-1]")
     if reclaim["missing"]:
         said.append(f"it misses {_count(reclaim['missing'], 'slot')} [R-RECLAIM-1]")
     if reclaim["gives"]:
@@ -129,10 +131,12 @@ _CONTROL = {
     "dead_zone": "{} misses {}, and takes none back for so few",
     "await_ends": "{} misses {}, and takes them back from {until} on, if no task ends before",
     "observe_only": "{} should give {} back, and nobody is told: it is only observed",
-    "budget.wait": "the budget of {} is used up: {} that are wanted are not granted before {until}",
+    "budget.wait": "the budget of {} is used up: {} that {are} wanted {are} not granted before {until}",
     "budget.borrow_only": "the budget of {} is used up: until {until} it owns nothing and only gets what others leave",
     "budget.lowest_rank": "the budget of {} is used up: until {until} it comes last among its siblings",
-    "user_limit": "{}: {} that are wanted are more than its users may hold",
+    "user_limit": "{} wants {} beyond what its users may hold",
+    "site.never": "{} wants {} beyond all that {hosts} could ever take",
+    "site.now": "{} misses {} that nobody can give on {hosts}",
     "min_runtime": "{} keeps {} for want of run time, the first until {until}",
     "gang": "{0} waits for {1} in gangs that are larger than its quota can be: they count for nothing",
     "hold_after": "{0} holds {1} for a gang that has waited too long, which can start by {until}",
@@ -142,7 +146,13 @@ _CONTROL = {
 def _control(control: Document) -> str:
     words = _CONTROL[control["control"]]
     until = control["until"] or "an instant that is not known"
-    told = words.format(control["consumer"], _count(control["units"], "slot"), until=until)
+    units = control["units"]
+    told = words.format(
+        *(control["consumer"], _count(units, "slot")),
+        until=until,
+        are="is" if units == 1 else "are",
+        hosts=control.get("hosts", ""),
+    )
     return f"{told} [{control['control']}, {control['rule']}]"
 
 

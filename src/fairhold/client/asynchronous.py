@@ -11,18 +11,17 @@ from fairhold.client import steps as ask
 from fairhold.client import typed
 from fairhold.client.errors import ServiceError, closed, strange
 from fairhold.client.exchange import Pause, Request, Response
-from fairhold.client.wire import answered, broken, call, moment, settings, wire
+from fairhold.client.wire import answered, broken, call, settings, wire
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from types import TracebackType
 
     from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
     from fairhold.client.exchange import Document, Returned, Steps
     from fairhold.client.finding import Target
-    from fairhold.client.typed import After, JobOrName
+    from fairhold.client.typed import After, JobOrName, Moment
 
     Words = Mapping[str, str]
 
@@ -144,9 +143,9 @@ class AsyncClient:
         """Tasks of a job with their attempts."""
         return await self._run(typed.tasks(job))
 
-    async def output(self, job: JobOrName, task: int = 0, attempt: int | None = None) -> bytes:
-        """What a task has written until now; of its latest attempt where none is named."""
-        return await self._run(typed.output(job, task, attempt))
+    async def output(self, job: JobOrName, task: int = 0, attempt: int | None = None, *, offset: int = 0) -> bytes:
+        """What a task has written until now, from `offset` on; of its latest attempt where none is named."""
+        return await self._run(typed.output(job, task, attempt, offset))
 
     async def results(self, job: JobOrName, timeout: float | None = None) -> list[Result]:  # noqa: ASYNC109 - of the job, which goes on
         """Wait until a job is over; what became of every task, with its output. Raises TimeoutError."""
@@ -198,9 +197,23 @@ class AsyncClient:
         """All hosts."""
         return await self._run(typed.hosts())
 
-    async def close_host(self, host: str, reason: str, *, drain: bool = False) -> Document:
-        """Let a host start nothing more; drain: also take back what runs there."""
-        return await self._run(ask.close_host(host, {"reason": reason, "drain": drain}))
+    async def close_host(
+        self,
+        host: str,
+        reason: str = "",
+        *,
+        drain: bool = False,
+        at: Moment | None = None,
+        by: Moment | None = None,
+        until: Moment | None = None,
+    ) -> Document:
+        """Let a host start nothing more; an instant is a `datetime` with a time zone, or text.
+
+        reason : may be left out of a drain
+        drain  : also take back what runs there; by: an instant at which the rest is stopped
+        at     : from when on, None = now; until: when it opens again, None = when somebody opens it
+        """
+        return await self._run(typed.close_host(host, reason, drain=drain, at=at, by=by, until=until))
 
     async def open_host(self, host: str) -> Document:
         """Let a host start work again."""
@@ -218,19 +231,28 @@ class AsyncClient:
         """Attempts that hold slots now."""
         return await self._run(typed.rows("allocations", {"consumer": consumer, "host": host}))
 
-    async def cycles(self, *, resource_group: str | None = None, limit: int = 100) -> list[Document]:
-        """The latest cycles."""
-        return await self._run(typed.rows("cycles", {"resource_group": resource_group, "limit": limit}))
+    async def cycles(
+        self, *, resource_group: str | None = None, before: int | None = None, limit: int = 100
+    ) -> list[Document]:
+        """The latest cycles, or those before a number."""
+        query = {"resource_group": resource_group, "before": before, "limit": limit}
+        return await self._run(typed.rows("cycles", query))
+
+    async def cycle(self, number: int) -> Document:
+        """One cycle, with what it decided as long as that is kept."""
+        return await self._run(ask.cycle(number))
 
     async def usage(
         self,
         by: str | Sequence[str] = ("consumer",),
         *,
-        start: datetime | str | None = None,
-        end: datetime | str | None = None,
+        start: Moment | None = None,
+        end: Moment | None = None,
     ) -> Document:
         """Unit-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
-        return await self._run(ask.listing("usage", {"from": moment(start), "to": moment(end), "by": typed.words(by)}))
+        return await self._run(
+            ask.listing("usage", {"from": typed.moment(start), "to": typed.moment(end), "by": typed.words(by)})
+        )
 
     async def events(self, after: int = 0, limit: int = 1000) -> Document:
         """Events of the log with a number above `after`; `next` is where to go on."""
@@ -239,6 +261,10 @@ class AsyncClient:
     async def health(self) -> Document:
         """How the service is."""
         return await self._run(ask.health())
+
+    async def stop(self, how: str = "leave") -> Document:
+        """Let the service end: `leave` (tasks run on), `drain` or `kill`; answered when that has begun."""
+        return await self._run(ask.stop(how))
 
     # The plan
 
@@ -270,18 +296,22 @@ class AsyncClient:
         was: Words | None = None,
         for_: str | int | None = None,
         seen: int | None = None,
+        ahead: str | int | None = None,
         dry_run: bool = False,
     ) -> Document:
         """Put a plan in force, whole or not at all.
 
         for_ : how long, after which the one before comes back; None = for good
         seen : version that the change was made from: refused where another is in force; None = the one in force
+        was, ahead : as in `diff_plan`
         """
-        return await self._run(ask.apply_plan(typed.plan_body(text, comment, was, for_), seen, is_dry=dry_run))
+        return await self._run(ask.apply_plan(typed.plan_body(text, comment, was, for_, ahead), seen, is_dry=dry_run))
 
-    async def revert_plan(self, to: int | None = None, comment: str = "", *, was: Words | None = None) -> Document:
-        """Put an earlier plan in force again: the one before, or a version; was: as in `diff_plan`."""
-        return await self._run(ask.revert_plan(to, comment, was))
+    async def revert_plan(
+        self, to: int | None = None, comment: str = "", *, was: Words | None = None, seen: int | None = None
+    ) -> Document:
+        """Put an earlier plan in force again: the one before, or a version; was, seen: as in `apply_plan`."""
+        return await self._run(ask.revert_plan(to, comment, was, seen))
 
     # Its connections
 

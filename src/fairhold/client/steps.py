@@ -129,10 +129,9 @@ def _piece(response: Response, offset: int) -> Piece:
     return Piece(response.body, int(head.get("fairhold-attempt", 0)), after, head.get("fairhold-ended") == "1")
 
 
-def whole_output(name: str, task: int, attempt: int | None = None) -> Steps[bytes]:
-    """All that an attempt has written until now."""
+def whole_output(name: str, task: int, attempt: int | None = None, offset: int = 0) -> Steps[bytes]:
+    """All that an attempt has written until now, from an offset on."""
     parts: list[bytes] = []
-    offset = 0
     while True:
         piece = yield from output(name, task, attempt, offset)
         attempt = attempt or piece.attempt or None
@@ -175,8 +174,14 @@ def plan(version: int | None = None) -> Steps[Document]:
 
 
 def plan_versions() -> Steps[Document]:
-    """Versions of the plan, without their texts."""
-    return (yield from ask(request("GET", "plan", "versions")))
+    """All versions of the plan, without their texts."""
+    rows: list[Document] = []
+    while True:
+        query = {"before": rows[-1]["version"] if rows else None, "limit": _PAGE}
+        page = (yield from ask(request("GET", "plan", "versions", query=query)))["versions"]
+        rows += page
+        if len(page) < _PAGE:
+            return {"versions": rows}
 
 
 def check_plan(text: str) -> Steps[Document]:
@@ -210,12 +215,16 @@ def apply_plan(body: Document, seen: int | None = None, *, is_dry: bool = False)
     return (yield from ask(request("PUT", "plan", query=query, body=body, headers=head, is_safe=is_dry)))
 
 
-def revert_plan(to: int | None = None, comment: str = "", was: Mapping[str, str] | None = None) -> Steps[Document]:
+def revert_plan(
+    to: int | None = None, comment: str = "", was: Mapping[str, str] | None = None, seen: int | None = None
+) -> Steps[Document]:
     """Put an earlier plan in force again: the one before, or a version.
 
-    was : new path → old path of consumers that the earlier plan calls otherwise than the one in force
+    was  : new path → old path of consumers that the earlier plan calls otherwise than the one in force
+    seen : as in `apply_plan`
     """
-    seen = (yield from plan())["version"]
+    if seen is None:
+        seen = (yield from plan())["version"]
     given: Document = {"to": to, "comment": comment or None, "was": dict(was) if was else None}
     body = {name: value for name, value in given.items() if value is not None}
     return (yield from ask(request("POST", "plan", "revert", body=body, headers={"If-Match": f'"{seen}"'})))

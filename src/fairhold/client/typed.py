@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fairhold.client import steps
@@ -19,6 +20,19 @@ JobOrName = Job | str | int
 One = JobOrName | tuple[JobOrName, str]
 After = One | Sequence[One]
 """A job to wait for, or several."""
+
+
+Moment = datetime | str
+"""An instant: a `datetime` that knows its offset, or text."""
+
+
+def moment(value: Moment | None) -> str | None:
+    """An instant as it is sent. Raises ValueError where it has no offset."""
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("give an instant with its time zone, as datetime.now(UTC)")
+        return value.isoformat()
+    return value
 
 
 def name_of(job: JobOrName) -> str:
@@ -99,9 +113,9 @@ def results(name: JobOrName, timeout: float | None) -> Steps[list[Result]]:
     return found
 
 
-def output(name: JobOrName, task: int, attempt: int | None) -> Steps[bytes]:
-    """What a task has written until now."""
-    return (yield from steps.whole_output(name_of(name), task, attempt))
+def output(name: JobOrName, task: int, attempt: int | None, offset: int) -> Steps[bytes]:
+    """What a task has written until now, from an offset on."""
+    return (yield from steps.whole_output(name_of(name), task, attempt, offset))
 
 
 def act(name: JobOrName, verb: str, body: Document | None = None) -> Steps[Job]:
@@ -111,8 +125,7 @@ def act(name: JobOrName, verb: str, body: Document | None = None) -> Steps[Job]:
 
 def change(name: JobOrName, changes: Mapping[str, object]) -> Steps[Job]:
     """Change what is not None."""
-    sent = {key: value for key, value in changes.items() if value is not None}
-    return Job.of((yield from steps.change(name_of(name), sent)))
+    return Job.of((yield from steps.change(name_of(name), _stated(changes))))
 
 
 def consumers() -> Steps[list[Consumer]]:
@@ -131,11 +144,26 @@ def plan_versions() -> Steps[list[Plan]]:
     return [Plan.of(row) for row in (yield from steps.plan_versions())["versions"]]
 
 
-def plan_body(text: str, comment: str, was: Mapping[str, str] | None, for_: str | int | None) -> Document:
+def plan_body(
+    text: str, comment: str, was: Mapping[str, str] | None, for_: str | int | None, ahead: str | int | None
+) -> Document:
     """What is sent to put a plan in force."""
     check_text(text)
-    given = {"comment": comment or None, "was": dict(was) if was else None, "for": for_}
-    return {"text": text} | {name: value for name, value in given.items() if value is not None}
+    given = {"comment": comment or None, "was": dict(was) if was else None, "for": for_, "next": ahead}
+    return {"text": text} | _stated(given)
+
+
+def _stated(given: Mapping[str, object]) -> Document:
+    """Without what is None."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def close_host(
+    host: str, reason: str, *, drain: bool, at: Moment | None, by: Moment | None, until: Moment | None
+) -> Steps[Document]:
+    """Let a host start nothing more."""
+    instants = {"at": moment(at), "by": moment(by), "until": moment(until)}
+    return (yield from steps.close_host(host, _stated({"reason": reason or None, "drain": drain, **instants})))
 
 
 def hosts() -> Steps[list[Host]]:

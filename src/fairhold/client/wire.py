@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -61,12 +60,3 @@ def broken(error: httpx.HTTPError, name: str) -> ServiceError:
 
 def _why(error: httpx.HTTPError) -> str:
     return str(error) or type(error).__name__
-
-
-def moment(value: datetime | str | None) -> str | None:
-    """An instant for a query: a `datetime` that knows its offset, or text."""
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError("give an instant with its time zone, as datetime.now(UTC)")
-        return value.isoformat()
-    return value

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
+from fairhold.cycle.stated import key_of, word
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
 from fairhold.ledger.transitions import next_deadline
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.state import State
 from fairhold.model.window import DAY, MINUTE, WEEKDAYS
-from fairhold.units import SECOND, UNLIMITED, format_instant
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -146,13 +147,7 @@ def _stated(rows: Rows, node: int) -> Document:
     entry = rows.entries[rows.chosen[rows.row[node]]]
     stated = entry.consumers.get(node, _DEFAULT)
     values = {"policy": entry.policy} if node else {}
-    return values | {name: _plain(getattr(stated, name), rows.paths) for name in _SETTINGS}
-
-
-def _plain(value: object, paths: tuple[str, ...]) -> object:
-    if isinstance(value, tuple):  # a lend or borrow list
-        return [{"consumer": paths[peer.consumer], "limit": _plain(peer.limit, paths)} for peer in value]
-    return None if value == UNLIMITED else value
+    return values | {key_of(name): word(name, getattr(stated, name), rows.paths) for name in _SETTINGS}
 
 
 class Side(NamedTuple):

@@ -19,6 +19,8 @@ _ABSENT = {"owned": 0, "reserve": 0, "limit": None, "quota": 0, "allocated": 0}
 def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Document:
     """Compare one cycle under the plan in force with one under the new plan, on the same state.
 
+    What the plans themselves say otherwise is told by `stated.differences`.
+
     Returns {"resource_groups": {group: {"consumers": {path: {"quota": [old, new], …}}}}: only consumers of which
     something differs}, and "reclaims": the notices of each side that the other does not give, with their deadline.
 

@@ -201,7 +201,9 @@ def equal_siblings_differ_by_one(result: CycleResult) -> Iterator[Violation]:
             if rows.is_owner[row] or ((rows.is_flat or is_fixed(result.snapshot)) and not rows.is_leaf(row)):
                 continue
             settings = (plan.owned[row], plan.reserved[row], plan.limit[row], rows.ratio[row])
-            key = (*settings, needs.reserve[row], needs.need[row])
+            # What gangs cannot use of a fixed share is no part of a leaf's need, but of what it could use (R-GANG-1).
+            most = result.snapshot.most[row] if is_fixed(result.snapshot) else 0
+            key = (*settings, needs.reserve[row], needs.need[row], most)
             alike.setdefault(key, []).append(row)
         for same in alike.values():
             found = [quota[row] for row in same]
@@ -258,8 +260,15 @@ def nobody_at_or_under_quota_loses_a_unit(result: CycleResult) -> Iterator[Viola
 
 
 def a_second_cycle_changes_nothing(result: CycleResult) -> Iterator[Violation]:
-    """With nothing released and no deadline reached, a cycle on the books after the first decides nothing."""
-    second = run(books_after(result), result.snapshot.now).decision
+    """With nothing released and no deadline reached, a cycle on the books after the first decides nothing.
+
+    Under fixed shares, what is left over may take the last host on which a request with labels could have stood; then
+    that leaf comes to its share, and others to more of the rest, in the second cycle: grants, and nothing else.
+    """
+    snapshot = result.snapshot
+    second = run(books_after(result), snapshot.now).decision
+    if snapshot.rows.is_fixed and snapshot.books.requests.siting:
+        second = second._replace(grants=())
     if not second.changes_nothing:
         yield Violation("a_second_cycle_changes_nothing", "", f"it decides {second}")
 

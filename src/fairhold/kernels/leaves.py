@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,9 +79,9 @@ class _Filling:
     """The numbers of one filling.
 
     num, den : (rows,) weights
-    rises    : (rows,) 1 for the leaves that still rise at the level in question
+    part     : (rows,) part of the weight that rises at the level in question, as far as it was asked for
     frozen   : branch → the level at which it is frozen
-    members  : branch → its leaves that rise until then
+    until    : branch → rows of the stops inside that rise until then, and their part of its weight
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class _Filling:
         self.num, self.den = path_weights(tree, ratio)
         self.part: list[Part] = [0] * len(place)
         self.frozen: dict[int, Fraction] = {}
-        self.members: dict[int, list[int]] = {}
+        self.until: dict[int, tuple[list[int], Part]] = {}
 
     def freeze(self, branch: int, limit: int, below: dict[int, list[Stop]]) -> list[Stop]:
         """Find where a branch meets its limit; returns its stops, those of what is frozen inside made one."""
@@ -105,7 +106,7 @@ class _Filling:
             return stops
         level, first = found
         self.frozen[branch] = level
-        self.members[branch] = self.rising(stops[first:])
+        self.until[branch] = [stop.row for stop in stops[first:]], self.part[branch]
         weight = Fraction(self.num[branch], self.den[branch]) * self.part[branch]
         units = limit - sum(stop.units for stop in stops[:first])
         return [*stops[:first], _stop(branch, units, weight.numerator, weight.denominator)]
@@ -153,26 +154,44 @@ class _Filling:
             found = level(guess)
         return found, guess
 
-    def rising(self, stops: list[Stop]) -> list[int]:
-        """The leaves of stops that are not passed."""
-        leaves: list[int] = []
-        for stop in stops:
-            leaves += self.members.get(stop.row, (stop.row,))
-        return leaves
-
     def sum_up(self, branch: int, stops: list[Stop]) -> None:
         """Set `part` of a subtree, where only the leaves of `stops` rise."""
-        tree, part, ratio = self.tree, self.part, self.ratio
-        first = self.place[branch]
-        inside = tree.path[first : first + self.size[branch]]
-        for row in inside:
-            part[row] = 0
-        for leaf in self.rising(stops):
-            part[leaf] = 1
-        for row in reversed(inside):
+        tree, part = self.tree, self.part
+        rising = self.opened([stop.row for stop in stops])
+        above = {branch}
+        for row in rising:
+            up = tree.parent[row]
+            while up not in above:
+                above.add(up)
+                up = tree.parent[up]
+        for row in above:
             start, end = tree.first[row], tree.end[row]
-            if start < end:
-                part[row] = _part(ratio[start:end], part[start:end])
+            part[start:end] = [0] * (end - start)
+        for row in rising:
+            part[row] = self.until[row][1] if row in self.until else 1
+        for row in sorted(above, reverse=True):
+            start, end = tree.first[row], tree.end[row]
+            part[row] = _part(self.ratio[start:end], part[start:end])
+
+    def opened(self, rows: list[int]) -> list[int]:
+        """Rows of stops, a frozen branch with others of them inside being replaced by what rises in it.
+
+        What is closed needs no look inside: however deep limits are nested, one is summed up from the next.
+        """
+        if not self.until:
+            return rows
+        found: list[int] = []
+        places = [self.place[row] for row in rows]
+        heapify(places)
+        while places:
+            at = heappop(places)
+            row = self.tree.path[at]
+            if row in self.until and places and places[0] < at + self.size[row]:
+                for inside in self.until[row][0]:
+                    heappush(places, self.place[inside])
+            else:
+                found.append(row)
+        return found
 
     def amounts(self, top: Fraction | None, limit: Sequence[int]) -> Amounts:
         """The amounts at the level `top`; None: everybody is at its cap."""
@@ -230,11 +249,12 @@ def _sort_ties(stops: list[Stop]) -> None:
 
 def _guess(units: int, stops: list[Stop], below: list[int]) -> int:
     """The first stop that is not passed, by fixed-point numbers: seldom beside it."""
-    above = [*accumulate((stop.num << _WEIGHT_POINT) // stop.den for stop in reversed(stops))][::-1]
-    wanted = units << (_POINT + _WEIGHT_POINT)
+    point = _WEIGHT_POINT + max(stop.den.bit_length() - stop.num.bit_length() for stop in stops)
+    above = [*accumulate((stop.num << point) // stop.den for stop in reversed(stops))][::-1]
+    wanted = units << (_POINT + point)
 
     def reached(first: int) -> int:
-        return (below[first] << (_POINT + _WEIGHT_POINT)) + stops[first].key * above[first]
+        return (below[first] << (_POINT + point)) + stops[first].key * above[first]
 
     return min(bisect_left(range(len(stops)), wanted, key=reached), len(stops) - 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
+from copy import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ class Lines:
         self.of: dict[int, dict[tuple[int, int], Queue]] = {}
         self.gangs: dict[int, dict[int, None]] = {}
         self.waiting: dict[tuple[int, int], int] = {}
+
+    def apart(self, requests: Requests) -> Lines:
+        """A copy for a copy of the requests."""
+        other = Lines(requests)
+        other.of = {leaf: {name: copy(queue) for name, queue in lines.items()} for leaf, lines in self.of.items()}
+        other.gangs = {leaf: {**rows} for leaf, rows in self.gangs.items()}
+        other.waiting = {**self.waiting}
+        return other
 
     def key(self, row: int) -> tuple[int, str, int]:
         """Place in its queue; the row tells requests of one name apart."""

@@ -1,4 +1,4 @@
-"""Requests that may stand on some hosts only: which ones, and what of their demand these hosts could never take."""
+"""Requests that may stand on some hosts only: which ones, and what these hosts have for them in all."""
 
 from __future__ import annotations
 
@@ -24,30 +24,11 @@ def is_on_one(books: Books, request: int) -> bool:
     return requests.minimum[request] > 0 and requests.siting.get(request, ANYWHERE).place == PACK
 
 
-def beyond_hosts(books: Books) -> dict[int, int]:
-    """Request → units that it wants beyond what the hosts that will do could ever take (R-SITE-2).
-
-    Requests of a leaf that want the same of hosts share these, in the order of priority, submitted, id. What a request
-    holds counts in any case.
-    """
-    requests, slots = books.requests, books.hosts.slots
-    room: dict[tuple[int, Siting], list[int]] = {}
-    beyond: dict[int, int] = {}
-
-    def place(row: int) -> tuple[int, int, str]:
-        return -requests.priority[row], requests.submitted[row], requests.id[row]
-
-    for row in sorted(requests.siting, key=place):
-        siting, held = requests.siting[row], requests.held[row]
-        alike = requests.leaf[row], siting._replace(prefer=(), place="")
-        if alike not in room:
-            sizes = [slots[host] for host in hosts_for(books, siting)]
-            room[alike] = [sum(sizes), max(sizes, default=0)]
-        most = min(room[alike]) if is_on_one(books, row) else room[alike][0]
-        most = max(held, min(requests.count[row], most))
-        if most < requests.minimum[row]:
-            most = held
-        room[alike][0] -= min(room[alike][0], most)
-        if most < requests.count[row]:
-            beyond[row] = requests.count[row] - most
-    return beyond
+def most_of(books: Books, request: int) -> int:
+    """Slots of the hosts that will do for a request and are open; for one that packs those of one host (R-HOLD-1)."""
+    hosts, allocations = books.hosts, books.allocations
+    able = [host for host in hosts_for(books, books.requests.siting.get(request, ANYWHERE)) if host not in hosts.closed]
+    if not is_on_one(books, request):
+        return sum(hosts.slots[host] for host in able)
+    mine = {allocations.host[row] for row in allocations.by_request.get(request, ())}
+    return max((hosts.slots[host] for host in able if not mine or host in mine), default=0)

@@ -11,7 +11,7 @@ from fairhold.kernels import _jit
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.rollup import roll_up
 from fairhold.kernels.select import leaves_where_more
-from fairhold.ledger.wanting import demand_that_counts
+from fairhold.ledger.wanting import beyond_hosts, demand_that_counts
 from fairhold.model.state import REASONS
 
 if TYPE_CHECKING:
@@ -81,6 +81,14 @@ class Snapshot:
         """Instant before which no notice runs out: later than now where entries are in force ahead of their window."""
         calendar = self.rows.source.calendar
         return self.now if calendar is None else calendar.opening(self.rows.group.name, self.now)
+
+    @cached_property
+    def unplaceable(self) -> dict[int, dict[int, int]]:
+        """Leaf → its requests → units that they want beyond what hosts that will do could ever take (R-SITE-2)."""
+        found: dict[int, dict[int, int]] = {}
+        for request, units in beyond_hosts(self.books).items():
+            found.setdefault(self.books.requests.leaf[request], {})[request] = units
+        return found
 
     @property
     def scale(self) -> tuple[int, int]:

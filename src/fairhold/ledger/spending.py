@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from fairhold.model.budget import period_of
@@ -40,7 +40,9 @@ class Spending:
     """The meters of one resource group; a consumer has one for every period of a budget that the plan gives it.
 
     Kept up to date by who knows the time: it is told of every change of what is held. A budget is looked at again when
-    it would be used up as things are, and when its period ends; a heap tells what comes next.
+    it would be used up as things are, and when its period ends; a heap tells what comes next. Every start and end of
+    an attempt moves these instants: `_due` has the true one of every budget, and what the heap holds beside that is
+    thrown away before it is as much again.
 
     meters : all that were told of or set
     """
@@ -149,6 +151,9 @@ class Spending:
         if key in self._budgets:
             self._due[key] = instant
             heappush(self._heap, (instant, key))
+            if len(self._heap) > 2 * len(self._budgets):
+                self._heap = [(due, each) for each, due in self._due.items()]
+                heapify(self._heap)
 
 
 def used_up(rows: Rows, used: Mapping[int, int]) -> frozenset[int]:

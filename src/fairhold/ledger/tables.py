@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from copy import copy
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.lines import Lines
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from fairhold.model.siting import Siting
 
 NOBODY = -1
@@ -40,6 +43,15 @@ class Table:
     def drop(self, row: int) -> None:
         """Free a row."""
         self._free.append(row)
+
+    def apart(self) -> Self:
+        """A copy that the changes of this one leave as it is."""
+        other = copy(self)
+        other.columns = {name: column[:] for name, column in self.columns.items()}
+        other._all, other._free = tuple(other.columns.values()), self._free[:]  # noqa: SLF001 - its own
+        for name, column in other.columns.items():
+            setattr(other, name, column)
+        return other
 
     def rows(self) -> list[int]:
         """All rows but the free ones."""
@@ -120,6 +132,15 @@ class Requests(Table):
             self.users.append(name)
         return row
 
+    def apart(self) -> Self:
+        """A copy that the changes of this one leave as it is."""
+        other = super().apart()
+        other.id, other.users, other.user_of = self.id[:], self.users[:], {**self.user_of}
+        other.used_by, other.siting = {**self.used_by}, {**self.siting}
+        other.holders = {leaf: {**rows} for leaf, rows in self.holders.items()}
+        other.lines = self.lines.apart(other)
+        return other
+
     leaf: array[int]
     count: array[int]
     minimum: array[int]
@@ -149,6 +170,12 @@ class Allocations(Table):
             setattr(self, name, column)
         self.by_request: dict[int, dict[int, None]] = {}
         self.next_serial = 0
+
+    def apart(self) -> Self:
+        """A copy that the changes of this one leave as it is."""
+        other = super().apart()
+        other.by_request = {request: {**rows} for request, rows in self.by_request.items()}
+        return other
 
     request: array[int]
     host: array[int]
@@ -206,6 +233,13 @@ class Hosts(Table):
         self.row_of: dict[str, int] = {}
         self.closed: set[int] = set()
         self.labels: dict[int, frozenset[str]] = {}
+
+    def apart(self) -> Self:
+        """A copy that the changes of this one leave as it is."""
+        other = super().apart()
+        other.name, other.row_of = self.name[:], {**self.row_of}
+        other.closed, other.labels = {*self.closed}, {**self.labels}
+        return other
 
     slots: array[int]
     used: array[int]

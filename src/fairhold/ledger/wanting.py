@@ -1,41 +1,73 @@
-"""What of the demand counts: units that somebody may be granted (R-USER-1, R-BUDGET-2)."""
+"""What of the demand counts: units that somebody may be granted (R-SITE-2, R-USER-1, R-BUDGET-2)."""
 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.ledger.sited import beyond_hosts
+from fairhold.ledger.sited import hosts_for, is_on_one
 from fairhold.ledger.tables import NO_USER
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairhold.ledger.books import Books
+
+Alike = tuple[frozenset[str], frozenset[str]]
+"""What requests need and avoid that share the same slots."""
+
+
+class Counted(NamedTuple):
+    """What counts of a leaf's requests.
+
+    never : request → units that it wants and that neither hosts nor the room of its user allow
+    twice : units that stand on slots which count for another request, too
+    """
+
+    never: dict[int, int]
+    twice: int
 
 
 def demand_that_counts(books: Books) -> array[int]:
     """(rows,) units that leaves want and may have: held ones, and no more others than hosts and controls allow."""
-    demand, controls, held = array("q", books.demand), books.rows.controls, books.held
-    siting = beyond_hosts(books) if books.requests.siting else {}
+    demand, requests, controls = array("q", books.demand), books.requests, books.rows.controls
+    sited = {requests.leaf[row] for row in requests.siting}
+    for leaf in sited:
+        never, twice = count_requests(books, leaf, _is_limited(books, leaf))
+        demand[leaf] = max(min(demand[leaf], books.held[leaf]), demand[leaf] - sum(never.values()) - twice)
     for leaf in controls.with_user_limit:
-        demand[leaf] -= sum(_beyond_users(books, leaf, siting).values()) if siting else _beyond_user_limit(books, leaf)
-    for request, units in siting.items():
-        leaf = books.requests.leaf[request]
-        demand[leaf] = max(min(demand[leaf], held[leaf]), demand[leaf] - units)
+        if leaf not in sited:
+            demand[leaf] -= _beyond_user_limit(books, leaf)
     for leaf in controls.waiting_leaves:
-        demand[leaf] = min(demand[leaf], held[leaf])
+        demand[leaf] = min(demand[leaf], books.held[leaf])
     return demand
 
 
 def beyond(books: Books, leaf: int) -> dict[int, int]:
-    """Request → units that it wants and that neither hosts nor the room of its user allow; also of other leaves."""
-    siting = beyond_hosts(books) if books.requests.siting else {}
-    if books.rows.controls.user_limit[leaf] >= UNLIMITED:
-        return siting
-    users = _beyond_users(books, leaf, siting)
-    return {row: siting.get(row, 0) + users.get(row, 0) for row in {**siting, **users}}
+    """Request of a leaf → units that it wants and that neither hosts nor the room of its user allow."""
+    is_limited = _is_limited(books, leaf)
+    return count_requests(books, leaf, is_limited).never if is_limited or books.requests.siting else {}
+
+
+def beyond_hosts(books: Books) -> dict[int, int]:
+    """Request → units that it wants beyond what the hosts that will do could ever take (R-SITE-2)."""
+    requests, found = books.requests, dict[int, int]()
+    for leaf in {requests.leaf[row] for row in requests.siting}:
+        found |= count_requests(books, leaf, is_limited=False).never
+    return found
+
+
+def requests_of(books: Books, leaf: int) -> set[int]:
+    """Requests of a leaf that hold units or want some."""
+    requests = books.requests
+    queues = requests.lines.of.get(leaf, {}).values()
+    return {*requests.holders.get(leaf, ()), *(row for queue in queues for row in queue)}
+
+
+def line_key(books: Books, row: int) -> tuple[int, bool, int, str]:
+    """Place of a request where it is asked what fits: priority, then gangs before others, submitted, id."""
+    requests = books.requests
+    return -requests.priority[row], not requests.minimum[row], requests.submitted[row], requests.id[row]
 
 
 def room_of_user(books: Books, leaf: int, user: int) -> int:
@@ -46,21 +78,82 @@ def room_of_user(books: Books, leaf: int, user: int) -> int:
     return max(0, books.rows.controls.user_limit[leaf] - requests.used_by.get((leaf, user), 0))
 
 
-def _beyond_users(books: Books, leaf: int, siting: Mapping[int, int]) -> dict[int, int]:
-    """Request → units that it waits for and that its user may not have, beside those that no host could take."""
-    requests, found = books.requests, {}
-    queues = requests.lines.of.get(leaf, {})
-    room = {user: room_of_user(books, leaf, user) for _, user in queues}
-    for name in sorted(queues):
-        user = name[1]
-        for row in queues[name]:
-            wanted = requests.count[row] - requests.held[row] - siting.get(row, 0)
-            starts = requests.minimum[row] - requests.held[row]
-            taken = min(wanted, room[user]) if starts <= min(wanted, room[user]) else 0
-            room[user] -= taken
-            if wanted > taken:
-                found[row] = wanted - taken
-    return found
+def count_requests(books: Books, leaf: int, is_limited: bool) -> Counted:  # noqa: FBT001 - a plain fact
+    """What counts of a leaf's requests, one after another: of the slots that they share and of their user's room.
+
+    Slots are shared as if nobody held any, so that a grant changes nothing of what counts; a user's room is what he
+    does not hold.
+
+    is_limited : whether the room of users counts
+    """
+    requests = books.requests
+    shared: dict[Alike, _Shared] = {}
+    users: dict[int, int] = {}
+    never: dict[int, int] = {}
+    for row in sorted(requests_of(books, leaf), key=lambda row: line_key(books, row)):
+        user, siting, count = requests.user[row], requests.siting.get(row), requests.count[row]
+        held, apart = min(requests.held[row], count), 0
+        most = min(count, held + users.setdefault(user, room_of_user(books, leaf, user))) if is_limited else count
+        slots = _slots_for(books, row, shared) if siting is not None else None
+        room = most
+        if slots is not None:  # what stands on hosts that will not do takes none of the slots
+            apart = min(held, slots.apart(books, row))
+            room = apart + min(slots.left, slots.largest if is_on_one(books, row) else slots.left)
+        most = min(most, room)
+        if most < requests.minimum[row]:
+            most = min(held, room)
+        if is_limited:
+            users[user] -= max(0, most - held)
+        if slots is not None:
+            slots.use(held, most, apart)
+        if count > max(held, most):
+            never[row] = count - max(held, most)
+    return Counted(never, sum(slots.twice for slots in shared.values()))
+
+
+class _Shared:
+    """Slots that requests of a leaf share which need and avoid the same.
+
+    hosts   : that will do
+    left    : slots that those before have not taken
+    largest : slots of one host
+    """
+
+    def __init__(self, books: Books, hosts: list[int]) -> None:
+        sizes = [books.hosts.slots[host] for host in hosts]
+        self.hosts = set(hosts)
+        self.left, self.largest = sum(sizes), max(sizes, default=0)
+        self._held = self._taken = self._most = 0
+
+    def apart(self, books: Books, row: int) -> int:
+        """Units of a request that stand on other hosts, as after a change of labels."""
+        allocations = books.allocations
+        mine = allocations.by_request.get(row, ())
+        return sum(allocations.units[each] for each in mine if allocations.host[each] not in self.hosts)
+
+    def use(self, held: int, taken: int, apart: int) -> None:
+        """A request takes some, those apart from elsewhere; it counts at least for what it holds."""
+        self.left -= max(0, taken - apart)
+        self._held += held
+        self._taken += taken
+        self._most += max(held, taken)
+
+    @property
+    def twice(self) -> int:
+        """Units that count beyond what all take together, or hold together, whichever is more."""
+        return self._most - max(self._held, self._taken)
+
+
+def _slots_for(books: Books, row: int, shared: dict[Alike, _Shared]) -> _Shared:
+    siting = books.requests.siting[row]
+    alike = frozenset(siting.need), frozenset(siting.avoid)
+    if alike not in shared:
+        shared[alike] = _Shared(books, hosts_for(books, siting))
+    return shared[alike]
+
+
+def _is_limited(books: Books, leaf: int) -> bool:
+    return books.rows.controls.user_limit[leaf] < UNLIMITED
 
 
 def _beyond_user_limit(books: Books, leaf: int) -> int:
@@ -77,8 +170,10 @@ def _usable(books: Books, leaf: int, user: int, room: int) -> int:
     """Units that a user's requests would take, one after another, of so much room."""
     requests, left = books.requests, room
     queues = requests.lines.of[leaf]
+    gangs = sorted(requests.lines.gangs.get(leaf, ()), key=lambda row: line_key(books, row))
     for name in sorted(name for name in queues if name[1] == user):
-        for row in queues[name]:
+        first = [row for row in gangs if (-requests.priority[row], requests.user[row]) == name]
+        for row in chain(first, (row for row in queues[name] if not requests.minimum[row])):
             if not left:
                 return room
             if requests.minimum[row] - requests.held[row] <= left:

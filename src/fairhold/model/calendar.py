@@ -158,6 +158,15 @@ class Calendar:
         days |= {(self.kind(near - 1), self.kind(near)) for day in self._special for near in (day, day + 1)}
         return {entries for pair in days for _, entries in self._pair(group, *pair)}
 
+    def week(self, group: str) -> list[tuple[int, InForce]]:
+        """(minute from Monday 00:00 on, entries) of a week without special days, each where other windows open."""
+        found: list[tuple[int, InForce]] = []
+        for today in range(7):
+            for start, entries in self._pair(group, (today - 1) % 7, today):
+                if not found or found[-1][1] != entries:
+                    found.append((today * DAY + start, entries))
+        return found[1:] if len(found) > 1 and found[0][1] == found[-1][1] else found
+
     def kind(self, day: int) -> int:
         """The kind of a day, given in days since 1970-01-01."""
         return self.windows.special.get(day, (day + _EPOCH_WEEKDAY) % 7)

@@ -39,7 +39,7 @@ class Job:
     throttle    : how many tasks may run at once, 0 = any number
     after       : jobs that have to be over before
     retries     : how often a task that failed is tried again
-    backoff     : microseconds before its first new try, twice as long before each later one
+    backoff     : microseconds before its first new try, twice as long before each later one, up to an hour
     hold        : whether it waits for a release
     time_limit  : microseconds that an attempt may run, 0 = any time
     memory      : bytes that an attempt may use, 0 = as much as there is

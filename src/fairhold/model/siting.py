@@ -42,6 +42,12 @@ class Siting(NamedTuple):
 ANYWHERE = Siting()
 
 
+def words_of(siting: Siting) -> str:
+    """Which hosts will do: `with zone=a, ssd and without gpu`; empty = all."""
+    parts = (("with", siting.need), ("without", siting.avoid))
+    return " and ".join(f"{word} {', '.join(labels)}" for word, labels in parts if labels)
+
+
 def siting_of(said: Sequence[Any]) -> Siting:
     """A siting as it is written down: its fields in their order, or nothing."""
     return Siting._make(said) if said else ANYWHERE

@@ -22,7 +22,7 @@ MOST_MACHINES = 3
 MOST_SUPERVISORS = 5
 """Attempts of a task that may lose their supervisors: with the last of them it fails."""
 LONGEST_BACKOFF = 3_600_000_000
-"""An hour in microseconds: new tries come no later than that."""
+"""An hour in microseconds: pauses before new tries are doubled up to that."""
 FIRST_PAUSE, LONGEST_PAUSE = 10 * SECOND, 600 * SECOND
 """How long a machine that could not start anything is left alone: twice as long each time, up to the longest."""
 OUTCOMES = {
@@ -84,12 +84,14 @@ def _then(live: Orchestrator, attempt: Attempt, outcome: Outcome, reason: str) -
         return say.AGAIN, 0
     failures = (job.failures or {}).get(attempt.index, 0)
     if failures < job.terms.retries:
-        return say.LATER, live.now + min(_doubled(job, failures), LONGEST_BACKOFF)
+        return say.LATER, live.now + _pause(job, failures)
     return say.FAILED, 0
 
 
-def _doubled(job: JobRecord, failures: int) -> int:
-    return job.terms.backoff << min(failures, 32)
+def _pause(job: JobRecord, failures: int) -> int:
+    """Microseconds before the next try."""
+    asked = job.terms.backoff
+    return min(asked << min(failures, 32), max(asked, LONGEST_BACKOFF))
 
 
 def _count_refusal(live: Orchestrator, machine: str, detail: str) -> None:

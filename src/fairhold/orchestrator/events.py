@@ -157,7 +157,7 @@ class JobSubmitted:
     units      : slots that each task needs, all at once
     throttle   : how many of its tasks may run at once, 0 = any number
     retries    : how often a task that failed is tried again
-    backoff    : microseconds before its first new try, twice as long before each later one
+    backoff    : microseconds before its first new try, twice as long before each later one, up to an hour
     is_held    : it waits for a release
     after      : jobs that must be over before
     siting     : what its tasks say of hosts

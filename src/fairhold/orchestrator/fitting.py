@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
-from fairhold.model.siting import ANYWHERE, PACK
+from fairhold.model.siting import ANYWHERE, PACK, words_of
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.model.siting import Siting
+
+_MEND = "ask for labels that hosts have, for fewer slots, or label a host in the plan"
 
 
 def check_hosts(books: Books, units: int, siting: Siting) -> None:
@@ -22,22 +24,20 @@ def check_hosts(books: Books, units: int, siting: Siting) -> None:
     hosts, labels = books.hosts, books.hosts.labels
     will_do = [host for host in range(len(hosts.name)) if siting.fits(labels.get(host, frozenset()))]
     sizes = [_slots(books, host) for host in will_do]
+    if not will_do and not any(hosts.name):
+        what = f"there is no host {words_of(siting)}: `{books.rows.group.name}` is a number of slots, without hosts"
+        raise _never(what, "leave out the labels, or list hosts with labels in the plan")
     if not will_do:
         near = min(range(len(hosts.name)), key=lambda host: (len(_wrong(books, host, siting)), host))
         wrong = " and ".join(_wrong(books, near, siting))
-        raise _never(f"no host has {words_of(siting)}: the nearest, {_name(books, near)}, {wrong}")
+        raise _never(f"there is no host {words_of(siting)}: the nearest, {_name(books, near)}, {wrong}")
     if siting.place == PACK and units > max(sizes):
         near = will_do[sizes.index(max(sizes))]
         what = f"no host has {units} slots for it at once: the nearest, {_name(books, near)}, has {max(sizes)}"
-        raise _never(what + (f", of those with {words_of(siting)}" if siting.need or siting.avoid else ""))
+        raise _never(what + (f", of those {words_of(siting)}" if siting.need or siting.avoid else ""))
     if units > sum(sizes):
-        what = f"the hosts with {words_of(siting)} have {sum(sizes)} slots together"
+        what = f"the hosts {words_of(siting)} have {sum(sizes)} {'slot' if sum(sizes) == 1 else 'slots'} together"
         raise _never(f"{what}, and a task needs {units} at once")
-
-
-def words_of(siting: Siting) -> str:
-    """What a host must have and must not have: `zone=a, ssd, not gpu`."""
-    return ", ".join((*siting.need, *(f"not {label}" for label in siting.avoid)))
 
 
 def _wrong(books: Books, host: int, siting: Siting) -> list[str]:
@@ -57,6 +57,5 @@ def _name(books: Books, host: int) -> str:
     return f"`{books.hosts.name[host]}`" if books.hosts.name[host] else "the only one"
 
 
-def _never(what: str) -> InputError:
-    mend = "ask for labels that hosts have, for fewer slots, or label a host in the plan"
+def _never(what: str, mend: str = _MEND) -> InputError:
     return InputError([Fault("never-fits", f"a task can never start: {what}", mend)])

@@ -225,7 +225,7 @@ class Orchestrator:
         return is_any
 
     def _cycle(self, group: str) -> int | None:
-        """Run a cycle; returns when another one may take back what it left for later."""
+        """Run a cycle; returns when another one is due, also while it could take nothing back: it may hold units."""
         books = self.books[group]
         result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
@@ -249,7 +249,7 @@ class Orchestrator:
         if result.decision.shortages is not None:
             self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
         self.on_stage("")
-        return result.decision.due if reclaims else None
+        return result.decision.due
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.model.calendar import Calendar, stretches
 from fairhold.model.plan import AUTO
-from fairhold.model.window import DAY, MINUTE, NEVER, Track, Windows
+from fairhold.model.window import DAY, MINUTE, NEVER, WEEKDAYS, Track, Windows
 from fairhold.planio.report import listed, shown
 from fairhold.planio.sides import is_divided, of_groups, sides
 from fairhold.planio.windows import day_names
@@ -72,7 +73,7 @@ def _track(consumers: tuple[int, ...], entries: Iterable[tuple[int, PolicyEntry]
 
 
 def check_coverage(report: Report, calendar: Calendar, tree: ConsumerTree) -> None:
-    """Report every time that no entry has, or more than one."""
+    """Report every time that no entry has, or more than one; where there is none, every entry that has no time."""
     names = day_names(calendar.windows.special_days)
     for group, tracks in calendar.windows.tracks.items():
         for track in tracks:
@@ -81,6 +82,40 @@ def check_coverage(report: Report, calendar: Calendar, tree: ConsumerTree) -> No
                 _report(
                     report, f"{listed(who)} in `{shown(group)}`" if who else f"`{shown(group)}`", track, wrong, days
                 )
+
+    for group in () if report.faults else calendar.windows.tracks:
+        _check_all_have_time(report, calendar, group)
+        _check_leads(report, calendar, group)
+
+
+def _check_all_have_time(report: Report, calendar: Calendar, group: str) -> None:
+    """Warn of every entry that is never in force in a resource group in which every time has one."""
+    seen = {entry for entries in calendar.combinations(group) for entry in entries}
+    for track in calendar.windows.tracks[group]:
+        for entry in sorted({track.rest, *(at for at, _ in track.windows)} - seen - {NEVER}):
+            if entry == track.rest:
+                why, mend = "windows of others have all of the time", "leave the entry out, or shorten one of them"
+            else:
+                why, mend = "its window names only special days without a date", "give them `dates`, or name other days"
+            place = ("policies", entry) if entry == track.rest else ("policies", entry, "window")
+            report.warn("never-in-force", f"the entry is never in force in `{shown(group)}`: {why}", mend, place)
+
+
+def _check_leads(report: Report, calendar: Calendar, group: str) -> None:
+    """Warn of times of the week that an entry has, and of which the lead of the next one leaves nothing."""
+    lead, week = calendar.windows.lead, calendar.week(group)
+    lost: dict[tuple[int, int, str], list[str]] = {}
+    for (start, entries), (end, after) in pairwise((*week, (week[0][0] + 7 * DAY, week[0][1]))):
+        longest = max(set(after) - set(entries), key=lambda entry: lead.get(entry, 0), default=NEVER)
+        if lead.get(longest, 0) >= (end - start) * MINUTE:
+            clock = f"{_clock(start % DAY)}-{_clock((end - 1) % DAY + 1)}"
+            for entry in sorted(set(entries) - set(after)):
+                lost.setdefault((longest, entry, clock), []).append(WEEKDAYS[start // DAY % 7])
+    for (longest, entry, clock), days in lost.items():
+        when = f"{', '.join(days)} {clock}"
+        what = f"this lead leaves nothing of {when} in `{shown(group)}` for `policies[{entry}]`"
+        place = ("policies", longest, "settings", "lead")
+        report.warn("never-in-force", what, "shorten the lead, or lengthen that window", place)
 
 
 class _Wrong(NamedTuple):

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.budget import PERIODS, THEN, Budget
 from fairhold.planio.report import listed, shown
+from fairhold.planio.scalars import is_whole
 from fairhold.planio.zones import find_zone
-from fairhold.units import LARGEST, UNLIMITED
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +49,11 @@ def read_budget(report: Report, value: Value, place: Place, policy: str) -> Budg
 
 
 def _read_hours(report: Report, value: Value, place: Place) -> int:
-    if type(value) is int and value == 0:
+    if is_whole(value) and value == 0:
         what = "a budget of 0 unit-hours would be used up before it begins"
         report.fault("out-of-range", what, "write `limit: 0` to give nothing, or a number from 1 on", place)
         return 0
-    return report.whole(value, place, most=LARGEST)
+    return report.whole(value, place, least=1)
 
 
 def _read_word(report: Report, value: Value, place: Place, known: tuple[str, ...]) -> str:
@@ -68,7 +69,7 @@ def read_max_run_time(report: Report, value: Value, place: Place) -> int:
     """Read the longest run of an attempt in microseconds; 0 = `none`, any time."""
     if value is None or value == "none":
         return 0
-    if type(value) is int and value == 0:
+    if is_whole(value) and value == 0:
         report.fault("out-of-range", "no attempt can run for 0 seconds", "write `none` for any time", place)
         return 0
     return report.duration(value, place)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.planio.jsontext import load_json, mark_json
-from fairhold.planio.values import Value, Wanted
+from fairhold.planio.values import MEND_EMPTY, Value, Wanted
 from fairhold.planio.yamlmarks import mark_yaml
 from fairhold.planio.yamltext import load_yaml
 
@@ -64,7 +64,7 @@ def parse_document(text: str, name: str) -> Document:
     text = text.removeprefix("\ufeff")
     start = text.lstrip(" \t\r\n")[:1]
     if not start:
-        raise InputError([Fault("empty", "the file is empty", file=name)])
+        raise InputError([Fault("empty", "the file is empty", MEND_EMPTY, file=name)])
     fault = _bad_character(text)
     if fault:
         raise InputError([replace(fault, file=name)])

@@ -23,8 +23,6 @@ JOB_KEYS = (
     *("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),
     *TERM_KEYS,
 )
-MOST_TASKS = 10_000_000
-"""How many tasks one job may have."""
 
 
 def read_jobs(path: str | Path, plan: Plan) -> tuple[Job, ...]:
@@ -115,7 +113,7 @@ def _read_job(view: StateView, node: dict[str, Value], place: Place, name: str) 
         consumer=view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1,
         resource_group=view.group_of(node, place),
         argv=_read_argv(report, node["argv"], (*place, "argv")) if "argv" in node else (),
-        count=report.whole(node.get("count", 1), (*place, "count"), least=1, most=MOST_TASKS),
+        count=report.whole(node.get("count", 1), (*place, "count"), least=1),
         submit=report.duration(node.get("submit", 0), (*place, "submit")),
         priority=report.whole(node.get("priority", 0), at, least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY),
         directory=program_text(report, node.get("directory", ""), (*place, "directory"), "a folder"),

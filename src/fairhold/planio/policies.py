@@ -135,7 +135,7 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
 
 def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:
     """Refuse a choice among hosts where a group has none."""
-    for group in groups if packing != PACKINGS[0] else ():
+    for group in groups if packing in PACKINGS[1:] else ():
         if not group.hosts:
             what = f"`{packing}` chooses among hosts, and the resource group `{shown(group.name)}` has none"
             report.fault("packing-needs-hosts", what, f"give it `hosts:`, or use `{PACKINGS[0]}`", place)

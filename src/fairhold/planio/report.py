@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.planio.instants import instant_trouble
-from fairhold.planio.scalars import Written
+from fairhold.planio.scalars import Written, WrittenWhole, is_whole
 from fairhold.units import LARGEST, LONGEST, parse_duration, parse_instant
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ class Report:
 
     def whole(self, value: Value, place: Place, *, least: int = 0, most: int = LARGEST) -> int:
         """Return a whole number between `least` and `most`, else a fault and `least`."""
-        if type(value) is int:
+        if is_whole(value):
             if least <= value <= most:
-                return value
+                return int(value)
             code = "negative" if value < 0 <= least else "out-of-range"
             number = shown(value)
             what, mend = f"{number} is not between {least} and {most}", f"write a number from {least} to {most}"
@@ -97,7 +97,11 @@ class Report:
         """Return a string, else a fault and the empty string; `mend` is said where quotes would not mend it."""
         if isinstance(value, str):
             return value
-        quote = f'quote it: `"{shown(value)}"`' if isinstance(value, (bool, int, float)) else "write a string"
+        quote = "write a string"
+        if isinstance(value, bool):  # as `true` or `True`: that is not kept
+            quote = "write it in quotes"
+        elif isinstance(value, (int, float)):
+            quote = f'quote it: `"{shown(value)}"`'
         self.fault("not-a-string", f"expected {what}, found {kind(value)}", mend or quote, place)
         return ""
 
@@ -110,9 +114,9 @@ class Report:
 
     def duration(self, value: Value, place: Place) -> int:
         """Return a duration in microseconds, else a fault and 0; a plain 0 needs no unit."""
-        if type(value) is int and value == 0:
+        if is_whole(value) and value == 0:
             return 0
-        if type(value) is int or isinstance(value, float):
+        if is_whole(value) or isinstance(value, float):
             self.fault("duration", f"{shown(value)} has no unit of time", f"write `{shown(value)}s` for seconds", place)
             return 0
         micros = parse_duration(value) if isinstance(value, str) and len(value) <= 40 else None
@@ -138,7 +142,7 @@ class Report:
         """Check the format version that every file starts with."""
         if key not in top:
             self.fault("version", f"`{key}` is missing: it says which format the file has", f"add `{key}: 1`", ())
-        elif top[key] != 1 or type(top[key]) is not int:
+        elif top[key] != 1 or not is_whole(top[key]):
             what = f"format {kind(top[key])} is not known: this version reads `{key}: 1`"
             self.fault("version", what, f"write `{key}: 1`, or use a version of fairhold made for it", (key,))
 
@@ -161,7 +165,9 @@ class Report:
         self.fault("not-supported-yet", f"{what} not supported by this version", mend, place)
 
     def missing(self, node: Mapping[str, Value], required: Iterable[str], place: Place, what: str) -> None:
-        """Refuse a mapping without its required keys."""
+        """Refuse a mapping without its required keys, unless what stands there was refused for being none."""
+        if self.faults and (self.faults[-1].code, self.faults[-1].place) == ("wrong-type", place):
+            return
         for key in required:
             if key not in node:
                 self.fault("missing-key", f"{what} needs `{key}`", f"add `{key}:`", place)
@@ -181,9 +187,11 @@ def listed(words: Iterable[str]) -> str:
 
 def _number(value: object) -> str:
     """Return a number, or how YAML writes the rest; huge whole numbers are not turned into text."""
+    if isinstance(value, (Written, WrittenWhole)):
+        return value.text
     if isinstance(value, float):
-        return value.text if isinstance(value, Written) else repr(value)
-    if type(value) is int:
+        return repr(value)
+    if is_whole(value):
         return str(value) if abs(value) < 10**30 else "a huge number"
     if value is None or isinstance(value, bool):
         return {True: "true", False: "false", None: "null"}[value]

@@ -70,7 +70,9 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     at = (*place, "priority")
     priority = report.whole(node.get("priority", 0), at, least=-LARGEST_PRIORITY, most=LARGEST_PRIORITY)
     priority = max(priority, -LARGEST_PRIORITY)
-    submitted = report.instant(node["submitted"], (*place, "submitted")) if "submitted" in node else 0
+    submitted = (
+        view.past(node["submitted"], (*place, "submitted"), "the request was submitted") if "submitted" in node else 0
+    )
     if "unit" in node:
         _check_unit(view, node["unit"], (*place, "unit"))
     if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
@@ -80,7 +82,8 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
         return None
     user = report.text(node["user"], (*place, "user"), what="the name of a user") if "user" in node else ""
     limit = report.duration(node.get("time_limit", 0), (*place, "time_limit"))
-    since = report.instant(node["waiting_since"], (*place, "waiting_since")) if "waiting_since" in node else None
+    at = (*place, "waiting_since")
+    since = view.past(node["waiting_since"], at, "the request waits since") if "waiting_since" in node else None
     return Request(name, consumer, group, count, least, priority, submitted, user, limit, since, siting)
 
 
@@ -105,7 +108,7 @@ def read_allocations(view: StateView, value: Value) -> tuple[Allocation, ...]:
         request = view.request(node["request"], (*place, "request")) if "request" in node else None
         host = view.host_of(node, request.resource_group, place) if request else ""
         units = report.whole(node.get("units", 1), (*place, "units"), least=1)
-        started = report.instant(node["started"], (*place, "started")) if "started" in node else 0
+        started = view.past(node["started"], (*place, "started"), "the units started") if "started" in node else 0
         if request:
             allocations.append(Allocation(request.id, host, units, started))
     return tuple(allocations)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairhold.planio.scalars import is_whole
+
 if TYPE_CHECKING:
     from fairhold.errors import Place
     from fairhold.model.plan import PolicySettings
@@ -30,7 +32,7 @@ def _read_most(report: Report, value: Value, place: Place) -> int | None:
     """Units a cycle; none at all would mean that nothing is ever given back, and another setting says that better."""
     if value is None or value == "none":
         return None
-    if type(value) is int and value == 0:
+    if is_whole(value) and value == 0:
         what = "with `max_reclaims: 0` nothing would ever be given back"
         report.fault("out-of-range", what, "write 1 or more, or `observe_only: true`", place)
         return None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Self
+from typing import Self, TypeGuard
 
 FIRST = frozenset("-+.0123456789~nNtTfF")
 """Characters that a plain scalar other than a string can start with."""
@@ -41,6 +41,20 @@ class Written(float):
     text: str
 
 
+class WrittenWhole(int):
+    """A whole number that is written in another way than numbers are shown, and remembers how: `010`, `+5`, `0x1F`.
+
+    text : as it stands in the file
+    """
+
+    text: str
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def resolve(text: str) -> str | float | bool | None:
     """Return the value of a plain scalar: None, bool, int, float or the text itself.
 
@@ -51,14 +65,23 @@ def resolve(text: str) -> str | float | bool | None:
     if text[0] not in FIRST:
         return text
     if _DECIMAL.fullmatch(text):
-        return int(_short(text))
+        return _whole(text, 10)
     if _BASED.fullmatch(text):
-        return int(_short(text), 0)
+        return _whole(text, 0)
     if _FLOAT.fullmatch(text):
         return Written(_short(text))
     if _NOT_FINITE.fullmatch(text):
         raise ValueError(f"`{text}` is no number that can be counted with")
     return text
+
+
+def _whole(text: str, base: int) -> int:
+    number = int(_short(text), base)
+    if str(number) == text:
+        return number
+    written = WrittenWhole(number)
+    written.text = text
+    return written
 
 
 def _short(text: str) -> str:

@@ -39,17 +39,15 @@ def read_siting(report: Report, node: Mapping[str, Value], place: Place) -> Siti
 
 def read_host_labels(report: Report, value: Value, place: Place) -> tuple[tuple[str, str], ...]:
     """Labels of a host, a mapping of names to values or a list of `name` and `name=value`, in order of the names."""
+    given: list[tuple[str, Place]] = []
     if isinstance(value, dict):
-        pairs = {
-            name: f"{name}={report.text(word, (*place, name), what='the value of a label')}"
-            for name, word in report.mapping(value, place, what="labels").items()
-        }
-        given = [(text, (*place, name)) for name, text in pairs.items()]
+        for name, stated in value.items():
+            word = report.text(stated, (*place, name), what="the value of a label")
+            given.append((f"{name}={word}" if isinstance(stated, str) else name, (*place, name)))
     else:
-        given = [
-            (report.text(item, (*place, at), what="a label"), (*place, at))
-            for at, item in enumerate(report.sequence(value, place, what="labels"))
-        ]
+        for at, item in enumerate(report.sequence(value, place, what="labels")):
+            text = report.text(item, (*place, at), what="a label")
+            given.extend([(text, (*place, at))] if isinstance(item, str) else [])
     labels: dict[str, str] = {}
     for text, here in given:
         name, _, word = text.partition("=")

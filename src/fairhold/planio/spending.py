@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.model.tree import ROOT
 from fairhold.planio.names import unknown_path
+from fairhold.planio.scalars import is_whole
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
@@ -25,7 +27,10 @@ def read_spent(view: StateView, value: Value) -> dict[tuple[int, str], int]:
         row = view.tree.rows.get(path, -1)
         if row < 0:
             unknown_path(report, view.tree, path, ("spent", path))
-        by_group: dict[str, Value] = {view.shared[0]: node} if type(node) is int and len(view.shared) == 1 else {}
+        elif row == ROOT:
+            what = "the root `/` is the cluster and has no budget"
+            report.fault("name", what, "name the consumer that has the budget", ("spent", path))
+        by_group: dict[str, Value] = {view.shared[0]: node} if is_whole(node) and len(view.shared) == 1 else {}
         place = ("spent", path) if by_group else None
         for name, seconds in (by_group or report.mapping(node, ("spent", path), what="unit-seconds by group")).items():
             here = place or ("spent", path, name)

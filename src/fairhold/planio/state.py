@@ -64,6 +64,7 @@ def _read(view: StateView, top: dict[str, Value]) -> State:
     """All sections; requests before what names them."""
     report = view.report
     now = report.instant(top["now"], ("now",)) if "now" in top else 0
+    view.now = now
     slots = read_slots(view, top.get("resource_groups"))
     demand = read_counts(view, top.get("demand"), "demand")
     allocated = read_counts(view, top.get("allocated"), "allocated")

@@ -23,6 +23,7 @@ class StateView:
     requests : id → request, None where the request itself is at fault
     counted  : resource group → first place that gives counts for it
     asked    : resource group → first place that gives a request for it
+    now      : instant of the state, 0 = not known
     """
 
     def __init__(self, report: Report, plan: Plan) -> None:
@@ -34,10 +35,18 @@ class StateView:
         self.requests: dict[str, Request | None] = {}
         self.counted: dict[str, Place] = {}
         self.asked: dict[str, Place] = {}
+        self.now = 0
 
     def items(self, value: Value, place: Place, what: str) -> list[Value]:
         """Return the members of a section that may be left out."""
         return [] if value is None else self.report.sequence(value, place, what=what)
+
+    def past(self, value: Value, place: Place, what: str) -> int:
+        """Return an instant that is not after the state's own."""
+        instant = self.report.instant(value, place)
+        if self.now and instant > self.now:
+            self.report.fault("later-than-now", f"{what} later than `now`", "give the earlier instant", place)
+        return instant
 
     def leaf(self, value: Value, place: Place) -> int:
         """Return the row of a leaf, -1 with a fault where it is none."""

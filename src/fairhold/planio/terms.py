@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from fairhold.model.job import Job, Needed
 from fairhold.planio.report import kind, listed, shown
+from fairhold.planio.scalars import is_whole
 from fairhold.planio.siting import SITING_KEYS, read_siting
 from fairhold.units import parse_size
 
@@ -123,7 +124,7 @@ def _read_after(report: Report, value: Value, place: Place) -> tuple[Needed, ...
 
 def _read_needed(report: Report, value: Value, place: Place) -> str:
     """Read a name in the file, or a number of the service."""
-    if type(value) is int:
+    if is_whole(value):
         return str(report.whole(value, place, least=1))
     job = report.text(value, place, what="the name of a job, or its number")
     if value == "":

@@ -114,27 +114,22 @@ def read_window(report: Report, value: Value, place: Place, special: Sequence[Sp
         return ()
     spans: list[Span] = []
     waiting: list[int] = []
+    before = len(report.faults)
     for part in text.split(",", MOST_SPANS)[:MOST_SPANS]:
         words = part.split()
         if not 1 <= len(words) <= 2:
             what = f"`{shown(part.strip())}` is no part of a window" if words else "a part of the window is empty"
             report.fault("window", what, _FORM, place)
-            return ()
-        days = _read_days(report, words[0], place, special)
-        if days is None:
-            return ()
-        waiting.extend(days)
+            continue
+        waiting.extend(_read_days(report, words[0], place, special))
         if len(words) == 2:
             times = _read_times(report, words[1], place)
-            if times is None:
-                return ()
-            spans.extend(Span(day, *times) for day in waiting)
+            spans.extend(Span(day, *times) for day in waiting if times is not None)
             waiting = []
     if waiting or text.count(",") >= MOST_SPANS:
         what = "the window ends with days without times" if waiting else f"the window has more than {MOST_SPANS} parts"
         report.fault("window", what, _FORM, place)
-        return ()
-    return tuple(spans)
+    return () if len(report.faults) > before else tuple(spans)
 
 
 def read_lead(report: Report, value: Value, place: Place) -> int:
@@ -148,8 +143,8 @@ def read_lead(report: Report, value: Value, place: Place) -> int:
     return lead
 
 
-def _read_days(report: Report, word: str, place: Place, special: Sequence[SpecialDays]) -> list[int] | None:
-    """Read `Mon`, `Mon-Fri`, `Fri-Mon` or the name of special days; None where they are at fault."""
+def _read_days(report: Report, word: str, place: Place, special: Sequence[SpecialDays]) -> list[int]:
+    """Read `Mon`, `Mon-Fri`, `Fri-Mon` or the name of special days; none where they are at fault."""
     known = day_names(special)
     first, dash, last = word.partition("-")
     for name, names in ((first, WEEKDAYS if dash else known), (last, WEEKDAYS)):
@@ -161,9 +156,11 @@ def _read_days(report: Report, word: str, place: Place, special: Sequence[Specia
             report.fault("unknown-day", what, "leave `like` away there, or the name here", place)
         elif _TIMES.fullmatch(word):
             report.fault("window", f"`{word}` stands without days", f"write `Mon-Sun {word}` for every day", place)
+        elif meant := report.suggest(word, known[len(WEEKDAYS) :]) if dash else "":
+            report.fault("unknown-day", f"there is no day `{shown(word)}`", meant, place)
         else:
             unknown_day(report, name, names, place)
-        return None
+        return []
     begin = known.index(first)
     if not dash:
         return [begin]

@@ -113,7 +113,7 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
             at = text.find(chr(error.character))
         return Fault("not-text", what, "remove it", line=text.count("\n", 0, at) + 1 if at >= 0 else 0)
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-        return Fault("yaml-syntax", f"this is no YAML: {error}")
+        return Fault("yaml-syntax", f"this is no YAML: {error}", "write it as YAML or JSON")
     line, column = error.problem_mark.line + 1, error.problem_mark.column + 1
     before = _line(text, line)[: column - 1]
     key = error.context_mark.line + 1 if error.context_mark else line

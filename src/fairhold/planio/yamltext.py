@@ -26,7 +26,7 @@ from yaml.events import (
 from fairhold.errors import Fault, InputError
 from fairhold.planio.report import shown
 from fairhold.planio.scalars import FIRST, resolve
-from fairhold.planio.values import DEEPEST, MEND_DEEP, MEND_TWICE, TOO_DEEP, Value, Wanted
+from fairhold.planio.values import DEEPEST, MEND_DEEP, MEND_EMPTY, MEND_TWICE, TOO_DEEP, Value, Wanted
 from fairhold.planio.yamlmarks import event_mark, mark_yaml, syntax_fault
 
 if TYPE_CHECKING:
@@ -91,14 +91,14 @@ class _Loader:
         self.next()
         start = self.next()
         if not isinstance(start, DocumentStartEvent):
-            self.stop(start, "empty", "the file holds no values")
+            self.stop(start, "empty", "the file holds no values", MEND_EMPTY)
         value = self.read()
         self.next()
         end = self.next()
         if not isinstance(end, StreamEndEvent):
             self.stop(end, "several-documents", "a second document starts here", "keep one document in a file")
         if value is None:
-            self.stop(start, "empty", "the file holds no values")
+            self.stop(start, "empty", "the file holds no values", MEND_EMPTY)
         return value
 
     def read(self) -> Value:  # noqa: PLR0912 - the hot loop: a call per event would cost as much as libyaml
@@ -183,7 +183,7 @@ class _Loader:
     def alias(self, event: Event) -> Value:
         """Return the value that an alias names."""
         if not isinstance(event, AliasEvent):  # pragma: no cover - libyaml has no other events inside a document
-            self.stop(event, "yaml-syntax", "unexpected content")
+            self.stop(event, "yaml-syntax", "unexpected content", "leave it out")
         name = event.anchor
         if any(frame[2] == name for frame in self.stack):
             self.stop(event, "alias", f"the alias `*{name}` stands inside what it names", "write the value out")
@@ -219,7 +219,7 @@ class _Loader:
         line, column = event_mark(event)
         self.faults.append(Fault(code, what, mend, place, line=line, column=column))
 
-    def stop(self, event: Event, code: str, what: str, mend: str = "") -> NoReturn:
+    def stop(self, event: Event, code: str, what: str, mend: str) -> NoReturn:
         """Raise a fault after which nothing can be read."""
         self.note(event, code, what, mend)
         raise InputError(self.faults)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _ZONE = "write a name like `Europe/Zurich`"
 _PLACE = ("time_zone",)
+_OF_THE_MACHINE = ("localtime", "posixrules")
+"""Names under which every machine has the zone that its owner chose."""
+_COPIES = ("posix/", "right/")
+"""Folders in which some machines have all zones again, in `right` with leap seconds."""
 _FIRST_RULED, _LAST_RULED = 2038, 2500
 """Years for which changes that a file gives as a rule are written down."""
 _CYCLE = 146_097 * 86_400 * SECOND
@@ -39,6 +43,10 @@ def read_zone(report: Report, value: Value) -> str:
     """Read the name of a time zone that this machine knows; any name where it knows none."""
     name = report.text(value, _PLACE, what="the name of a time zone", mend=_ZONE)
     if name == "UTC" or not isinstance(value, str):
+        return name
+    if name in _OF_THE_MACHINE or name.startswith(_COPIES):
+        what = f"`{shown(name)}` is not the same zone on every machine"
+        report.fault("time-zone", what, "write the name of the zone itself, as `Europe/Zurich`", _PLACE)
         return name
     try:
         zoneinfo.ZoneInfo(name)

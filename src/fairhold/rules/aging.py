@@ -58,9 +58,12 @@ def old_ones(books: Books, rows: list[int], spared: Collection[int], units: int)
 def await_ages(snapshot: Snapshot, draft: Draft) -> None:
     """Where units are missed that nobody gives, another cycle is due when the next unit has run long enough."""
     rows, balance = snapshot.rows, draft.balance
-    if not rows.spares_young or not balance.missing[0] + snapshot.lost:
+    wanted = (
+        draft.waived[0] + snapshot.lost
+    )  # what nobody gives on certain hosts yet is waived, and missed all the same
+    if not rows.spares_young or not balance.missing[0] + wanted:
         return
-    if sum(balance.missing[leaf] - balance.gives[leaf] for leaf in rows.leaves) + snapshot.lost <= 0:
+    if sum(balance.missing[leaf] - balance.gives[leaf] for leaf in rows.leaves) + wanted <= 0:
         return
     started = snapshot.books.allocations.started
     for leaf in snapshot.leaves_where_more(draft.held, draft.quota):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.sited import beyond_hosts, hosts_for, is_on_one
+from fairhold.ledger.sited import hosts_for, is_on_one
+from fairhold.ledger.wanting import beyond
 from fairhold.model.siting import ANYWHERE
 from fairhold.rules.reclaiming import holdings, keep_own, keep_spared
 
@@ -19,9 +20,9 @@ def claim_hosts(snapshot: Snapshot, draft: Draft) -> None:
     """Of what leaves miss, find what only some hosts can serve, and who gives it there.
 
     Leaves that miss units come in path order, their requests by priority, submitted, id; givers worst path first. What
-    nobody can give counts as theirs already, in this cycle. Where whole hosts go to one consumer nothing is claimed.
+    nobody can give counts as theirs already, in this cycle. Where whole hosts go to one consumer nobody can give any.
     """
-    if not snapshot.books.requests.siting or snapshot.rows.is_exclusive:
+    if not snapshot.books.requests.siting:
         return
     claiming = _Claiming(snapshot, draft)
     entitled = draft.entitled[:]
@@ -68,10 +69,11 @@ class _Claiming:
             max(0, slots - used) if up else 0 for slots, used, up in zip(hosts.slots, hosts.used, hosts.up, strict=True)
         ]
         self.granted: dict[int, int] = {}
+        self.granted_on: dict[int, set[int]] = {}
         for grant in draft.decision.grants:
             self.idle[grant.host] -= grant.units
             self.granted[grant.request] = self.granted.get(grant.request, 0) + grant.units
-        self.beyond = beyond_hosts(books)
+            self.granted_on.setdefault(grant.request, set()).add(grant.host)
         self.coming: dict[int, int] = {}
         self.units: dict[int, int] = {}
         self.hosts: dict[int, set[int]] = {}
@@ -79,7 +81,8 @@ class _Claiming:
     def claim(self, leaf: int, missing: int) -> int:
         """Claim units for what a leaf misses on some hosts; returns those that nobody can give."""
         requests = self.snapshot.books.requests
-        waits = {row: units for row in self._line(leaf) if (units := self._waits(row)) > 0}
+        never = beyond(self.snapshot.books, leaf)
+        waits = {row: units for row in self._line(leaf) if (units := self._waits(row) - never.get(row, 0)) > 0}
         bound = {row: units for row, units in waits.items() if self._is_bound(row)}
         left = min(missing, sum(bound.values()), max(0, missing - (sum(waits.values()) - sum(bound.values()))))
         waived = 0
@@ -97,7 +100,7 @@ class _Claiming:
 
     def _waits(self, row: int) -> int:
         requests = self.snapshot.books.requests
-        return requests.count[row] - requests.held[row] - self.granted.get(row, 0) - self.beyond.get(row, 0)
+        return requests.count[row] - requests.held[row] - self.granted.get(row, 0)
 
     def _is_bound(self, row: int) -> bool:
         siting = self.snapshot.books.requests.siting.get(row, ANYWHERE)
@@ -106,10 +109,13 @@ class _Claiming:
     def _take(self, leaf: int, row: int, units: int, least: int) -> int:
         """Claim units for a request, beside what is idle for it, if that makes `least`; returns those claimed."""
         books = self.snapshot.books
+        if books.rows.is_exclusive:
+            return 0
         hosts = [host for host in hosts_for(books, books.requests.siting[row]) if host not in books.hosts.closed]
         choices: list[tuple[int, ...]] = [tuple(hosts)]
         if is_on_one(books, row):
             mine = {books.allocations.host[each] for each in books.allocations.by_request.get(row, ())}
+            mine |= self.granted_on.get(row, set())
             choices = [(host,) for host in hosts if not mine or host in mine]
         for choice in choices:
             idle = min(units, sum(self.idle[host] for host in choice))

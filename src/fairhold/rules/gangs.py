@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.wanting import beyond
+from fairhold.ledger.wanting import beyond, line_key, requests_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,15 +23,17 @@ def settle_gangs(snapshot: Snapshot, divide: Divide) -> Draft:
     """The quotas where no leaf has more than its requests could use of it, but for its reserve (R-GANG-1).
 
     One leaf after another gives way, the worst path first, as what it leaves may be enough for another; then, in path
-    order, each counts in full again where that leaves nobody with a quota that it cannot use.
+    order, each counts in full again where that leaves nobody with a quota that it cannot use. Gangs that run are asked
+    as those that wait: were they not, each would be stopped for the other in turn.
 
     divide : the quotas by what the snapshot says now
     """
     draft = divide()
-    gangs = snapshot.books.requests.lines.gangs
-    if not gangs:
+    requests = snapshot.books.requests
+    if not requests.lines.gangs:
         return draft
-    leaves = sorted(gangs, key=snapshot.rows.position.__getitem__)
+    running = {leaf for leaf, rows in requests.holders.items() if any(requests.minimum[row] for row in rows)}
+    leaves = sorted(running.union(requests.lines.gangs), key=snapshot.rows.position.__getitem__)
     turns = _Turns(snapshot, leaves)
     lowered: dict[int, None] = {}
     while stuck := turns.stuck(draft):
@@ -70,61 +72,56 @@ class _Turns:
         """Leaf → units that its requests could use, where these are fewer than its quota and what counts; by path."""
         found: dict[int, int] = {}
         for leaf in self.leaves:
-            quota, wanted = draft.quota[leaf], self.wanted[leaf]
-            if wanted > quota:
-                units = usable(self.snapshot.books, leaf, self.snapshot.now, wanted, quota)
-                if units < min(quota, self.bound[leaf]):
-                    found[leaf] = units
+            units = usable(self.snapshot.books, leaf, self.snapshot.now, self.wanted[leaf], draft.quota[leaf])
+            if units < min(draft.quota[leaf], self.bound[leaf]):
+                found[leaf] = units
         return found
 
 
 def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
-    """Units that the requests of a leaf could use of its quota, were all of it theirs to have; no fewer than they hold.
+    """Units that the requests of a leaf could use of its quota, were all of it theirs to have.
 
-    They are counted by priority, of one priority gangs first (those that have waited for longer than `hold_after` in
-    front), then by submitted and id; a gang for which the rest of the quota is not enough is left out. So it depends
-    on nobody's turn, and no gang that runs is stopped because another one waits.
+    They are counted by priority, of one priority gangs first, then by submitted and id; a gang for which the rest of
+    the quota is not enough is left out. Or what gangs hold that run is counted before all, where that makes more: they
+    run on beside those before them. What starts just now does not run yet, so that a second cycle counts the same.
     """
-    requests = books.requests
-    never = beyond(books, leaf)
-    mine = {row: requests.count[row] - never.get(row, 0) for row in _all_of(books, leaf)}
-    gangs = [row for row in mine if requests.minimum[row]]
-    loose = wanted - sum(mine[row] for row in gangs)
-    if loose >= quota or wanted <= quota:
-        return min(wanted, quota)
-    left = quota
-    for row in sorted(mine, key=lambda row: line_key(books, row, now)):
-        if not requests.minimum[row]:
-            loose -= mine[row]
-            left -= min(left, mine[row])
-        elif requests.minimum[row] <= left:
-            left -= min(left, mine[row])
-    held = sum(requests.held[row] for row in mine)
-    return max(quota - max(0, left - max(0, loose)), min(held, wanted))
+    if wanted <= quota:
+        return wanted
+    requests, never = books.requests, beyond(books, leaf)
+    mine = {row: requests.count[row] - never.get(row, 0) for row in requests_of(books, leaf)}
+    more = max(0, wanted - sum(mine.values()))  # where it is asked what a leaf would get that wanted more
+    if more + sum(units for row, units in mine.items() if not requests.minimum[row]) >= quota:
+        return quota
+    line = sorted(mine, key=lambda row: line_key(books, row))
+    runs = {row: min(mine[row], units) for row in line if (units := _runs_with(books, row, now))}
+    left = min(_fill(books, line, mine, quota, {}), _fill(books, line, mine, quota, runs))
+    return quota - left + min(left, more)
 
 
-def line_key(books: Books, row: int, now: int) -> tuple[int, int, int, str]:
-    """Place of a request where it is asked what fits: priority, then gangs that are overdue, gangs, submitted, id."""
-    requests = books.requests
-    kind = 2 if not requests.minimum[row] else 0 if is_overdue(books, row, now) else 1
-    return -requests.priority[row], kind, requests.submitted[row], requests.id[row]
+def _runs_with(books: Books, row: int, now: int) -> int:
+    """Units with which a gang runs since before this instant; 0 where it does not, or for a request that is none."""
+    least, allocations = books.requests.minimum[row], books.allocations
+    if not 0 < least <= books.requests.held[row]:
+        return 0
+    mine = allocations.by_request.get(row, ())
+    units = sum(allocations.units[each] for each in mine if allocations.started[each] < now)
+    return units if units >= least else 0
+
+
+def _fill(books: Books, line: list[int], mine: dict[int, int], left: int, runs: dict[int, int]) -> int:
+    """What the requests of a line leave of so many units, where those with which gangs run are counted before all."""
+    least, taken = books.requests.minimum, dict[int, int]()
+    for row, units in runs.items():
+        if least[row] <= left:
+            taken[row] = min(left, units)
+            left -= taken[row]
+    for row in line:
+        if row in taken or least[row] <= left:
+            left -= min(left, mine[row] - taken.get(row, 0))
+    return left
 
 
 def waiting_gangs(books: Books, leaf: int) -> list[int]:
     """Gangs of a leaf that do not run."""
     requests = books.requests
     return [row for row in requests.lines.gangs.get(leaf, ()) if requests.held[row] < requests.minimum[row]]
-
-
-def is_overdue(books: Books, gang: int, now: int) -> bool:
-    """Whether a gang waits, and has done so for so long that units are held for it (R-HOLD-1)."""
-    requests = books.requests
-    after = books.rows.settings(requests.leaf[gang]).hold_after
-    return after is not None and requests.held[gang] < requests.minimum[gang] and now >= requests.since[gang] + after
-
-
-def _all_of(books: Books, leaf: int) -> set[int]:
-    """Requests of a leaf that hold units or want some."""
-    requests = books.requests
-    queues = requests.lines.of.get(leaf, {}).values()
-    return {*requests.holders.get(leaf, ()), *(row for queue in queues for row in queue)}

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
     """Idle slots are kept for reserves, and only their subtree may be granted them (R-ASIDE-1, R-HOLD-1)."""
     collect(snapshot, draft)
+    _set_aside(snapshot, draft)
+
+
+def _set_aside(snapshot: Snapshot, draft: Draft) -> None:
     set_aside.run(
         snapshot.compiled,
         snapshot.rows.tree,
@@ -45,7 +49,8 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
 
     A leaf can be handed more than its requests can use, as a gang needs more at once. Then it is handed so much as it
     used, and the passes are made again for the others: all such leaves in one go that were handed all that they could
-    ever be, otherwise the first one, as what it leaves may be enough for the next.
+    ever be, otherwise the first one, as what it leaves may be enough for the next. So it is where a leaf that collects
+    for a gang has more set aside than it uses (R-HOLD-1).
     """
     if snapshot.idle == 0:
         keep_for_gangs(snapshot, draft, ())
@@ -56,6 +61,8 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
         trial = Trial(draft.held[:], draft.inside[:], draft.own[:])
         granted = _all_passes(snapshot, draft, wanted, trial)
         grants, stuck, holds = _serve(snapshot, draft, granted)
+        if _keeps_less(snapshot, draft, grants, holds):
+            continue
         if not stuck:
             break
         had_all = [leaf for leaf in stuck if granted[leaf] == _most(snapshot, draft, wanted, most, leaf)]
@@ -84,7 +91,7 @@ def _serve(snapshot: Snapshot, draft: Draft, granted: array[int]) -> tuple[list[
     for leaf in snapshot.leaves_where_more(granted, zeros(len(granted))):
         hold = None
         if leaf in draft.collecting:
-            hold = Hold(snapshot.books, draft.collecting[leaf], snapshot.now, draft.quota[leaf])
+            hold = Hold(snapshot.books, draft.collecting[leaf], snapshot.now, draft.quota[leaf], places)
             holds.append(hold)
         served = serve_leaf(snapshot.books, leaf, granted[leaf], places, hold)
         used = sum(grant.units for grant in served) + (hold.units if hold else 0)
@@ -92,6 +99,24 @@ def _serve(snapshot: Snapshot, draft: Draft, granted: array[int]) -> tuple[list[
             stuck[leaf] = used
         grants.extend(served)
     return grants, stuck, holds
+
+
+def _keeps_less(snapshot: Snapshot, draft: Draft, grants: list[Grant], holds: list[Hold]) -> bool:
+    """Set less aside for leaves that collect, where they use less than is kept for them; whether any does."""
+    used = dict.fromkeys((leaf for leaf in draft.collecting if draft.kept[leaf]), 0)
+    for given in grants if used else ():
+        leaf = snapshot.books.requests.leaf[given.request]
+        if leaf in used:
+            used[leaf] += given.units
+    for hold in holds:
+        if hold.leaf in used:
+            used[hold.leaf] += hold.units
+    fewer = {leaf: units for leaf, units in used.items() if units < draft.kept[leaf]}
+    for leaf, units in fewer.items():
+        draft.kept[leaf] = units
+    if fewer:
+        _set_aside(snapshot, draft)
+    return bool(fewer)
 
 
 def _most(snapshot: Snapshot, draft: Draft, wanted: array[int], most: array[int], leaf: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.decision import Grant
-from fairhold.rules.holding import is_collecting
+from fairhold.rules.holding import overdue_gangs
 from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def hand_over(books: Books, leaf: int, host: int, quota: array[int], now: int = 
     """
     if books.rows.is_exclusive or books.rows.controls.waits[leaf]:
         return None
-    if is_collecting(books, leaf, now, quota):
+    if overdue_gangs(books, leaf, now, quota[leaf]):
         return None
     if not books.hosts.up[host] or books.held[leaf] + 1 > quota[leaf]:
         return None

@@ -5,94 +5,111 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.draft import UnitsHeld
-from fairhold.rules.gangs import is_overdue, line_key, waiting_gangs
+from fairhold.ledger.sited import most_of
+from fairhold.ledger.wanting import line_key
+from fairhold.rules.gangs import waiting_gangs
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Grant
     from fairhold.ledger.draft import Draft
     from fairhold.ledger.snapshot import Snapshot
-    from fairhold.rules.placing import Places
+    from fairhold.rules.placing import Placement
     from fairhold.rules.serving import Served
 
 
 class Hold:
     """Units that a leaf collects for one of its gangs.
 
-    gangs : those that have waited too long and do not have their units yet, in order; gang : the first
-    quota : of the leaf
-    units : that are held after its requests were served; 0 where the gang starts
-    until : instant by which the gang has all units that it misses, as far as that is known; None = it is not
+    gangs  : those that are overdue, in order; gang : the first that cannot start
+    quota  : of the leaf
+    places : where units go
+    units  : that are held; 0 where the gang starts
+    until  : instant by which the gang has all units that it misses, as far as that is known; None = it is not
+    grants : on which hosts they are held
     """
 
-    def __init__(self, books: Books, gangs: Sequence[int], now: int, quota: int) -> None:
+    def __init__(self, books: Books, gangs: Sequence[int], now: int, quota: int, places: Placement) -> None:
         self.books = books
         self.gangs = list(gangs)
         self.gang = self.gangs[0]
         self.leaf = books.requests.leaf[self.gang]
         self.now = now
         self.quota = quota
+        self.places = places
         self.until: int | None = None
         self.is_open = False
         self.units = 0
         self.grants: list[Grant] = []
 
-    @property
-    def missing(self) -> int:
-        """Units that the gang needs to start."""
-        return self.books.requests.minimum[self.gang] - self.books.requests.held[self.gang]
+    def _missing(self, gang: int) -> int:
+        """Units that a gang needs to start."""
+        return self.books.requests.minimum[gang] - self.books.requests.held[gang]
 
     def come_first(self, priority: int, served: Served) -> dict[int, int]:
         """The turn of the gangs of a priority, before all others of it: they start, up to one that cannot.
 
-        Returns user → units.
+        A gang that has no room under its user's limit is passed over. Returns user → units.
         """
         requests, taken = self.books.requests, dict[int, int]()
-        while not self.is_open and self.gangs and requests.priority[self.gangs[0]] == priority:
-            self.gang = self.gangs[0]
-            units = served.serve(self.gang, alone=True)
+        while served.units and not self.is_open and self.gangs and requests.priority[self.gangs[0]] == priority:
+            gang = self.gangs.pop(0)
+            if served.room(gang) < self._missing(gang):
+                continue
+            units = served.serve(gang, alone=True)
             if units:
-                user = requests.user[self.gangs.pop(0)]
-                taken[user] = taken.get(user, 0) + units
+                taken[requests.user[gang]] = taken.get(requests.user[gang], 0) + units
             else:
-                self._begin(served.units, served.given)
+                self.gang, self.is_open = gang, True
+                served.take_room(gang, self._missing(gang))
+                self.lay(served)
         return taken
 
-    def _begin(self, units: int, given: Mapping[int, int]) -> None:
-        """The gang cannot start with the units that are there: they are held from here on.
+    def lay(self, served: Served) -> None:
+        """Hold what the gang can use of the units that are left; they are nobody else's from here on."""
+        self.units = min(served.units, self._missing(self.gang), self.places.room(self.gang))
+        if self.units:
+            served.units -= self.units
+            self.places.take(self.gang, self.units)
 
-        given : request → units that others of the leaf were given before it
-        """
-        self.is_open = True
-        self.until = self._known_start(units, given)
-
-    def allows(self, request: int) -> bool:
-        """Whether a request may use what is held: it is over for sure before the gang can start (R-HOLD-2)."""
+    def opens(self, served: Served) -> bool:
+        """All others had their turn: whether some may use what is held, which is theirs to take then (R-HOLD-2)."""
         if not self.is_open:
-            return True
-        limit = run_limit(self.books, request)
-        return self.until is not None and 0 < limit <= self.until - self.now
+            return False
+        self.until = self._known_start(served.given)
+        queues = self.books.requests.lines.of[self.leaf].values()
+        if not self.units or all(served.is_served(row) for queue in queues for row in self.allowed(queue)):
+            return False
+        served.units += self.units
+        self.places.put_back(self.gang)
+        return True
 
-    def close(self, units: int, places: Places) -> None:
-        """So many units are left; they are held where the gang may stand."""
-        if self.is_open and units:
-            units = min(units, self.missing, places.room(self.gang))
-            places.take(self.gang, units)
-            self.grants = places.place(self.gang, units)
+    def allowed(self, queue: Iterable[int]) -> list[int]:
+        """The other requests that are over for sure before the gang can start."""
+        if self.until is None:
+            return []
+        span = self.until - self.now
+        return [row for row in queue if row != self.gang and 0 < run_limit(self.books, row) <= span]
+
+    def place(self) -> None:
+        """What is held is kept where the gang may stand."""
+        if self.units:
+            self.grants = self.places.place(self.gang, self.units)
             self.units = sum(grant.units for grant in self.grants)
 
-    def _known_start(self, units: int, given: Mapping[int, int]) -> int | None:
+    def _known_start(self, given: Mapping[int, int]) -> int | None:
         """When the gang has what it needs, by the ends that are known; None where they are too few.
 
         So many own units must end as stand in its way under the quota, and so many units must come, from own ends or by
         notices for the leaf, as are missing.
+
+        given : request → units that others of the leaf are given in this cycle
         """
         requests, allocations = self.books.requests, self.books.allocations
         ends: list[tuple[int, int]] = []
-        stays = sum(given.values())
+        stays, missing = sum(given.values()), self._missing(self.gang)
         for request in requests.holders.get(self.leaf, ()):
             stays += requests.held[request] - requests.noticed[request]
             limit = run_limit(self.books, request)
@@ -103,9 +120,9 @@ class Hold:
         for request, count in given.items():
             if limit := run_limit(self.books, request):
                 ends.append((self.now + limit, count))
-        coming = [*ends, *_notices_for(self.books, self.leaf)]
-        own = _reached(ends, self.missing - (self.quota - stays), self.now)
-        all_units = _reached(coming, self.missing - units, self.now)
+        coming = [*ends, *_notices_for(self.books, self.leaf, self.now)]
+        own = _reached(ends, missing - (self.quota - stays), self.now)
+        all_units = _reached(coming, missing - self.units, self.now)
         return None if own is None or all_units is None else max(own, all_units)
 
 
@@ -115,11 +132,13 @@ def run_limit(books: Books, request: int) -> int:
     return min((limit for limit in limits if limit), default=0)
 
 
-def _notices_for(books: Books, leaf: int) -> Iterator[tuple[int, int]]:
-    notices = books.notices
-    for mine in notices.by_allocation.values():
+def _notices_for(books: Books, leaf: int, now: int) -> Iterator[tuple[int, int]]:
+    """Deadlines and units of the notices for a leaf, but for those that may have been given at this very instant."""
+    notices, allocations, requests = books.notices, books.allocations, books.requests
+    for allocation, mine in books.notices.by_allocation.items():
+        grace = books.rows.grace[requests.leaf[allocations.request[allocation]]]
         for row in mine:
-            if notices.taker[row] == leaf:
+            if notices.taker[row] == leaf and notices.deadline[row] != now + grace:
                 yield notices.deadline[row], notices.units[row]
 
 
@@ -146,14 +165,12 @@ def collect(snapshot: Snapshot, draft: Draft) -> None:
         after = rows.settings(leaf).hold_after
         if after is None:
             continue
-        waiting = waiting_gangs(books, leaf)
-        late = [row for row in waiting if is_overdue(books, row, snapshot.now)]
-        for row in waiting:
-            if row not in late:
+        for row in waiting_gangs(books, leaf):
+            if books.requests.since[row] + after > snapshot.now:
                 draft.decision = draft.decision.not_after(books.requests.since[row] + after)
-        fitting = [row for row in late if books.requests.minimum[row] <= draft.quota[leaf]]
-        if fitting:
-            draft.collecting[leaf] = sorted(fitting, key=lambda row: line_key(books, row, snapshot.now))
+        late = overdue_gangs(books, leaf, snapshot.now, draft.quota[leaf])
+        if late:
+            draft.collecting[leaf] = late
             room = min(draft.quota[leaf], snapshot.counted[leaf]) - snapshot.held[leaf]
             draft.kept[leaf] = max(0, min(snapshot.kept[leaf], room))
 
@@ -190,7 +207,11 @@ def kept_for_gangs(books: Books) -> dict[tuple[int, int], int]:
     return found
 
 
-def is_collecting(books: Books, leaf: int, now: int, quota: array[int]) -> bool:
-    """Whether a leaf has a gang for which units are held: then a cycle decides who gets the next one."""
-    late = (row for row in waiting_gangs(books, leaf) if is_overdue(books, row, now))
-    return any(books.requests.minimum[row] <= quota[leaf] for row in late)
+def overdue_gangs(books: Books, leaf: int, now: int, quota: int) -> list[int]:
+    """Gangs of a leaf that have waited for `hold_after` and could start some day, in order (R-HOLD-1)."""
+    requests, after = books.requests, books.rows.settings(leaf).hold_after
+    if after is None:
+        return []
+    late = [row for row in waiting_gangs(books, leaf) if now >= requests.since[row] + after]
+    late = [row for row in late if requests.minimum[row] <= min(quota, most_of(books, row))]
+    return sorted(late, key=lambda row: line_key(books, row))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from fairhold.ledger.decision import Grant
 from fairhold.ledger.occupants import holders, occupants
+from fairhold.ledger.sited import is_on_one
 from fairhold.ledger.tables import NOBODY
-from fairhold.model.siting import ANYWHERE, PACK, SPREAD
+from fairhold.model.siting import ANYWHERE, SPREAD
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class Placement:
         for host in range(len(self.idle) if units else 0):
             units -= self._take(grants, host, request, min(units, self.idle[host]))
         return [Grant(request, host, count) for host, count in sorted(grants.items())]
+
+    def put_back(self, request: int) -> None:
+        """Nothing: no unit of a request is on a host before it is placed."""
 
     def _common(self, host: int) -> int:
         """Idle slots of a host that are kept for nobody."""
@@ -163,19 +167,34 @@ class Sites(Placement):
             self.standing[host][leaf] = self.standing[host].get(leaf, 0) + units
         return units
 
+    def put_back(self, request: int) -> None:
+        """Units of a request that were to go somewhere are idle again, and kept for it where they were to be."""
+        leaf = self.books.requests.leaf[request]
+        for host, units in self.taken.pop(request, {}).items():
+            self.idle[host] += units
+            self.kept[host, request] = self.kept.get((host, request), 0) + units
+            self.kept_on[host] += units
+            if self.is_exclusive:
+                self.standing[host][leaf] -= units
+                if not self.standing[host][leaf]:
+                    del self.standing[host][leaf]
+                    self.holder[host] = NOBODY
+
     def place(self, request: int, units: int) -> list[Grant]:  # noqa: ARG002 - they stand already
         """Where the units went."""
         return [Grant(request, host, count) for host, count in sorted(self.taken.pop(request, {}).items())]
 
     def _hosts(self, request: int) -> list[int]:
-        """Hosts with idle slots where a request may stand."""
-        siting, labels = self._siting(request), self.books.hosts.labels
+        """Hosts with idle slots where a request may stand; one that packs only where it could start."""
+        siting, labels, slots = self._siting(request), self.books.hosts.labels, self.books.hosts.slots
         mine = {self.books.requests.leaf[request], NOBODY}
         one = self._stands(request) if self._is_on_one(request) else {}
+        least = self.books.requests.minimum[request] if self._is_on_one(request) and not one else 0
         return [
             host
             for host, idle in enumerate(self.idle)
             if idle > 0
+            and slots[host] >= least
             and (not self.is_exclusive or self.holder[host] in mine)
             and siting.fits(labels.get(host, frozenset()))
             and (not one or host in one)
@@ -185,8 +204,7 @@ class Sites(Placement):
         return self.books.requests.siting.get(request, ANYWHERE)
 
     def _is_on_one(self, request: int) -> bool:
-        """Whether all units of a request stand on one host: those of a gang that packs (R-SITE-3)."""
-        return self.books.requests.minimum[request] > 0 and self._siting(request).place == PACK
+        return is_on_one(self.books, request)
 
     def _goes_one_by_one(self, request: int) -> bool:
         return self._siting(request).place == SPREAD or (self.is_balanced and not self._is_on_one(request))

@@ -9,8 +9,11 @@ from fairhold.ledger.wanting import room_of_user
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Grant
+    from fairhold.ledger.lines import Queue
     from fairhold.rules.holding import Hold
     from fairhold.rules.placing import Places
 
@@ -25,13 +28,13 @@ def serve_leaf(books: Books, leaf: int, units: int, places: Places, hold: Hold |
     are kept for a request are others' only as far as it does not take them itself. No user comes to hold more than the
     leaf's user limit (R-USER-1).
 
-    hold : the gang that comes first among those of its priority, and for which units are held where it cannot start
+    hold : the gangs that come first among those of their priority, and what is held for one that cannot start; when
+        all others had their turn, who may use that has one (R-HOLD-2)
     """
-    requests = books.requests
-    queues = requests.lines.of.get(leaf)
+    queues = books.requests.lines.of.get(leaf)
     if not queues or not units:
         return []
-    served = Served(books, leaf, units, places)
+    served = Served(books, leaf, units, places, is_collecting=hold is not None)
     if len(queues) == 1 and hold is None:  # by far the most frequent case
         (queue,) = queues.values()
         for row in queue:
@@ -40,36 +43,55 @@ def serve_leaf(books: Books, leaf: int, units: int, places: Places, hold: Hold |
                 break
         return [grant for row, count in served.given.items() for grant in places.place(row, count)]
     in_turn = books.rows.settings(leaf).within == "users"
-    used = {user: requests.used_by.get((leaf, user), 0) if in_turn else 0 for _, user in queues}
+    used = {user: books.requests.used_by.get((leaf, user), 0) if in_turn else 0 for _, user in queues}
+    turns = _Turns(books, served, used, in_turn=in_turn)
     for priority in sorted({name[0] for name in queues}):
         for user, taken in hold.come_first(-priority, served).items() if hold is not None else ():
             used[user] += taken if in_turn else 0
-        mine = {user: queue for (rank, user), queue in queues.items() if rank == priority}
-        turns = [(used[user], *requests.lines.key(queue[0]), user, 0) for user, queue in mine.items()]
+        turns.take({user: queue for (rank, user), queue in queues.items() if rank == priority})
+    if hold is not None and hold.opens(served):
+        for priority in sorted({name[0] for name in queues}):
+            turns.take({user: hold.allowed(queue) for (rank, user), queue in queues.items() if rank == priority})
+        hold.lay(served)
+    grants = [grant for row, count in served.given.items() for grant in places.place(row, count)]
+    if hold is not None:
+        hold.place()
+    return grants
+
+
+class _Turns:
+    """Whose turn it is among users of one priority.
+
+    used : user → units that count for his turn
+    """
+
+    def __init__(self, books: Books, served: Served, used: dict[int, int], *, in_turn: bool) -> None:
+        self.key = books.requests.lines.key
+        self.served = served
+        self.used = used
+        self.in_turn = in_turn
+
+    def take(self, queues: Mapping[int, Queue]) -> None:
+        """Serve queues of users until nobody can use more."""
+        served, used, key = self.served, self.used, self.key
+        turns = [(used[user], *key(queue[0]), user, 0) for user, queue in queues.items() if queue]
         heapify(turns)
         while turns and served.units:
             *_, user, at = heappop(turns)
-            queue = mine[user]
-            may = hold is None or hold.allows(queue[at])
-            taken = served.serve(queue[at], alone=not turns or not in_turn) if may else 0
-            used[user] += taken if in_turn else 0
+            queue = queues[user]
+            taken = served.serve(queue[at], alone=not turns or not self.in_turn)
+            used[user] += taken if self.in_turn else 0
             has_room = served.room(queue[at]) > 0
             if not taken or served.is_served(queue[at]):
                 at += 1
             if at < len(queue) and has_room:
-                heappush(turns, (used[user], *requests.lines.key(queue[at]), user, at))
-        if not served.units:
-            break
-    grants = [grant for row, count in served.given.items() for grant in places.place(row, count)]
-    if hold is not None:
-        hold.close(served.units, places)
-    return grants
+                heappush(turns, (used[user], *key(queue[at]), user, at))
 
 
 class Served:
     """What was given so far of a leaf's units."""
 
-    def __init__(self, books: Books, leaf: int, units: int, places: Places) -> None:
+    def __init__(self, books: Books, leaf: int, units: int, places: Places, *, is_collecting: bool = False) -> None:
         self.units = units
         self.places = places
         self.given: dict[int, int] = {}
@@ -78,12 +100,13 @@ class Served:
         self._is_limited = books.rows.controls.user_limit[leaf] < UNLIMITED
         self._room: dict[int, int] = {}
         self._kept = _kept_for(books, leaf)
-        # A gang that does not run may not be able to start, and would keep its units from all others.
+        # A gang that does not run may not be able to start, and would keep its units from all others. Where a leaf
+        # collects for one, nothing is others' before it.
         requests = books.requests
         self._reserved = {
             row: min(kept, requests.count[row] - requests.held[row])
             for row, kept in self._kept.items()
-            if requests.count[row] > requests.held[row] >= requests.minimum[row]
+            if requests.count[row] > requests.held[row] >= requests.minimum[row] and not is_collecting
         }
         self._others = sum(self._reserved.values())
 
@@ -92,13 +115,18 @@ class Served:
         return self._wanted(row) == 0
 
     def room(self, row: int) -> int:
-        """Units that the user of a request may still be given here."""
+        """Units that the user of a request may still be given here, as far as his limit goes."""
         if not self._is_limited:
-            return self.units
+            return UNLIMITED
         user = self._requests.user[row]
         if user not in self._room:
             self._room[user] = room_of_user(self._books, self._leaf, user)
         return self._room[user]
+
+    def take_room(self, row: int, units: int) -> None:
+        """So much of the room of the user of a request is another's no more."""
+        if self.room(row) < UNLIMITED:
+            self._room[self._requests.user[row]] -= units
 
     def _wanted(self, row: int) -> int:
         return self._requests.count[row] - self._requests.held[row] - self.given.get(row, 0)
@@ -116,8 +144,7 @@ class Served:
         if count > 0:
             self.given[row] = given + count
             self.units -= count
-            if self._is_limited:
-                self._room[self._requests.user[row]] -= count
+            self.take_room(row, count)
             self.places.take(row, count)
         return max(0, count)
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
     """Units of every leaf that go because another policy holds for it, or for who has lent them (R-SWITCH-1).
 
-    Units under notice before count, and can no longer be withdrawn.
+    Units under notice before count, and can no longer be withdrawn. Who may only borrow for now owns as ever here: a
+    budget that is used up stops nothing by itself.
     """
     books, rows = snapshot.books, snapshot.rows
     if not books.before:
@@ -37,7 +38,7 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
     scale_num, scale_den = snapshot.scale
     pins: list[Withdrawal] = []
     for leaf in rows.leaves:
-        held, owned = snapshot.held[leaf], rows.plan.owned[leaf]
+        held, owned = snapshot.held[leaf], rows.stated(leaf).owned
         units = borrowed.get(leaf, 0)
         if shares_now(leaf):
             units = max(units, held - (owned * scale_num // scale_den if scale_den else 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
@@ -39,10 +40,13 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     stay = {pin.notice: pin.units for pin in draft.decision.pins}
     more, less = snapshot.leaves_where_more(gives, noticed), snapshot.leaves_where_more(noticed, gives)
     place = snapshot.rows.position
+    fresh: dict[int, int] = {}
+    for grant in draft.decision.grants:
+        fresh[grant.request] = fresh.get(grant.request, 0) + grant.units
     for leaf in sorted((*more, *less), key=place.__getitem__):
         asked = gives[leaf] - noticed[leaf]
         claims = draft.claims.get(leaf, ())
-        new = choose_victims(books, leaf, asked, young(snapshot, leaf), claims) if asked > 0 else []
+        new = choose_victims(books, leaf, asked, young(snapshot, leaf), claims, fresh) if asked > 0 else []
         going = noticed[leaf] + sum(units for _, units in new)
         if going > gives[leaf]:
             back = withdraw_inside(books, leaf, going - gives[leaf], new, stay)
@@ -148,8 +152,13 @@ def withdraw_inside(
     return withdrawn
 
 
-def choose_victims(
-    books: Books, leaf: int, units: int, spared: Collection[int] = (), claims: Collection[int] = ()
+def choose_victims(  # noqa: PLR0917 - what choosing knows
+    books: Books,
+    leaf: int,
+    units: int,
+    spared: Collection[int] = (),
+    claims: Collection[int] = (),
+    fresh: Mapping[int, int] = MappingProxyType({}),
 ) -> Chosen:
     """Allocations of a leaf that give `units` more, fewest gangs broken, then in the order of `victims` (R-VICTIM-1).
 
@@ -157,6 +166,7 @@ def choose_victims(
 
     spared : allocations that go only where the others do not suffice (R-CONTROL-5)
     claims : hosts on which units go first (R-SITE-4)
+    fresh  : request → units that this cycle grants; they stay, and count for a gang's minimum
     """
     requests, allocations = books.requests, books.allocations
     mine = requests.holders.get(leaf, ())
@@ -174,7 +184,7 @@ def choose_victims(
         order = _open_ones(books, leaf, order, units)
     order, whole_ones = old_ones(books, order, spared, units) if spared else (order, set())
     by_request = list(dict.fromkeys(allocations.request[row] for row in order))
-    running = {request: requests.held[request] - requests.noticed[request] for request in by_request}
+    running = {row: requests.held[row] - requests.noticed[row] + fresh.get(row, 0) for row in by_request}
     core = {
         request: requests.minimum[request]
         for request in by_request

@@ -18,6 +18,7 @@ Document = dict[str, Any]
 
 _WHY = {
     Bound.DEMAND: "that is all that it wants",
+    Bound.BELOW: "what consumers below it want beyond that is bound there",
     Bound.LIMIT: "its limit allows no more",
     Bound.RESERVE: "its reserve is kept for it, wanted or not",
     Bound.GUARANTEE: "that is what it owns and wants, more than its share by ratio",
@@ -36,6 +37,7 @@ _WHY = {
     Bound.HOSTS: "a host goes to one consumer, and the hosts that it can have for its quota have no more",
     Bound.GANGS: "what it wants beyond that are gangs that are larger than its quota can be",
     Bound.BUDGET: "a budget is used up, and nothing more is granted",
+    Bound.SITE: "what it wants beyond that must stand on hosts that have no more slots",
     Bound.USER_LIMIT: "its users hold as much as each of them may",
     Bound.NOTHING_LEFT: "it owns nothing, and owners beside it use everything",
 }
@@ -45,7 +47,8 @@ def sentence(explanation: Explanation) -> str:
     """Why, in one sentence."""
     head = f"{explanation.path} in {explanation.resource_group}: quota {explanation.quota}, holds {explanation.held}"
     if not explanation.levels:
-        return f"{head}; the group has {explanation.slots} slots."
+        slots = "1 slot" if explanation.slots == 1 else f"{explanation.slots} slots"
+        return f"{head}; the group has {slots}."
     mine = _mine(explanation)
     rank = ""
     if mine.rounded:
@@ -109,7 +112,7 @@ def _control_document(control: Control) -> Document:
         "consumer": control.consumer,
         "units": control.units,
         "until": format_instant(control.until) if control.until else None,
-    }
+    } | ({"hosts": control.hosts} if control.hosts else {})
 
 
 def _level_document(level: Level) -> Document:

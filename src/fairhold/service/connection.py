@@ -54,7 +54,7 @@ class Connection(H11Protocol):
         self._crowd.here += 1
         peer = peer_of(transport.get_extra_info("socket"))
         self.app_state = {**self.app_state, "peer": peer, "clients": self._crowd.here, "leave": transport.abort}
-        if self._crowd.here > self._crowd.limits.clients_now + _TURNED_AWAY:
+        if self._crowd.here > self._crowd.limits.most_clients[1] + _TURNED_AWAY:
             transport.abort()
         else:
             self._watch()

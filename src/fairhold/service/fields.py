@@ -19,6 +19,10 @@ _LONGEST_SECONDS = LONGEST // SECOND
 _NEVER = (signal.SIGKILL, signal.SIGSTOP)
 
 
+def _wrong(code: str, what: str, mend: str) -> PydanticCustomError:
+    return PydanticCustomError(code, what, {"mend": mend})
+
+
 def _micros(value: object) -> int:
     if isinstance(value, str) and len(value) <= 40:
         micros = parse_duration(value)
@@ -27,24 +31,28 @@ def _micros(value: object) -> int:
     else:
         micros = None
     if micros is None:
-        raise PydanticCustomError("duration", "expected a duration: text like `30s`, or whole seconds")
+        raise _wrong(
+            "duration",
+            "expected a duration: text like `30s`, or whole seconds",
+            "write `30s`, `10m` or `1h30m`, or a whole number of seconds",
+        )
     if not 0 <= micros <= LONGEST:
-        raise PydanticCustomError("duration", "a duration is 0 to 366 days")
+        raise _wrong("duration", "a duration is 0 to 366 days", "write 0 to `366d`")
     return micros
 
 
 def _span(micros: int) -> int:
     if not micros:
-        raise PydanticCustomError("duration", "expected a time that is longer than nothing")
+        raise _wrong("duration", "expected a time that is longer than nothing", "write a longer one, as `1h`")
     return micros
 
 
 def _instant(value: object) -> int:
     micros = parse_instant(value) if isinstance(value, str) and len(value) <= 40 else None
     if micros is None:
-        raise PydanticCustomError("instant", "expected an instant with its offset, as `2026-01-05T09:00:00Z`")
+        raise _wrong("instant", "expected an instant with its offset, as `2026-01-05T09:00:00Z`", "write it so")
     if micros < 0:
-        raise PydanticCustomError("out-of-range", "the instant is before 1970, as no instant here may be")
+        raise _wrong("out-of-range", "the instant is before 1970, as no instant here may be", "give a later one")
     return micros
 
 
@@ -52,46 +60,48 @@ def _unicode(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise PydanticCustomError("not-text", "half of a pair of characters cannot be used") from None
+        raise _wrong("not-text", "half of a pair of characters cannot be used", "write Unicode text") from None
     return text
 
 
 def _plain(text: str) -> str:
     if "\0" in text:
-        raise PydanticCustomError("not-text", "a NUL character cannot be used here")
+        raise _wrong("not-text", "a NUL character cannot be used here", "leave it out")
     return text
 
 
 def _shown(text: str) -> str:
     if text and not text.isprintable():
-        raise PydanticCustomError("not-text", "only characters that can be seen may be used here")
+        raise _wrong(
+            "not-text", "only characters that can be seen may be used here", "write one line, without tabs and the like"
+        )
     return text
 
 
 def _absolute(text: str) -> str:
     if not text.startswith("/"):
-        raise PydanticCustomError("name", "a directory is given from the top: it begins with `/`")
+        raise _wrong("name", "a directory is given from the top: it begins with `/`", "write it as `/srv/prices`")
     return text
 
 
 def _variable(name: str) -> str:
     if not name or "=" in name:
-        raise PydanticCustomError("name", "the name of a variable is not empty and has no `=`")
+        raise _wrong("name", "the name of a variable is not empty and has no `=`", "give it another name")
     return name
 
 
 def _bytes(value: object) -> bytes:
     if not isinstance(value, str):
-        raise PydanticCustomError("not-a-string", "expected bytes in base64")
+        raise _wrong("not-a-string", "expected bytes in base64", "write a string in base64")
     try:
         return b64decode(value, validate=True)
     except (Base64Error, ValueError):
-        raise PydanticCustomError("base64", "these are no bytes in base64") from None
+        raise _wrong("base64", "these are no bytes in base64", "encode them in base64, padded with `=`") from None
 
 
 def _command(words: list[str]) -> list[str]:
     if words and not words[0]:
-        raise PydanticCustomError("name", "the first word of a command names a program, and it is empty")
+        raise _wrong("name", "the first word of a command names a program, and it is empty", "name a program")
     return words
 
 
@@ -101,7 +111,7 @@ def _of_form(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
 
     def check(text: str) -> str:
         if not form.fullmatch(text):
-            raise PydanticCustomError("name", what)
+            raise _wrong("name", what, "write it so")
         return text
 
     return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": pattern})
@@ -112,7 +122,11 @@ def _signal(value: object) -> int:
         number = getattr(signal, f"SIG{value.removeprefix('SIG')}", None) if value.isalnum() else None
         if isinstance(number, signal.Signals) and number not in _NEVER:
             return int(number)
-    raise PydanticCustomError("unknown-word", "expected the name of a signal that can be caught, as `TERM`")
+    raise _wrong(
+        "unknown-word",
+        "expected the name of a signal that can be caught, as `TERM`",
+        "write `TERM`, `INT`, `USR1` or the like",
+    )
 
 
 _DURATION: dict[str, Any] = {

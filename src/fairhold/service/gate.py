@@ -83,11 +83,11 @@ class Gate:
         if isinstance(caller, Refused):
             return problem(caller.status, [caller.fault], caller.headers)
         state["caller"] = caller
-        if state.get("clients", 0) > self._limits.clients_now:
-            limit = "clients" if self._limits.clients_now == self._limits.clients else "open_files"
+        limit, most = self._limits.most_clients
+        if state.get("clients", 0) > most:
             what = f"the limit `{limit}` is {getattr(self._limits, limit)}"
             fault = Fault("too-many", what, f"try again later, or {raised(limit)}")
-            return problem(429, [fault], {"Retry-After": "1", "Connection": "close"})
+            return problem(429, [fault], {"Connection": "close"})
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 15 or int(length) > self._limits.body:
             return problem(413, [self._too_large()], {"Connection": "close"})

@@ -8,6 +8,7 @@ from fairhold.cycle.ahead import Side, diff_windows
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books
+from fairhold.cycle.stated import differences
 from fairhold.errors import Fault, InputError
 from fairhold.model.state import State
 from fairhold.orchestrator.budgets import count_budgets
@@ -84,7 +85,7 @@ class Effect(NamedTuple):
 
     moved    : old path → new path
     warnings : of its text
-    diff     : what the next cycle under it would do otherwise, and those at the coming windows
+    diff     : what it says otherwise, and what the next cycle and those at the coming windows would do otherwise
     """
 
     plan: Plan
@@ -104,6 +105,7 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], ahead: int) -
     new = Side(plan, frozen.under(plan, moved).books)
     now = frozen.now
     found = diff(cycle_on(old.books, now), cycle_on(new.books, now), moved)
+    found["settings"] = differences(frozen.plan, plan, moved)
     coming = diff_windows(old, new, now, now + ahead, moved)
     if coming is not None:
         found["windows"] = coming

@@ -50,9 +50,15 @@ STATUS = {
     "stopping": 503,
     "failed": 503,
     "no-answer": 503,
+    "store-busy": 503,
+    "store-closed": 503,
+    "store-failed": 503,
+    "store-damaged": 500,
     "store-full": 507,
 }
 """Status of what has one of its own; the rest of the faults of an input is 422."""
+_LATER = {429, 503, 507}
+"""Where it may help to ask again after a second."""
 _NO_NAMES = ("unknown-word", "unknown-key")
 _MOST_FAULTS = 100
 _LOG = logging.getLogger("fairhold.service")
@@ -90,7 +96,9 @@ def fault_document(fault: Fault) -> dict[str, Any]:
 def problem(status: int, faults: Sequence[Fault], headers: Mapping[str, str] | None = None) -> Response:
     """The answer to a request that cannot be carried out; named by the first fault."""
     # ASCII: a request may hold what is no Unicode text, and the answer says where
-    return Response(json.dumps(problem_document(status, faults)), status, headers, media_type=MEDIA_TYPE)
+    text = json.dumps(problem_document(status, faults))
+    again = {"Retry-After": "1"} if status in _LATER else {}
+    return Response(text, status, {**again, **(headers or {})}, media_type=MEDIA_TYPE)
 
 
 def problem_document(status: int, faults: Sequence[Fault]) -> dict[str, Any]:
@@ -125,11 +133,7 @@ def register(app: FastAPI) -> None:
 async def _input_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, InputError)
     is_addressed = request.method == "GET" or bool(request.path_params)
-    return problem(status_of(error.faults[0].code, is_addressed=is_addressed), error.faults, _headers(error.faults[0]))
-
-
-def _headers(fault: Fault) -> dict[str, str]:
-    return {"Retry-After": "1"} if fault.code in {"too-many", "stopping", "no-answer", "store-full"} else {}
+    return problem(status_of(error.faults[0].code, is_addressed=is_addressed), error.faults)
 
 
 async def _store_error(_request: Request, error: Exception) -> Response:
@@ -139,10 +143,12 @@ async def _store_error(_request: Request, error: Exception) -> Response:
         if error.is_kept:
             what = "there is no room to write this down now: it is decided, but not durable yet"
             mend = "make room, and ask again; a submit with the same `Idempotency-Key` is the same job"
-        fault = Fault(error.code, what, mend)
-        return problem(507, [fault], _headers(fault))
-    _LOG.error("the store failed: %s", error)
-    return problem(500, [Fault(error.code, "the store failed; the service's log says why")])
+    else:
+        _LOG.error("the store failed: %s", error)
+        what, mend = "the store failed; the service's log says why", "ask again when the service is back"
+        if error.code == "store-damaged":
+            mend = "tell who runs the service: `fairhold store check` says what is damaged"
+    return problem(STATUS.get(error.code, 500), [Fault(error.code, what, mend)])
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:

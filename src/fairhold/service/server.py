@@ -19,6 +19,7 @@ from fairhold.errors import FairholdError, Fault, InputError
 from fairhold.runtime.live.opening import open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
+from fairhold.service.auth import the_token
 from fairhold.service.connection import Connection, Crowd
 from fairhold.service.listening import listen_here, listen_tcp, tell, untell, url_of
 from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
@@ -87,10 +88,11 @@ def _serve(
     doors: contextlib.ExitStack,
     on_ready: Callable[[str], None] | None,
 ) -> str:
-    """Open, and run until the end. A port that is taken is found out before a plan is put in force."""
+    """Open, and run until the end. A port or a token that cannot be used is found out before a plan is in force."""
     taken: list[socket.socket] = []
 
     def listen() -> None:
+        the_token(settings.directory)
         taken.append(doors.enter_context(contextlib.closing(listen_tcp(settings.host, settings.port))))
 
     opened = open_live(live, listen)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 PORT = 7878
 KIB, MIB = 1024, 1024 * 1024
 _OTHER_FILES = 256
+"""Open files for the store, the agents and the outputs."""
+_LEAST_CLIENTS = 8
+"""Clients for whom there are files in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,10 @@ class RequestLimits:
     silence: float = 30.0
 
     @property
-    def clients_now(self) -> int:
-        """Clients at once as far as open files go; some files are for the store, the agents and the outputs."""
-        return max(8, min(self.clients, self.open_files - _OTHER_FILES))
+    def most_clients(self) -> tuple[str, int]:
+        """How many clients there may be at once, as far as open files go; in front, the limit that says so."""
+        by_files = max(_LEAST_CLIENTS, self.open_files - _OTHER_FILES)
+        return ("clients", self.clients) if self.clients <= by_files else ("open_files", by_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +100,9 @@ class ServiceSettings:
 
     def own_names(self) -> frozenset[str]:
         """What clients may write in `Host`, without port, in small letters."""
-        names = {"localhost", "127.0.0.1", "[::1]", *self.names}
+        names = {"localhost", "127.0.0.1", "[::1]", self.host, f"[{self.host}]", *self.names}
         if not is_loopback(self.host):
-            names |= {self.host, f"[{self.host}]", socket.gethostname(), socket.getfqdn()}
+            names |= {socket.gethostname(), socket.getfqdn()}
         return frozenset(name.lower() for name in names)
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Step
 
-OWN_KINDS = ("duration", "instant", "not-text", "out-of-range", "wrong-type", "unknown-word", "name", "base64")
-"""Faults that our own models report under their code, in our words."""
 JSON = "application/json"
 TWICE = "stands twice in one mapping of the body"
 """How a fault of a key ends that `service.bodies` has found."""
@@ -24,9 +22,10 @@ class _Words(NamedTuple):
 
     code: str
     what: str
-    mend: str = ""
+    mend: str
 
 
+_CONTRACT = "`/v1/openapi.json` says what is expected"
 _WHOLE = _Words("not-whole", "expected a whole number", "write a whole number")
 _TRUTH = _Words("wrong-type", "expected true or false", "write `true` or `false`")
 _NUMBER = _Words("wrong-type", "expected a number", "write a number")
@@ -61,7 +60,7 @@ _OF_KIND = {
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,
 }
-_OTHER = _Words("wrong-type", "the value is of another type than expected")
+_OTHER = _Words("wrong-type", "the value is of another type than expected", _CONTRACT)
 _QUOTED = re.compile(r"'([^']*)'")
 _OF_STATUS = {
     400: _Words("bad-request", "the body cannot be read", "send JSON in UTF-8"),
@@ -87,9 +86,10 @@ def fault_of(error: Mapping[str, Any], content_type: str) -> Fault:
         what = f"the type of the body is `{content_type}`" if content_type else "the body has no type"
         return Fault("wrong-type", what, f"send JSON with `Content-Type: {JSON}`")
     place: tuple[Step, ...] = tuple(step for step in error["loc"] if step != "body")
-    if kind in OWN_KINDS:
-        return Fault(kind, error["msg"], "", place)
-    words, said = _OF_KIND.get(kind, _OTHER), error.get("ctx", {})
+    said = error.get("ctx", {})
+    if "mend" in said:  # our own models report their faults under our codes, in our words
+        return Fault(kind, error["msg"], said["mend"], place)
+    words = _OF_KIND.get(kind, _OTHER)
     if kind == "json_invalid":
         return _of_json(words, said.get("error", ""), place)
     if kind in ("too_short", "string_too_short") and said.get("min_length") == 1:
@@ -102,12 +102,16 @@ def _of_json(words: _Words, error: str, place: tuple[Step, ...]) -> Fault:
     """The fault of a body that could not be read; error: what who read it says."""
     if error.endswith(TWICE):
         return Fault("duplicate-key", error, "leave one of them out")
-    return Fault(words.code, f"{words.what}, at character {place[-1]}", words.mend) if place else Fault(*words)
+    return (
+        Fault(words.code, f"{words.what}, at character {place[-1]}", words.mend)
+        if place
+        else Fault(words.code, words.what, words.mend)
+    )
 
 
 def http_fault(status: int, detail: str) -> Fault:
     """The fault that an error of the framework's is; detail: what it says, of which our own words are kept."""
-    words = _OF_STATUS.get(status, _Words("bad-request", ""))
+    words = _OF_STATUS.get(status, _Words("bad-request", "", _CONTRACT))
     return Fault(words.code, words.what or detail, words.mend)
 
 

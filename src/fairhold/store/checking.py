@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault
+from fairhold.store.bodies import bodies, texts
 from fairhold.store.troubles import DAMAGED, RESTORE, is_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from fairhold.store.bodies import ContentsOf, Finding
+
 _MOST = 20
 """Findings of SQLite that are told."""
 
 
-def findings(connection: sqlite3.Connection, path: Path) -> tuple[Fault, ...]:
-    """What is wrong; `path` is named in the faults."""
+def findings(connection: sqlite3.Connection, path: Path, contents: ContentsOf | None = None) -> tuple[Fault, ...]:
+    """What is wrong; `path` is named in the faults.
+
+    contents : reads what the store does not look into; None = it has to be JSON, and that is all
+    """
     found: list[Fault] = []
     try:
-        for one in (_pages, _strangers, _log, _snapshots, _lists):
+        for one in (_pages, _strangers, _log, _lists, texts):
             found += (Fault(code, what, mend, file=str(path)) for code, what, mend in one(connection))
+        found += (Fault(code, what, mend, file=str(path)) for code, what, mend in bodies(connection, contents))
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
         if not found:
             found.append(Fault(DAMAGED, f"the store is damaged: {error}", RESTORE, file=str(path)))
     return tuple(found)
-
-
-Finding = tuple[str, str, str]
-"""Code, what, and how to mend it."""
 
 
 def _pages(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -68,15 +70,6 @@ def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
     )
     for (seq,) in connection.execute(query):
         yield "store-clock", f"entry {seq} is said to be before the entry before it", RESTORE
-
-
-def _snapshots(connection: sqlite3.Connection) -> Iterator[Finding]:
-    for seq, body in connection.execute("SELECT seq, body FROM snapshots ORDER BY seq"):
-        try:
-            zlib.decompress(body)
-        except (zlib.error, TypeError) as error:
-            what = f"the snapshot of entry {seq} cannot be read: {error}"
-            yield "snapshot-damaged", what, "nothing is lost where the one before can be read; the next replaces it"
 
 
 def _lists(connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.errors import Fault
+    from fairhold.store.bodies import ContentsOf
 
 _PAGES = 1_024
 """Pages that are copied at once, 4 MiB."""
@@ -27,16 +28,19 @@ _AHEAD = 1_000_000
 """Numbers between which jobs go on after a restore: those since the backup may have directories, on any machine."""
 
 
-def check_store(directory: Path) -> tuple[Fault, ...]:
-    """Everything that is wrong in a store, whether a service uses it or not."""
+def check_store(directory: Path, contents: ContentsOf | None = None) -> tuple[Fault, ...]:
+    """Everything that is wrong in a store, whether a service uses it or not.
+
+    contents : here and below, reads what the store itself does not look into
+    """
     path = _there(directory)
     with refusing(path), closing(reader(path)) as connection:
         refuse_what_is_no_store(connection, path)
         connection.execute("BEGIN")
-        return findings(connection, path)
+        return findings(connection, path, contents)
 
 
-def backup_store(directory: Path, path: Path) -> None:
+def backup_store(directory: Path, path: Path, contents: ContentsOf | None = None) -> None:
     """Copy a store to a new file, whether a service uses it or not. InputError `backup-exists`, or where it fails."""
     source = _there(directory)
     if path.exists():
@@ -49,7 +53,7 @@ def backup_store(directory: Path, path: Path) -> None:
             connection.execute("BEGIN")
             connection.execute("SELECT count(*) FROM meta").fetchone()
             _copy(connection, part)
-        _refuse_findings(part)
+        _refuse_findings(part, contents)
         with refusing(path):
             part.replace(path)
             settle(path)
@@ -58,7 +62,7 @@ def backup_store(directory: Path, path: Path) -> None:
             part.unlink()
 
 
-def restore_store(path: Path, directory: Path, *, replace: bool = False) -> None:
+def restore_store(path: Path, directory: Path, *, replace: bool = False, contents: ContentsOf | None = None) -> None:
     """Make a store of a backup. What was there is set aside as `store.sqlite.replaced`, where `replace` allows it.
 
     Its meta says `restored`, the number of the last entry, and `ahead`. InputError where the backup is damaged, a store
@@ -66,7 +70,7 @@ def restore_store(path: Path, directory: Path, *, replace: bool = False) -> None
     """
     if not path.is_file():
         raise refusal("store-missing", "there is no such backup", "", path)
-    _refuse_damaged_backup(path)
+    _refuse_damaged_backup(path, contents)
     with refusing(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(directory)
@@ -125,10 +129,10 @@ def _copy(source: sqlite3.Connection, path: Path) -> None:
         os.close(file)
 
 
-def _refuse_damaged_backup(path: Path) -> None:
+def _refuse_damaged_backup(path: Path, contents: ContentsOf | None) -> None:
     """As `_refuse_findings`, for who is restoring: there is no use in being told to."""
     try:
-        _refuse_findings(path)
+        _refuse_findings(path, contents)
     except InputError as error:
         mend = "name another backup, made with `fairhold store backup`"
         raise InputError(
@@ -136,9 +140,9 @@ def _refuse_damaged_backup(path: Path) -> None:
         ) from None
 
 
-def _refuse_findings(path: Path) -> None:
+def _refuse_findings(path: Path, contents: ContentsOf | None) -> None:
     with refusing(path), closing(connect(path, "ro")) as connection:
         refuse_what_is_no_store(connection, path)
-        found = findings(connection, path)
+        found = findings(connection, path, contents)
     if found:
         raise InputError(found)

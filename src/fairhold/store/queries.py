@@ -46,18 +46,26 @@ def seq_at(connection: sqlite3.Connection, instant: int) -> int:
     return max(low, 0)
 
 
-def snapshot(connection: sqlite3.Connection) -> SavedState | None:
-    """The latest snapshot that can be read. StoreError `store-damaged` where there are some and none can be."""
-    seqs = [seq for (seq,) in connection.execute("SELECT seq FROM snapshots ORDER BY seq DESC")]
-    for seq in seqs:
+def snapshot(connection: sqlite3.Connection, before: int = 0) -> tuple[SavedState | None, tuple[int, ...]]:
+    """The latest snapshot below `before` (0 = any) that can be read, and those above it, which cannot.
+
+    StoreError `store-damaged` where none can be and the log does not go back to its first entry.
+    """
+    query = "SELECT seq FROM snapshots WHERE seq < ? ORDER BY seq DESC"
+    unreadable: list[int] = []
+    for (seq,) in connection.execute(query, (before or _ALL,)).fetchall():
         _, at, body = connection.execute("SELECT seq, at, body FROM snapshots WHERE seq = ?", (seq,)).fetchone()
         try:
-            return SavedState(seq, at, zlib.decompress(body))
+            return SavedState(seq, at, zlib.decompress(body)), tuple(unreadable)
         except (zlib.error, TypeError):
-            continue  # entries go only where two snapshots cover them: the one before has all that it needs
-    if seqs and first(connection) > 1:
+            unreadable.append(seq)  # entries go only where two snapshots cover them: the one before has all it needs
+    if first(connection) > 1:
         raise StoreError("no snapshot can be read, and earlier entries are gone", DAMAGED)
-    return None
+    return None, tuple(unreadable)
+
+
+SPEC = "SELECT body FROM specs WHERE job = ?"
+"""What a job runs."""
 
 
 def text(connection: sqlite3.Connection, query: str, *values: str) -> str | None:

@@ -17,14 +17,14 @@ from fairhold.store.connections import Readers, reader
 from fairhold.store.pages import page
 from fairhold.store.records import JOBS, TASKS
 from fairhold.store.schema import format_of
-from fairhold.store.troubles import RESTORE, UNSURE, code_of, refusal, speaking, translated
+from fairhold.store.troubles import DAMAGED, RESTORE, UNSURE, code_of, refusal, speaking, translated
 from fairhold.store.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from fairhold.errors import Fault
+    from fairhold.errors import Fault, InputError
     from fairhold.ports import CycleNote, Entry, Filter, FinishedJob, FinishedTask, Page, PlanVersion, Retention, Usage
     from fairhold.store.directory import Lock
 
@@ -104,11 +104,11 @@ class SqliteStore:
         with speaking(), self._readers.one() as connection:
             yield connection
 
-    def load(self) -> Log:
-        """The latest readable snapshot and the entries after it."""
+    def load(self, before: int = 0) -> Log:
+        """The latest readable snapshot of an entry below `before`, 0 = of any, and all entries after it."""
         with self._reading() as connection:
-            snapshot = queries.snapshot(connection)
-        return Log(snapshot, self._entries_after(snapshot.seq if snapshot else 0))
+            snapshot, unreadable = queries.snapshot(connection, before)
+        return Log(snapshot, self._entries_after(snapshot.seq if snapshot else 0), unreadable)
 
     def _entries_after(self, seq: int) -> Iterator[Entry]:
         until = self._last
@@ -151,7 +151,13 @@ class SqliteStore:
     def spec(self, job: str) -> str | None:
         """What a job runs."""
         with self._reading() as connection:
-            return queries.text(connection, "SELECT body FROM specs WHERE job = ?", job)
+            return queries.text(connection, queries.SPEC, job)
+
+    def specs(self, jobs: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """What each of these jobs runs."""
+        with self._reading() as connection:
+            for job in jobs:
+                yield job, queries.text(connection, queries.SPEC, job)
 
     def job_of_key(self, user: str, key: str) -> str | None:
         """Job that was submitted with this key."""
@@ -236,6 +242,10 @@ class SqliteStore:
         with speaking(), closing(reader(self._path)) as connection:
             connection.execute("BEGIN")
             return findings(connection, self._path)
+
+    def damaged(self, what: str) -> InputError:
+        """What is raised where something in the store cannot be used."""
+        return refusal(DAMAGED, what, RESTORE, self._path)
 
     def close(self) -> None:
         """Carry the log over, leave the directory to others; may be called twice."""

@@ -33,6 +33,8 @@ def code_of(error: sqlite3.Error) -> int:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file is no store, or no longer one that can be read."""
+    if not code_of(error) and "UTF-8" in str(error):  # a text that Python's own module cannot make out
+        return True
     return code_of(error) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 

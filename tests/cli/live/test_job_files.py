@@ -46,7 +46,7 @@ def test_run_refuses_by_name_what_only_the_service_does(tmp_path: Path) -> None:
     case = Case(tmp_path, plan_document(2, {"/A": {}}), [plain, plain | more])
     said = fairhold("run", str(case.plan), str(case.jobs), "--output", str(case.output), exits=1).stderr
     for key in more:
-        assert f"jobs[1].{key}: `{key}` is for the live service" in said
+        assert f"{case.jobs}:1: jobs[1].{key}: `{key}` is for the live service" in said
     assert said.count("[needs-service]") == len(more)
     assert "fairhold submit --file" in said
     assert not (tmp_path / "ran").exists()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fairhold.cli.live.serving import _say_ready
+from fairhold.runtime.clock import WallClock
+from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.opening import LiveSettings
 from fairhold.service.settings import ServiceSettings
+from fairhold.store import open_store
 from tests.cli.live.served import LONGEST, ME, PLAN
 
 if TYPE_CHECKING:
@@ -34,6 +39,28 @@ def test_a_limit_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> 
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there are waiting, waiting_in_leaf, jobs, tasks, head, body" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", ["taken", "not-ours", "no-host"])
+def test_a_wrong_address_for_agents_is_refused_before_a_plan_is_in_force(tmp_path: Path, wrong: str) -> None:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "own"
+    plan.write_text(PLAN)
+    with closing(open_store(state, cluster="bank", node="n", now=1)) as store:
+        core = Core(store, WallClock().now)
+        core.open(PLAN, str(plan), "ann")
+        core.commit()
+    plan.write_text(PLAN + "# another\n")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        agents = {"taken": f"127.0.0.1:{port}", "not-ours": "203.0.113.5:7879", "no-host": "host.invalid:7879"}[wrong]
+        command = [*ME, "serve", str(plan), "--state", str(state), "--port", "0", "--agents", agents]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"cannot listen for agents at {agents}: ")
+    assert "[cannot-listen]" in done.stderr
+    with closing(open_store(state, cluster="bank", node="n", now=1)) as store:
+        assert [each.version for each in store.plans()] == [1]
+    assert not (state / "agents.sock").exists()
 
 
 def ready(directory: Path, agents: tuple[str, int] | None, *, is_alone: bool) -> None:

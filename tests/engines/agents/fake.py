@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairhold.agent.frames import AGENT, VERSION, Channel
 from fairhold.engines.agents.hub import Agents
+from fairhold.engines.agents.listening import Doors
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import MachineGone, MachineReported, MachineSilent, TaskEnded, TaskRunning
 
@@ -50,7 +51,7 @@ class Desk:
         self._unread: deque[Report] = deque()
         more.setdefault("now", lambda: NOW)
         self.agents = Agents(
-            directory=directory,
+            doors=Doors(directory, more.pop("address", None)),
             secret=more.pop("secret", SECRET),
             spec_of=self.specs.__getitem__,
             on_events=self._is_called.set,

@@ -8,6 +8,7 @@ from fairhold.cli.live.printing import say, say_json
 from fairhold.client.errors import ServiceMissing
 from fairhold.client.finding import STATE, base_directory, find
 from fairhold.errors import InputError, UsageError, place_text
+from fairhold.runtime.live.contents import LiveContents
 from fairhold.store import backup_store, check_store, restore_store
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def state_directory(state: Path | None) -> Path:
 def check(state: Path | None, *, as_json: bool) -> None:
     """`store check`: everything that is wrong in a store; exit 1 where anything is."""
     directory = state_directory(state)
-    found = check_store(directory)
+    found = check_store(directory, LiveContents)
     if as_json:
         keys = ("code", "what", "mend", "file")
         rows = [{key: getattr(fault, key) for key in keys} | {"place": place_text(fault.place)} for fault in found]
@@ -48,13 +49,13 @@ def check(state: Path | None, *, as_json: bool) -> None:
 def backup(path: Path, state: Path | None, *, as_json: bool) -> None:
     """`store backup`: a whole copy, also while a service uses the store."""
     directory = state_directory(state)
-    backup_store(directory, path.absolute())
+    backup_store(directory, path.absolute(), LiveContents)
     _done({"directory": str(directory), "backup": str(path)}, f"{directory}: copied to {path}", as_json=as_json)
 
 
 def restore(path: Path, state: Path, *, replace: bool, as_json: bool) -> None:
     """`store restore`: a store of a backup."""
-    restore_store(path.absolute(), state.absolute(), replace=replace)
+    restore_store(path.absolute(), state.absolute(), replace=replace, contents=LiveContents)
     _done({"directory": str(state), "backup": str(path)}, f"{state}: restored from {path}", as_json=as_json)
 
 

@@ -3,6 +3,7 @@
 from fairhold.cycle.explain.changes import Change
 from fairhold.cycle.explain.derivation import explain
 from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Move, Parts, Standing
+from fairhold.cycle.explain.trials import apart
 from fairhold.cycle.explain.whatif import Counterfactual, one_more
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Move",
     "Parts",
     "Standing",
+    "apart",
     "explain",
     "one_more",
 ]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.gangs import is_bound_by_gangs
 from fairhold.cycle.explain.nouns import Bound, Control
+from fairhold.ledger.wanting import beyond
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,16 +15,37 @@ if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
 
 
-def bound_of_demand(result: CycleResult, leaf: int) -> Bound:
-    """What holds a leaf that has all that counts of its demand."""
+def bound_of_demand(result: CycleResult, row: int) -> Bound:
+    """What holds a consumer that has all that counts of its demand."""
     snapshot = result.snapshot
-    if snapshot.rows.is_leaf(leaf) and is_bound_by_gangs(result, leaf):
+    if snapshot.rows.is_leaf(row):
+        return _bound_of_leaf(result, row)
+    return Bound.DEMAND if result.draft.quota[row] >= snapshot.demand[row] else Bound.BELOW
+
+
+def _bound_of_leaf(result: CycleResult, leaf: int) -> Bound:
+    snapshot = result.snapshot
+    if is_bound_by_gangs(result, leaf):
         return Bound.GANGS
-    if snapshot.rows.is_exclusive and snapshot.usable[leaf] < snapshot.counted[leaf] and snapshot.rows.is_leaf(leaf):
+    if snapshot.rows.is_exclusive and snapshot.usable[leaf] < snapshot.counted[leaf]:
         return Bound.HOSTS
-    if not snapshot.rows.is_leaf(leaf) or snapshot.counted[leaf] >= snapshot.demand[leaf]:
+    need = result.draft.needs.need[leaf]
+    if need < snapshot.counted[leaf]:  # its requests could use no more of what its limit leaves
+        return Bound.LIMIT if need >= snapshot.rows.plan.limit[leaf] else Bound.GANGS
+    if snapshot.counted[leaf] >= snapshot.demand[leaf]:
         return Bound.DEMAND
-    return Bound.BUDGET if snapshot.rows.controls.waits[leaf] else Bound.USER_LIMIT
+    if snapshot.rows.controls.waits[leaf]:
+        return Bound.BUDGET
+    return Bound.USER_LIMIT if leaf not in snapshot.unplaceable and _beyond_users(result, leaf) else Bound.SITE
+
+
+def _beyond_users(result: CycleResult, leaf: int) -> int:
+    """Units that a leaf wants, that hosts could take and its users may not have (R-USER-1)."""
+    snapshot = result.snapshot
+    if snapshot.rows.controls.user_limit[leaf] >= UNLIMITED:
+        return 0
+    hosts = snapshot.unplaceable.get(leaf, {})
+    return sum(max(0, units - hosts.get(row, 0)) for row, units in beyond(snapshot.books, leaf).items())
 
 
 def bounds_of(result: CycleResult, row: int) -> Iterator[Control]:
@@ -44,5 +67,6 @@ def bounds_of(result: CycleResult, row: int) -> Iterator[Control]:
             until = 0 if spending is None else spending.period(budget.period, snapshot.now)[1]
             yield Control(f"budget.{budget.then}", rows.path(at), units, until)
     for leaf in inside:
-        if rows.is_leaf(leaf) and bound_of_demand(result, leaf) is Bound.USER_LIMIT:
-            yield Control("user_limit", rows.path(leaf), snapshot.demand[leaf] - snapshot.counted[leaf])
+        units = _beyond_users(result, leaf) if rows.is_leaf(leaf) and not rows.controls.waits[leaf] else 0
+        if units:
+            yield Control("user_limit", rows.path(leaf), units)

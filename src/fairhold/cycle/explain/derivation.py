@@ -11,6 +11,7 @@ from fairhold.cycle.explain.gangs import gangs_of, is_bound_by_gangs
 from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Standing
 from fairhold.cycle.explain.owning import derive_owned
 from fairhold.cycle.explain.restraint import controls_of
+from fairhold.cycle.explain.sites import sites_of
 from fairhold.cycle.explain.whatif import one_more
 from fairhold.kernels.columns import PHASE_REST
 from fairhold.ledger.tables import NOBODY
@@ -59,7 +60,7 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
         set_aside=draft.inside[row],
         moves=tuple(_moves(result, row)),
         counterfactual=one_more(plan, snapshot.books, row, snapshot.now) if row and what_if else None,
-        controls=(*controls_of(result, row), *bounds_of(result, row), *gangs_of(result, row)),
+        controls=(*controls_of(result, row), *bounds_of(result, row), *sites_of(result, row), *gangs_of(result, row)),
     )
 
 
@@ -223,8 +224,6 @@ def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exa
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     need, owned = draft.needs.need[row], rows.plan.owned[row]
     if exact >= need:
-        if need == 0 and snapshot.usable[row] > 0:
-            return Bound.LIMIT
         wanted = snapshot.usable[row] if rows.is_leaf(row) else _wanted_below(result, row)
         if need < wanted:
             return Bound.LIMIT

@@ -17,6 +17,8 @@ class Bound(Enum):
 
     DEMAND = "demand"
     """It gets all that it wants (R-NEED-1)."""
+    BELOW = "below"
+    """What consumers below it want beyond that is bound further down (R-NEED-1)."""
     LIMIT = "limit"
     """It wants more than its limit (R-NEED-1)."""
     RESERVE = "reserve"
@@ -56,12 +58,15 @@ class Bound(Enum):
     """A host goes to one consumer, and those that it can have for its quota have no more (R-HOSTS-2)."""
     GANGS = "gangs"
     """What it wants beyond that are gangs that are larger than its quota could be (R-GANG-1)."""
+    SITE = "hosts that will do"
+    """What it wants beyond that must stand on certain hosts, or on one, and these have no more slots (R-SITE-2)."""
     USER_LIMIT = "user limit"
     """Its users hold as much as one may, or cannot start what they want in the room left to them (R-USER-1)."""
 
 
 RULE_OF = {
     Bound.DEMAND: "R-NEED-1",
+    Bound.BELOW: "R-NEED-1",
     Bound.LIMIT: "R-NEED-1",
     Bound.RESERVE: "R-NEED-1",
     Bound.GUARANTEE: "R-QUOTA-3",
@@ -80,6 +85,7 @@ RULE_OF = {
     Bound.LIMIT_OF_BRANCH: "R-SCALE-3",
     Bound.HOSTS: "R-HOSTS-2",
     Bound.GANGS: "R-GANG-1",
+    Bound.SITE: "R-SITE-2",
     Bound.BUDGET: "R-BUDGET-2",
     Bound.USER_LIMIT: "R-USER-1",
 }
@@ -166,18 +172,20 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A control of the plan that binds: without it more would be reclaimed, granted or sure now.
+    """A control that binds, of the plan or what requests say of hosts: without it more would be moved or be sure now.
 
-    name     : key of the plan, one of RULE_OF_CONTROL
+    name     : key of the plan or of requests, one of RULE_OF_CONTROL
     consumer : path of the leaf that takes none back (`dead_zone`, `await_ends`), or that keeps what it holds
     units    : that are left where they are
     until    : instant from which the control binds no more for the first of them, 0 = not known
+    hosts    : the hosts that the units would have to be on, in words; empty where it is not about hosts
     """
 
     name: str
     consumer: str
     units: int
     until: int = 0
+    hosts: str = ""
 
 
 RULE_OF_CONTROL = {
@@ -190,6 +198,8 @@ RULE_OF_CONTROL = {
     "budget.borrow_only": "R-BUDGET-3",
     "budget.lowest_rank": "R-BUDGET-4",
     "user_limit": "R-USER-1",
+    "site.never": "R-SITE-2",
+    "site.now": "R-SITE-4",
     "gang": "R-GANG-1",
     "hold_after": "R-HOLD-1",
 }

@@ -1,10 +1,11 @@
-"""What the plan says of when to reclaim, and how much, where it binds (R-CONTROL-1 to R-CONTROL-5)."""
+"""What the plan says of when to reclaim, and how much, where it binds (R-CONTROL-1 to R-CONTROL-5, R-SITE-4)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.nouns import Control
+from fairhold.cycle.explain.sites import hosts_waited_for
 from fairhold.rules.aging import spared_units, young
 
 if TYPE_CHECKING:
@@ -34,11 +35,14 @@ def _waits(result: CycleResult, leaf: int) -> Iterator[Control]:
     units, settings, path = draft.waived[leaf], rows.settings(leaf), rows.path(leaf)
     if not units:
         return
-    if units <= settings.dead_zone:
+    books, decision = result.snapshot.books, result.decision
+    shortage = (books.shortages if decision.shortages is None else decision.shortages).get(leaf)
+    if shortage is None or shortage.is_taking:
+        yield Control("site.now", path, units, hosts=hosts_waited_for(books, leaf))
+    elif units <= settings.dead_zone:
         yield Control("dead_zone", path, units)
     else:
-        shortages = result.snapshot.books.shortages if result.decision.shortages is None else result.decision.shortages
-        yield Control("await_ends", path, units, shortages[leaf].since + settings.await_ends)
+        yield Control("await_ends", path, units, shortage.since + settings.await_ends)
 
 
 def _keeps(result: CycleResult, leaf: int) -> Iterator[Control]:

@@ -9,11 +9,29 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import PlanColumns
 from fairhold.ledger import transitions
+from fairhold.ledger.books import Books
 from fairhold.ledger.relay import relay
 
 if TYPE_CHECKING:
-    from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
+
+
+def apart(books: Books, now: int) -> Books:
+    """A copy of all that quotas depend on, for a search that goes on while the books change.
+
+    Who stands where is copied only where whole hosts go to one consumer. Notices and what cycles have left for the next
+    one are no part of it.
+    """
+    other = Books(books.rows)
+    for name in ("demand", "held", "noticed", "kept"):
+        setattr(other, name, getattr(books, name)[:])
+    if books.spending is not None and other.spending is not None:
+        for node, used in books.spending.used(now).items():
+            other.spending.set(node, used, now)
+    other.hosts, other.requests = books.hosts.apart(), books.requests.apart()
+    if books.rows.is_exclusive:
+        other.allocations = books.allocations.apart()
+    return other
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 _WORK = 100_000
-"""Rows looked at while every size is tried, some tenths of a second."""
+"""Rows and requests looked at while every size is tried, some tenths of a second."""
 _TRIAL = 10
 """Rows that a trial costs by itself."""
 
@@ -45,7 +45,7 @@ def one_more(plan: Plan, books: Books, row: int, now: int = 0) -> Counterfactual
     draft = quotas(books, now).draft
     search = Search(books, row, draft.quota[row], now)
     tried = kinds(plan, books, row, look_inside(books, row, draft.needs.need, draft.needs.reserve))
-    each = max(1, _WORK // ((len(books.rows) + _TRIAL) * len(tried)))
+    each = max(1, _WORK // ((len(books.rows) + _looked_at(books) + _TRIAL) * len(tried)))
     for size in range(1, min(each, max(kind.largest for kind in tried)) + 1):
         for kind in tried:
             found = search.helps(kind, size)
@@ -56,6 +56,13 @@ def one_more(plan: Plan, books: Books, row: int, now: int = 0) -> Counterfactual
         found = search.smallest(kind, each, kind.largest if best is None else min(kind.largest, best.size - 1))
         best = found or best
     return best
+
+
+def _looked_at(books: Books) -> int:
+    """Requests that a trial looks at one by one."""
+    requests = books.requests
+    queues = (requests.lines.of.get(leaf, {}).values() for leaf in books.rows.controls.with_user_limit)
+    return len(requests.siting) + sum(len(queue) for each in queues for queue in each)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,21 @@ class Books:
             held[batch.request] += units
         return held
 
+    def older(self, now: int) -> Counter[str]:
+        """Units held since before an instant, by request."""
+        held: Counter[str] = Counter()
+        for batch, units in self.batches.items():
+            held[batch.request] += units if batch.started < now else 0
+        return held
+
+    def standing(self) -> dict[str, set[str]]:
+        """Request → hosts on which it holds units."""
+        hosts: dict[str, set[str]] = {}
+        for batch, units in self.batches.items():
+            if units and batch.host:
+                hosts.setdefault(batch.request, set()).add(batch.host)
+        return hosts
+
     def place(self, notice: Notice) -> Place:
         """Where a notice stands."""
         return Place(self.plan.tree.paths[notice.consumer], notice.request, notice.host)

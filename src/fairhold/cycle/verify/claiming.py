@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cycle.verify.rooms import is_on_one, never_on_hosts, will_do
+from fairhold.cycle.verify.rooms import is_on_one, will_do
 from fairhold.cycle.verify.sheet import TOP
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def claim(case: Reclaim, books: Books) -> Claims:
     """Claims of all leaves, in path order; the books are those after the grants."""
     found = Claims(Counter(), defaultdict(set), Counter())
     sheet = case.sheet
-    if sheet.is_exclusive or not any(any(request.siting) for request in sheet.requests.values()):
+    if not any(any(request.siting) for request in sheet.requests.values()):
         return found
     desk = _Desk(case, books, found)
     for leaf in sheet.leaves:
@@ -51,7 +51,6 @@ class _Desk:
         sheet = self.sheet
         self.spare = {leaf: case.held[leaf] - max(case.keep(leaf), case.quotas.quota[leaf]) for leaf in sheet.leaves}
         self.held = books.held_by_request()
-        self.never = never_on_hosts(sheet, Counter({k: n - _fresh(books)[k] for k, n in self.held.items()}))
         self.there: Counter[tuple[str, str]] = Counter()
         self.on: defaultdict[str, set[str]] = defaultdict(set)
         used: Counter[str] = Counter()
@@ -59,7 +58,7 @@ class _Desk:
             used[batch.host] += units
             old = units - books.fresh[batch]
             self.there[sheet.holder[batch.request], batch.host] += old
-            if old:
+            if units:
                 self.on[batch.request].add(batch.host)
         self.idle = {name: max(0, slots - used[name]) for name, slots in sheet.hosts}
         self.coming: Counter[str] = Counter()
@@ -68,7 +67,7 @@ class _Desk:
         sheet = self.sheet
         line = [request for key, request in sheet.requests.items() if sheet.holder[key] == leaf]
         line.sort(key=lambda each: (-each.priority, each.submitted, each.id))
-        waits = {each.id: each.count - self.held[each.id] - self.never.get(each.id, 0) for each in line}
+        waits = {each.id: each.count - self.held[each.id] - sheet.never[each.id] for each in line}
         line = [each for each in line if waits[each.id] > 0]
         some = [each for each in line if each.siting.need or each.siting.avoid or is_on_one(each)]
         anywhere = sum(waits[each.id] for each in line) - sum(waits[each.id] for each in some)
@@ -82,6 +81,8 @@ class _Desk:
         return waived
 
     def take(self, leaf: str, request: Request, units: int, least: int) -> int:
+        if self.sheet.is_exclusive:
+            return 0
         names = [name for name in self.idle if will_do(self.sheet.labels.get(name, {}), request)]
         choices = [names]
         if is_on_one(request):
@@ -132,14 +133,6 @@ class _Desk:
             taken = min(units, self.there[giver, name])
             self.there[giver, name] -= taken
             units -= taken
-
-
-def _fresh(books: Books) -> Counter[str]:
-    """Request → units that this cycle has granted."""
-    fresh: Counter[str] = Counter()
-    for batch, units in books.fresh.items():
-        fresh[batch.request] += units
-    return fresh
 
 
 def waived_by_path(case: Reclaim, waived: Mapping[str, int]) -> dict[str, int]:

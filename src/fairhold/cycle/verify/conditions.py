@@ -86,10 +86,12 @@ def children_sum_to_their_parent(sheet: Sheet, table: Table) -> Iterator[Finding
 
 def alike_differ_by_one(sheet: Sheet, table: Table) -> Iterator[Finding]:
     """Leaf siblings of equal settings and need differ by one unit at most, the better placed having more (S1.20)."""
+    # Gangs that never fit leave less of a fixed share, and all of the need (R-GANG-1).
+    lowered = {sheet.holder[key] for key, each in sheet.requests.items() if each.min_count and sheet.is_fixed}
     for path, below in sheet.children.items():
         alike: dict[tuple[object, ...], list[str]] = {}
         for child in below:
-            if not sheet.children[child] and sheet.policies[child] != "ownership":
+            if not sheet.children[child] and sheet.policies[child] != "ownership" and child not in lowered:
                 key = (
                     sheet.owned[child],
                     sheet.ratio[child],

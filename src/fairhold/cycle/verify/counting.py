@@ -1,12 +1,12 @@
-"""What budgets and user limits leave of a consumer (R-BUDGET-1 to R-BUDGET-4, R-USER-1)."""
+"""What budgets, user limits and hosts leave of a demand (R-BUDGET-1 to R-BUDGET-4, R-USER-1, R-SITE-2)."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.rooms import never_on_hosts
+from fairhold.cycle.verify.rooms import alike, elsewhere, is_on_one, sizes_for
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -75,19 +75,59 @@ def is_under(sheet: Sheet, leaf: str, then: str) -> bool:
 
 
 def count(sheet: Sheet, books: Books) -> Sheet:
-    """The sheet with the demand that counts: what is held, and what users and budgets allow to be granted."""
-    held, by_request = books.held(sheet), books.held_by_request()
+    """The sheet with the demand that counts: what is held, and what hosts, users and budgets allow to be granted."""
+    held, by_request, apart = books.held(sheet), books.held_by_request(), elsewhere(sheet, books)
     counted = dict(sheet.demand)
-    hosts = never_on_hosts(sheet, by_request)
-    for leaf in sheet.leaves:
-        counted[leaf] -= sum(_beyond(sheet, leaf, by_request, hosts).values())
-    for key, units in hosts.items():
-        leaf = sheet.holder[key]
-        counted[leaf] = max(min(counted[leaf], held[leaf]), counted[leaf] - units)
+    never: dict[str, int] = {}
+    lines: dict[str, list[Request]] = {}
+    for key, request in sheet.requests.items():
+        lines.setdefault(sheet.holder[key], []).append(request)
+    for leaf, line in lines.items():
+        line.sort(key=lambda each: (-each.priority, not each.min_count, each.submitted, each.id))
+        takes = _takes(sheet, line, by_request, apart)
+        counted[leaf] += _counted(line, takes, by_request) - sum(each.count for each in line)
+        never |= {each.id: max(0, each.count - max(takes[each.id], by_request[each.id])) for each in line}
     for leaf in sheet.leaves:
         if is_under(sheet, leaf, "wait"):
             counted[leaf] = min(counted[leaf], held[leaf])
-    return replace(sheet, counted=counted, usable=counted, most=counted)
+    return replace(sheet, counted=counted, usable=counted, most=counted, never=never, older=books.older(sheet.now))
+
+
+def _counted(line: list[Request], takes: Mapping[str, int], held: Mapping[str, int]) -> int:
+    """Units of a leaf's requests that count: those that share hosts together, for what they take or hold."""
+    units: Counter[object] = Counter()
+    has: Counter[object] = Counter()
+    for request in line:
+        units[alike(request)] += takes[request.id]
+        has[alike(request)] += min(request.count, held.get(request.id, 0))
+    return sum((units | has).values())
+
+
+def _takes(sheet: Sheet, line: list[Request], held: Mapping[str, int], apart: Mapping[str, int]) -> dict[str, int]:
+    """Request → units that hosts and the room of its user let it have, one after another (R-SITE-2, R-USER-1).
+
+    Hosts are shared as if nobody held any of their slots; a user has the room that he does not hold.
+
+    line  : the requests of one leaf, gangs before others of their priority
+    held  : request → units
+    apart : request → of these, units on hosts that will not do; they take nothing of those that will
+    """
+    room = room_of_users(sheet, sheet.holder[line[0].id], held)
+    left: dict[object, int] = {}
+    takes: dict[str, int] = {}
+    for request in line:
+        has = min(request.count, held.get(request.id, 0))
+        sizes = sizes_for(sheet, request) if any(request.siting) else [UNLIMITED]
+        free = left.setdefault(alike(request), sum(sizes))
+        there = min(has, apart.get(request.id, 0))
+        could = there + (min(free, max(sizes, default=0)) if is_on_one(request) else free)
+        most = min(request.count, has + room[request.user], could)
+        if most < request.min_count:
+            most = min(has, could)
+        takes[request.id] = most
+        room[request.user] -= max(0, most - has)
+        left[alike(request)] -= max(0, most - there)
+    return takes
 
 
 def room_of_users(sheet: Sheet, leaf: str, held: Mapping[str, int]) -> dict[str, int]:
@@ -100,35 +140,3 @@ def room_of_users(sheet: Sheet, leaf: str, held: Mapping[str, int]) -> dict[str,
         if sheet.holder[key] == leaf:
             room[request.user] -= held.get(key, 0)
     return {user: UNLIMITED if not user else max(0, left) for user, left in room.items()}
-
-
-def never_used(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
-    """Request → units that it wants and that hosts or the room of its user do not allow."""
-    hosts = never_on_hosts(sheet, held)
-    found = Counter(hosts)
-    for leaf in sheet.leaves:
-        found.update(_beyond(sheet, leaf, held, hosts))
-    return +found
-
-
-def _beyond(sheet: Sheet, leaf: str, held: Mapping[str, int], hosts: Mapping[str, int]) -> dict[str, int]:
-    """Request → units that it waits for and cannot have in the room that its user has, served one after another.
-
-    hosts : request → units that no host could take anyway
-    """
-    if sheet.user_limit[leaf] >= UNLIMITED:
-        return {}
-    lines: defaultdict[str, list[Request]] = defaultdict(list)
-    for key, request in sheet.requests.items():
-        if sheet.holder[key] == leaf and request.count > held.get(key, 0):
-            lines[request.user].append(request)
-    room, beyond = room_of_users(sheet, leaf, held), {}
-    for user, line in lines.items():
-        for request in sorted(line, key=lambda each: (-each.priority, each.submitted, each.id)):
-            has = held.get(request.id, 0)
-            wants = request.count - has - hosts.get(request.id, 0)
-            starts_with = max(0, request.min_count - has)
-            gets = 0 if starts_with > min(wants, room[user]) else min(wants, room[user])
-            room[user] -= gets
-            beyond[request.id] = wants - gets
-    return beyond

@@ -150,16 +150,17 @@ class DocumentReader:
                 or row.get("preemptible", True) is not True
             ):
                 raise MalformedError(f"request {short(row)}")
+            submitted = instant(row["submitted"]) if "submitted" in row else 0
             found[name] = (
                 text(row.get("consumer")),
                 text(row.get("resource_group", self.only_group)),
                 whole(row.get("count")),
                 whole(row.get("min_count", 0)),
                 whole(row.get("priority", 0), least=-(2**53)),
-                instant(row["submitted"]) if "submitted" in row else 0,
+                submitted,
                 text(row.get("user", "")),
                 parse_duration(text(row.get("time_limit", "0s"))),
-                instant(row["waiting_since"]) if "waiting_since" in row else None,
+                instant(row["waiting_since"]) if "waiting_since" in row else submitted,
                 *(tuple(_labels(row.get(key, []))) for key in ("need", "prefer", "avoid")),
                 text(row.get("place", "")),
             )

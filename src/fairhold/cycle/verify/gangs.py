@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from fairhold.cycle.verify.counting import never_used
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -26,18 +24,20 @@ def settled(
 
     held : request → units
     """
-    lines = {leaf: line_of(sheet, leaf, held) for leaf in sheet.leaves}
-    lines = {leaf: line for leaf, line in lines.items() if any(is_short(request, held) for request in line)}
+    if not any(each.min_count and held.get(each.id, 0) < each.count for each in sheet.requests.values()):
+        return compute(sheet)
+    lines = {leaf: line_of(sheet, leaf) for leaf in sheet.leaves}
+    lines = {leaf: line for leaf, line in lines.items() if any(request.min_count for request in line)}
     bounds: dict[str, int] = {}
     found = compute(sheet)
-    while cannot := _cannot_use(sheet, lines, held, bounds, found[0]):
+    while cannot := _cannot_use(sheet, lines, bounds, found[0]):
         last = list(cannot)[-1]
         bounds |= {last: cannot[last]} if len(bounds) < ONE_BY_ONE else cannot
         found = compute(_bounded(sheet, bounds))
     for leaf in [leaf for leaf in lines if leaf in bounds][:ONE_BY_ONE]:
         more = {other: units for other, units in bounds.items() if other != leaf}
         trial = compute(_bounded(sheet, more))
-        if not _cannot_use(sheet, lines, held, more, trial[0]):
+        if not _cannot_use(sheet, lines, more, trial[0]):
             bounds, found = more, trial
     return found
 
@@ -55,7 +55,6 @@ def _bounded(sheet: Sheet, bounds: Mapping[str, int]) -> Sheet:
 def _cannot_use(
     sheet: Sheet,
     lines: Mapping[str, list[Request]],
-    held: Mapping[str, int],
     bounds: Mapping[str, int],
     quotas: Quotas,
 ) -> dict[str, int]:
@@ -63,7 +62,7 @@ def _cannot_use(
     found: dict[str, int] = {}
     before = sheet.most if sheet.is_fixed else sheet.usable
     for leaf, line in lines.items():
-        units = could_use(line, held, sheet.counted[leaf], quotas.quota[leaf])
+        units = could_use(line, sheet.older, sheet.counted[leaf], quotas.quota[leaf])
         if units < quotas.quota[leaf] and units < bounds.get(leaf, before[leaf]):
             found[leaf] = units
     return found
@@ -72,35 +71,39 @@ def _cannot_use(
 def could_use(line: list[Request], held: Mapping[str, int], wanted: int, quota: int) -> int:
     """Units of a quota that the requests of a leaf could hold together, taken in the order of the line.
 
-    What is wanted beyond the requests comes last; nobody can use more than is wanted, and what is held is used.
+    Nobody can use more than is wanted, and all of that where the quota is enough. Gangs that run may run on beside
+    those that come before them: what they hold is taken first, where more is used so.
+
+    held : request → units since before this instant, so that a second cycle counts the same
     """
-    out_of_reach = 0
+    if wanted <= quota:
+        return wanted
+    runs = {each.id: min(held.get(each.id, 0), each.count) for each in line if each.min_count and not waits(each, held)}
+    return min(wanted, max(_filled(line, {}, quota), _filled(line, runs, quota)))
+
+
+def _filled(line: list[Request], first: Mapping[str, int], quota: int) -> int:
+    """Units of a quota that requests take in their order, but some of what they want first.
+
+    first : request → units
+    """
     left = quota
+    taken: dict[str, int] = {}
     for request in line:
-        if request.min_count > left:
-            out_of_reach += request.count
-        else:
-            left -= min(left, request.count)
-    now_held = sum(held.get(request.id, 0) for request in line)
-    return max(min(quota, wanted - out_of_reach), min(now_held, wanted))
+        if request.id in first and request.min_count <= left:
+            taken[request.id] = min(left, first[request.id])
+            left -= taken[request.id]
+    for request in line:
+        if request.id in taken or request.min_count <= left:
+            left -= min(left, request.count - taken.get(request.id, 0))
+    return quota - left
 
 
-def line_of(sheet: Sheet, leaf: str, held: Mapping[str, int]) -> list[Request]:
-    """The requests of a leaf: by priority, gangs before others, overdue ones in front, then submitted, id."""
-
-    def key(request: Request) -> tuple[int, bool, bool, int, str]:
-        is_late = waits(request, held) and is_overdue(sheet, request)
-        return (-request.priority, not is_late, not request.min_count, request.submitted, request.id)
-
-    never = never_used(sheet, held)
+def line_of(sheet: Sheet, leaf: str) -> list[Request]:
+    """The requests of a leaf with what of them counts: by priority, gangs before others, then submitted, id."""
     mine = [each for name, each in sheet.requests.items() if sheet.holder[name] == leaf]
-    mine = [replace(each, count=each.count - never.get(each.id, 0)) for each in mine]
-    return sorted((each for each in mine if each.count), key=key)
-
-
-def is_short(request: Request, held: Mapping[str, int]) -> bool:
-    """Whether a request is a gang that wants more than it holds."""
-    return request.min_count > 0 and held.get(request.id, 0) < request.count
+    mine = [replace(each, count=each.count - sheet.never[each.id]) for each in mine]
+    return sorted(mine, key=lambda each: (-each.priority, not each.min_count, each.submitted, each.id))
 
 
 def waits(request: Request, held: Mapping[str, int]) -> bool:

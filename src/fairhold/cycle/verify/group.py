@@ -15,7 +15,7 @@ from fairhold.cycle.verify.gangs import settled
 from fairhold.cycle.verify.granting import Idle, grant, set_aside
 from fairhold.cycle.verify.holding import Collection, apart, collecting, still_kept
 from fairhold.cycle.verify.housing import most_on_hosts, move_in
-from fairhold.cycle.verify.leaves import in_serving_order, put_on_hosts, serve
+from fairhold.cycle.verify.leaves import Line, Serving, in_serving_order, put_on_hosts
 from fairhold.cycle.verify.leftover import hand_out, waiting
 from fairhold.cycle.verify.lending import loans_after, taken_back
 from fairhold.cycle.verify.owning import Parts, compute_owned
@@ -88,7 +88,7 @@ def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
     taking = {leaf: units - waived[leaf] for leaf, units in quotas.entitled.items() if not sheet.children[leaf]}
     quotas = replace(quotas, entitled={**quotas.entitled, **taking})
     sheet, quotas, waived, claimed = _claimed(sheet, quotas, books, held, whole, waived)
-    switched = given_up(sheet, quotas, held_before)
+    switched = given_up(sheet, held_before)
     noticed = books.noticed()
     pin(books, switched)
     loans = {} if parts is None else loans_after(sheet, parts, quotas.quota, held)
@@ -199,7 +199,7 @@ def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]
         kept[sheet.holder[entry.request]] += entry.units
         kept_for[entry.request] += entry.units
     by_request = books.held_by_request()
-    gangs = collecting(sheet, quotas, by_request)
+    gangs = collecting(sheet, books, quotas)
     kept = still_kept(sheet, quotas, gangs, kept, held)
     most = quotas.need if sheet.is_fixed else quotas.quota
     room = {leaf: max(0, min(most[leaf], sheet.counted[leaf]) - held[leaf]) for leaf in sheet.leaves}
@@ -220,6 +220,10 @@ def _distribute(sheet: Sheet, quotas: Quotas, books: Books, held: dict[str, int]
         held_for = {leaf: Collection(sheet, books, quotas, gang) for leaf, gang in gangs.items()}
         served = lines.serve(granted, rooms, held_for)
         used = {leaf: sum(parts.values()) for leaf, parts in served.items()}
+        if too_much := [leaf for leaf in gangs if used[leaf] < kept[leaf]]:
+            for leaf in too_much:
+                kept[leaf] = used[leaf]
+            continue
         stuck = [leaf for leaf in sheet.leaves if used[leaf] < granted[leaf]]
         if not stuck:
             idle.aside.update({leaf: idle.aside[leaf] + each.units for leaf, each in held_for.items()})
@@ -233,10 +237,14 @@ class _Lines:
     """The requests of every leaf, as they are served."""
 
     def __init__(self, sheet: Sheet, held: Mapping[str, int], kept: Mapping[str, int]) -> None:
-        self.sheet = sheet
-        self.held, self.kept = held, kept
-        self.requests = {leaf: in_serving_order(sheet, leaf) for leaf in sheet.leaves} if sheet.requests else {}
-        self.rooms = {leaf: room_of_users(sheet, leaf, held) for leaf in sheet.leaves}
+        self.lines = {
+            leaf: Line(
+                *(in_serving_order(sheet, leaf), held, kept),
+                within=sheet.switches[leaf].within,
+                room_of=room_of_users(sheet, leaf, held),
+            )
+            for leaf in (sheet.leaves if sheet.requests else ())
+        }
 
     def serve(
         self,
@@ -246,12 +254,7 @@ class _Lines:
     ) -> dict[str, dict[str, int]]:
         """Leaf → request → units of what the leaf is granted; what is held for a gang counts."""
         return {
-            leaf: serve(
-                *(line, self.held, self.kept, granted[leaf], self.sheet.switches[leaf].within, self.rooms[leaf]),
-                rooms,
-                held_for.get(leaf),
-            )
-            for leaf, line in self.requests.items()
+            leaf: Serving(line, granted[leaf], rooms, held_for.get(leaf)).run() for leaf, line in self.lines.items()
         }
 
 

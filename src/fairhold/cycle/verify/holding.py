@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.gangs import is_overdue, line_of, waits
+from fairhold.cycle.verify.gangs import is_overdue, waits
+from fairhold.cycle.verify.rooms import room_on_hosts
 from fairhold.cycle.verify.victims import not_noticed
 from fairhold.model.state import HeldUnits
 
@@ -18,14 +19,19 @@ if TYPE_CHECKING:
     from fairhold.model.state import Request
 
 
-def collecting(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[str, list[Request]]:
-    """Leaf → its gangs that are overdue and fit: units are held for the first that cannot start (R-HOLD-1)."""
+def collecting(sheet: Sheet, books: Books, quotas: Quotas) -> dict[str, list[Request]]:
+    """Leaf → its gangs that are overdue, in order: units are held for the first that cannot start (R-HOLD-1)."""
     found: dict[str, list[Request]] = {}
-    for leaf in sheet.leaves if sheet.holds else ():
-        for request in line_of(sheet, leaf, held):
-            fits = request.min_count <= quotas.quota[leaf]
-            if fits and waits(request, held) and is_overdue(sheet, request):
-                found.setdefault(leaf, []).append(request)
+    held, standing = books.held_by_request(), books.standing()
+    line = sorted(sheet.requests.values(), key=lambda each: (-each.priority, each.submitted, each.id))
+    for request in line if sheet.holds else ():
+        leaf = sheet.holder[request.id]
+        if not waits(request, held) or not is_overdue(sheet, request) or request.min_count > quotas.quota[leaf]:
+            continue
+        if not any(request.siting) or request.min_count <= room_on_hosts(
+            sheet, request, standing.get(request.id, set())
+        ):
+            found.setdefault(leaf, []).append(request)
     return found
 
 
@@ -58,7 +64,6 @@ class Collection:
         self.gangs = list(gangs)
         self.gang = gangs[0]
         self.quota = quotas.quota[sheet.holder[self.gang.id]]
-        self.held = books.held_by_request()
         self.needs = 0
         self.units = 0
         self.begun = False
@@ -71,11 +76,19 @@ class Collection:
         self.gang = self.gangs.pop(0)
         return True
 
-    def begin(self, units: int, given: Mapping[str, int]) -> None:
-        """So many units are there, too few."""
-        sheet, leaf = self.sheet, self.sheet.holder[self.gang.id]
+    def begin(self, needs: int) -> None:
+        """The gang cannot start: it collects so many units."""
         self.begun = True
-        self.needs = self.gang.min_count - self.held[self.gang.id]
+        self.needs = needs
+
+    def find_start(self, given: Mapping[str, int]) -> None:
+        """When the gang can start at the earliest, once its leaf is served.
+
+        Notices of this very instant do not count: a second cycle must find what the first has found.
+
+        given : request → units that others were given
+        """
+        sheet, leaf = self.sheet, self.sheet.holder[self.gang.id]
         free = not_noticed(self.books, sheet, leaf)
         own = [
             (max(sheet.now, batch.started + limit), count)
@@ -91,11 +104,13 @@ class Collection:
         coming = [
             (max(sheet.now, notice.deadline), notice.units)
             for notice in self.books.notices
-            if notice.taker >= 0 and paths[notice.taker] == leaf
+            if notice.taker >= 0
+            and paths[notice.taker] == leaf
+            and notice.deadline != sheet.now + sheet.grace[paths[notice.consumer]]
         ]
         stay = sum(free.values()) + sum(given.values())
         in_the_way = _when(own, self.needs + stay - self.quota, sheet.now)
-        all_there = _when([*own, *coming], self.needs - units, sheet.now)
+        all_there = _when([*own, *coming], self.needs - self.units, sheet.now)
         self.until = None if in_the_way is None or all_there is None else max(in_the_way, all_there)
 
     def allows(self, request: Request) -> bool:

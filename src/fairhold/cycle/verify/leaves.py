@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.verify.books import Place
 
@@ -24,76 +24,126 @@ def in_serving_order(sheet: Sheet, leaf: str) -> list[Request]:
     return sorted(mine, key=lambda request: (-request.priority, request.submitted, request.id))
 
 
-def serve(  # noqa: PLR0917 - what serving knows, in its order
-    requests: list[Request],
-    held: Mapping[str, int],
-    kept: Mapping[str, int],
-    units: int,
-    within: str,
-    room_of: Mapping[str, int],
-    rooms: Rooms | None = None,
-    collection: Collection | None = None,
-) -> dict[str, int]:
-    """Divide a leaf's units over its requests; a gang below its minimum takes all it misses or nothing (R-GRANT-3).
-
-    Within `users` the turn is of the user who holds the fewest units of the leaf, of those with the highest priority.
+class Line(NamedTuple):
+    """The requests of a leaf, and what is known of them before they are served.
 
     requests : in serving order
-    held : request → units it holds
-    kept : request → freed units that are kept for it; only what the request itself does not take is others'
-    room_of : user → units more that he may hold here (R-USER-1)
-    rooms : hosts on which units are put at once, where not any host will do
+    held     : request → units it holds
+    kept     : request → freed units that are kept for it; only what the request itself does not take is others'
+    within   : `users`: the turn is of the user who holds the fewest units of the leaf, of those with highest priority
+    room_of  : user → units more that he may hold here (R-USER-1)
+    """
+
+    requests: list[Request]
+    held: Mapping[str, int]
+    kept: Mapping[str, int]
+    within: str
+    room_of: Mapping[str, int]
+
+
+class Serving:
+    """A leaf's units, as they are divided over its requests (R-GRANT-3).
+
+    units      : left
+    served     : request → units
+    rooms      : hosts on which units are put at once, where not any host will do
     collection : the gang for which units are held where it cannot start; what is held for it counts as served
     """
-    room_of = dict(room_of)
-    spoken_for = _spoken_for(requests, held, kept)
-    used: Counter[str] = Counter()
-    for request in requests:
-        used[request.user if within == "users" else ""] += held.get(request.id, 0)
-    now_held = dict(held)
-    served: dict[str, int] = {}
-    left = [request for request in requests if _wanted(request, held)]
-    while left and units:
-        first = [request for request in left if request.priority == left[0].priority]
-        turn = min(first, key=lambda request: used[request.user if within == "users" else ""])
-        is_gangs = collection is not None and collection.comes(turn.priority)
-        if collection is not None and is_gangs:
-            turn = collection.gang
-        spoken_for.pop(turn.id, 0)
-        open_units = min(units, max(units - sum(spoken_for.values()), kept.get(turn.id, 0) - served.get(turn.id, 0)))
-        open_units = min(open_units, room_of[turn.user])
-        wanted = asked = _wanted(turn, now_held)
-        wanted = wanted if rooms is None else min(wanted, rooms.room(turn.id))
-        starts_with = max(0, turn.min_count - now_held.get(turn.id, 0))
-        is_alone = within != "users" or len({request.user for request in first}) == 1 or is_gangs
-        count = min(open_units, wanted) if is_alone else min(open_units, wanted, max(1, starts_with))
-        if open_units < starts_with or wanted < starts_with or count == 0:
-            left.remove(turn)
-            if collection is not None and is_gangs:
-                collection.begin(units, served)
-                left = [each for each in left if collection.allows(each)]
-            continue
-        if rooms is not None:
-            rooms.put(turn.id, count)
-        room_of[turn.user] -= count
-        served[turn.id] = served.get(turn.id, 0) + count
-        now_held[turn.id] = now_held.get(turn.id, 0) + count
-        used[turn.user if within == "users" else ""] += count
-        units -= count
-        if asked == count:
-            left.remove(turn)
-    if collection is not None and collection.begun:
-        served[collection.gang.id] = _collect(collection, units, rooms)
-    return served
 
+    def __init__(self, line: Line, units: int, rooms: Rooms | None, collection: Collection | None) -> None:
+        self.line, self.units, self.rooms, self.collection = line, units, rooms, collection
+        self.served: dict[str, int] = {}
+        self.room_of = dict(line.room_of)
+        # What is kept for others does not bar a gang that waits too long.
+        self.spoken_for = _spoken_for(line.requests, line.held, line.kept) if collection is None else {}
+        self.used: Counter[str] = Counter()
+        for request in line.requests:
+            self.used[self._turn_of(request)] += line.held.get(request.id, 0)
 
-def _collect(collection: Collection, units: int, rooms: Rooms | None) -> int:
-    """Units of those left that are held for the gang that collects (R-HOLD-1)."""
-    collection.units = min(units, collection.needs)
-    if rooms is not None:
-        collection.units = min(collection.units, rooms.room(collection.gang.id))
-        rooms.put(collection.gang.id, collection.units)
-    return collection.units
+    def run(self) -> dict[str, int]:
+        """Serve all; what is held for a gang may be used by those that are over before it can start (R-HOLD-2)."""
+        self._go_round(self.line.requests)
+        collection = self.collection
+        if collection is not None and collection.begun:
+            collection.find_start(self.served)
+            gang = collection.gang
+            short = [each for each in self.line.requests if each != gang and collection.allows(each)]
+            if collection.units and any(map(self._wanted, short)):
+                self._lift(collection)
+                self._go_round(short)
+                self._hold(collection)
+            self.served[gang.id] = collection.units
+        return self.served
+
+    def _turn_of(self, request: Request) -> str:
+        return request.user if self.line.within == "users" else ""
+
+    def _wanted(self, request: Request) -> int:
+        return _wanted(request, self.line.held) - self.served.get(request.id, 0)
+
+    def _go_round(self, requests: list[Request]) -> None:
+        left = [request for request in requests if self._wanted(request)]
+        while left and self.units:
+            first = [request for request in left if request.priority == left[0].priority]
+            if self.collection is not None and self.collection.comes(first[0].priority):
+                turn = self.collection.gang
+                is_over = self._serve_overdue(self.collection)
+            else:
+                turn = min(first, key=lambda request: self.used[self._turn_of(request)])
+                is_alone = self.line.within != "users" or len({request.user for request in first}) == 1
+                is_over = not self._give(turn, is_alone=is_alone) or not self._wanted(turn)
+            if is_over:
+                left.remove(turn)
+
+    def _serve_overdue(self, collection: Collection) -> bool:
+        """The turn of an overdue gang: it starts or collects, where its user has room; whether it needs no other."""
+        gang = collection.gang
+        missing = self._missing(gang)
+        if missing > self.room_of[gang.user]:
+            return False
+        if self._give(gang, is_alone=True):
+            return not self._wanted(gang)
+        collection.begin(missing)
+        self.room_of[gang.user] -= missing
+        self._hold(collection)
+        return True
+
+    def _missing(self, request: Request) -> int:
+        """Units without which a request cannot start."""
+        return max(0, request.min_count - self.line.held.get(request.id, 0) - self.served.get(request.id, 0))
+
+    def _give(self, turn: Request, *, is_alone: bool) -> int:
+        """Units of one turn; a gang below its minimum takes all it misses or nothing."""
+        self.spoken_for.pop(turn.id, 0)
+        kept = self.line.kept.get(turn.id, 0) - self.served.get(turn.id, 0)
+        count = min(self.units, max(self.units - sum(self.spoken_for.values()), kept), self.room_of[turn.user])
+        count = min(count, self._wanted(turn))
+        count = count if self.rooms is None else min(count, self.rooms.room(turn.id))
+        least = self._missing(turn)
+        if count < max(1, least):
+            return 0
+        count = count if is_alone else max(1, least)
+        if self.rooms is not None:
+            self.rooms.put(turn.id, count)
+        self.room_of[turn.user] -= count
+        self.served[turn.id] = self.served.get(turn.id, 0) + count
+        self.used[self._turn_of(turn)] += count
+        self.units -= count
+        return count
+
+    def _hold(self, collection: Collection) -> None:
+        """Hold for the gang what it misses of the units that are left (R-HOLD-1)."""
+        units = min(self.units, collection.needs)
+        units = units if self.rooms is None else self.rooms.hold(collection.gang.id, units)
+        collection.units = units
+        self.units -= units
+
+    def _lift(self, collection: Collection) -> None:
+        """What is held for the gang is idle again."""
+        if self.rooms is not None:
+            self.rooms.lift(collection.gang.id)
+        self.units += collection.units
+        collection.units = 0
 
 
 def _spoken_for(requests: list[Request], held: Mapping[str, int], kept: Mapping[str, int]) -> dict[str, int]:

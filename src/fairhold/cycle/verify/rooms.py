@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.books import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairhold.cycle.verify.books import Books
     from fairhold.cycle.verify.sheet import Sheet
     from fairhold.model.state import Request
@@ -34,27 +32,38 @@ def is_on_one(request: Request) -> bool:
     return request.min_count > 0 and request.siting.place == "pack"
 
 
-def never_on_hosts(sheet: Sheet, held: Mapping[str, int]) -> dict[str, int]:
-    """Request → units that it wants beyond what the hosts that will do could ever take (R-SITE-2).
+def alike(request: Request) -> tuple[object, ...]:
+    """What requests have in common that share the slots of hosts; one for which any host will do shares with none."""
+    asked = request.siting
+    return (frozenset(asked.need), frozenset(asked.avoid)) if any(asked) else (request.id,)
 
-    held : request → units
+
+def sizes_for(sheet: Sheet, request: Request, among: set[str] | None = None) -> list[int]:
+    """Slots of the hosts that are up and will do for a request; among: those hosts alone."""
+    return [
+        slots
+        for name, slots in sheet.hosts
+        if will_do(sheet.labels.get(name, {}), request) and (among is None or name in among)
+    ]
+
+
+def elsewhere(sheet: Sheet, books: Books) -> Counter[str]:
+    """Request → units that it holds on hosts that will not do, or are down."""
+    up = {name for name, _ in sheet.hosts}
+    apart: Counter[str] = Counter()
+    for batch, units in books.batches.items():
+        will = batch.host in up and will_do(sheet.labels.get(batch.host, {}), sheet.requests[batch.request])
+        apart[batch.request] += 0 if will else units
+    return apart
+
+
+def room_on_hosts(sheet: Sheet, request: Request, stands_on: set[str]) -> int:
+    """Slots that hosts have for a request, were they all its own; one that packs has those of one host (R-SITE-2).
+
+    stands_on : hosts on which it holds units
     """
-    left: dict[tuple[object, ...], int] = {}
-    beyond: dict[str, int] = {}
-    line = [request for request in sheet.requests.values() if any(request.siting)]
-    for request in sorted(line, key=lambda each: (-each.priority, each.submitted, each.id)):
-        sizes = [slots for name, slots in sheet.hosts if will_do(sheet.labels.get(name, {}), request)]
-        alike = (sheet.holder[request.id], request.siting.need, request.siting.avoid)
-        room = left.setdefault(alike, sum(sizes))
-        if is_on_one(request):
-            room = min(room, max(sizes, default=0))
-        has = held.get(request.id, 0)
-        can_hold = max(has, min(room, request.count))
-        if can_hold < request.min_count:
-            can_hold = has
-        left[alike] = max(0, left[alike] - can_hold)
-        beyond[request.id] = max(0, request.count - can_hold)
-    return {key: units for key, units in beyond.items() if units}
+    sizes = sizes_for(sheet, request, stands_on if is_on_one(request) and stands_on else None)
+    return max(sizes, default=0) if is_on_one(request) else sum(sizes)
 
 
 class Rooms:
@@ -77,6 +86,7 @@ class Rooms:
         self.kept: Counter[tuple[str, str]] = Counter()
         for entry in books.kept_on(sheet):
             self.kept[entry.host, entry.request] += entry.units
+        self.kept_before = self.kept.copy()
         self.lives = dict(sheet.lives)
         self.tenants = {name: Counter(there) for name, there in sheet.tenants.items()}
         self.grants: Counter[Place] = Counter()
@@ -101,12 +111,42 @@ class Rooms:
 
     def put(self, key: str, units: int) -> None:
         """Put units of a request on hosts, at most `room`."""
-        request, leaf = self.sheet.requests[key], self.sheet.holder[key]
         able = self.hosts(key)
-        if is_on_one(request):
+        if is_on_one(self.sheet.requests[key]):
             able = [
                 min((name for name in able if self.free[name] >= units), key=lambda name: self.rank(key, name, units))
             ]
+        self._put_on(key, units, able)
+
+    def hold(self, key: str, units: int) -> int:
+        """Hold idle slots for a gang, at most so many: one that packs has them on one host that is large enough."""
+        request = self.sheet.requests[key]
+        able = self.hosts(key)
+        if is_on_one(request):
+            able = [name for name in able if self.slots[name] >= request.min_count]
+            units = min(units, max((self.free[name] for name in able), default=0))
+            able = [name for name in able if self.free[name] >= units]
+            able = sorted(able, key=lambda name: self.rank(key, name, units))[:1]
+        units = min(units, sum(self.free[name] for name in able))
+        self._put_on(key, units, able)
+        return units
+
+    def lift(self, key: str) -> None:
+        """What is held for a gang is idle again."""
+        leaf = self.sheet.holder[key]
+        for place, units in [each for each in self.grants.items() if each[0].request == key]:
+            name = place.host
+            del self.grants[place]
+            self.free[name] += units
+            self.stands[key, name] -= units
+            self.kept[name, key] = self.kept_before[name, key]
+            if self.sheet.is_exclusive:
+                self.tenants[name][leaf] -= units
+                if not any(self.tenants[name].values()):
+                    del self.lives[name]
+
+    def _put_on(self, key: str, units: int, able: list[str]) -> None:
+        request, leaf = self.sheet.requests[key], self.sheet.holder[key]
         one_by_one = request.siting.place == "spread" or self.sheet.settings.packing == "balanced"
         while units:
             name = min((each for each in able if self.free[each]), key=lambda each: self.rank(key, each, units))

@@ -42,6 +42,7 @@ class Sheet:
     was        : path → policy at the cycle before, where the entries in force were others then; else empty
     lend_to, borrow_from : path → the other side → slots at most, in the order of the list
     stated_ratio : path → share ratio, of those that state one
+    stated_owned : path → what the entry says that it owns, be its budget used up or not
     loans      : (borrower, lender) → units before the cycle
     now        : instant
     labels     : host → its labels
@@ -52,6 +53,8 @@ class Sheet:
     previous   : instant of the cycle before, None = unknown
     opens      : instant before which no notice runs out (R-WINDOW-3)
     counted    : leaf → of the demand, what users and budgets allow (R-USER-1, R-BUDGET-2)
+    never      : request → units that it wants and neither hosts nor the room of its user allow (R-SITE-2, R-USER-1)
+    older      : request → units that it holds since before this instant
     spent      : path → what follows, of those whose budgets are used up (R-BUDGET-1)
     user_limit : path → units that one user may hold
     max_run_time : path → microseconds that an attempt may run, 0 = any time; inheritance resolved
@@ -87,6 +90,7 @@ class Sheet:
     lend_to: Mapping[str, Mapping[str, int]]
     borrow_from: Mapping[str, Mapping[str, int]]
     stated_ratio: Mapping[str, int]
+    stated_owned: Mapping[str, int]
     loans: Mapping[tuple[str, str], int]
     now: int
     counted: Mapping[str, int]
@@ -98,6 +102,8 @@ class Sheet:
     min_runtime: Mapping[str, int]
     shortages: Mapping[str, tuple[int, bool]]
     previous: int | None
+    never: Mapping[str, int] = field(default_factory=dict)
+    older: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, dict[str, str]] = field(default_factory=dict)
     tenants: Mapping[str, Counter[str]] = field(default_factory=dict)
     lives: Mapping[str, str] = field(default_factory=dict)
@@ -228,7 +234,7 @@ def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
         policies={path: each.policy for path, each in entry.items()},
         switches={path: each.settings for path, each in entry.items()},
         was=_policies_before(plan, state, group, by_top),
-        **_stated(tree.paths, of),
+        **_stated(tree.paths, of, stated),
         **_hosts(pool, state),
         **_before(plan, state, group),
     )
@@ -239,9 +245,12 @@ def _configured(pool: ResourceGroup, stated: Mapping[str, ConsumerSettings], fir
     return owned if pool.configured_slots is None else pool.configured_slots
 
 
-def _stated(paths: tuple[str, ...], of: Mapping[str, ConsumerSettings]) -> dict[str, Any]:
-    """What the policy entries state for every consumer."""
+def _stated(
+    paths: tuple[str, ...], of: Mapping[str, ConsumerSettings], stated: Mapping[str, ConsumerSettings]
+) -> dict[str, Any]:
+    """What counts of what the policy entries state for every consumer, and of what they state."""
     return {
+        "stated_owned": {path: settings.owned for path, settings in stated.items()},
         "owned": {path: settings.owned for path, settings in of.items()},
         "reserved": {path: settings.reserved for path, settings in of.items()},
         "limit": {path: settings.limit for path, settings in of.items()},

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from math import floor
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.cycle.verify.books import Books
-    from fairhold.cycle.verify.quotas import Quotas
     from fairhold.cycle.verify.sheet import Sheet
 
 
-def given_up(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> Counter[str]:
+def given_up(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
     """Leaf → units that go because it, or who has lent them, is under another policy since this cycle.
 
     held : before the grants
@@ -29,12 +27,19 @@ def given_up(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> Counter[s
     for leaf in sheet.leaves if sheet.was else ():
         above = 0
         if leaf in shares_now:
-            above = held[leaf] - floor(quotas.owned_now[leaf])
+            above = held[leaf] - _owned_now(sheet, leaf)
         elif (sheet.was[leaf], sheet.policies[leaf]) == ("hybrid", "ownership"):
-            above = held[leaf] - sheet.owned[leaf]
+            above = held[leaf] - sheet.stated_owned[leaf]
         if not sheet.switches[leaf].observe_only:
             found[leaf] = max(0, min(held[leaf], max(above, borrowed[leaf])))
     return +found
+
+
+def _owned_now(sheet: Sheet, leaf: str) -> int:
+    """Whole slots that a consumer of `hybrid` owns now, be its budget used up or not (R-SCALE-1, R-MIX-2)."""
+    apart = sheet.apart if sheet.is_mixed else 0
+    configured = sheet.configured - apart
+    return sheet.stated_owned[leaf] * max(0, sheet.slots - apart) // configured if configured else 0
 
 
 def pin(books: Books, gone: Counter[str]) -> None:

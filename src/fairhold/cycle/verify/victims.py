@@ -68,6 +68,9 @@ def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> list[Piece]:
     for batch in order:
         holds[batch.request] += free[batch]
         may_go[batch.request] += free[batch] if batch in old or not is_enough else 0
+    for batch in books.fresh:
+        if batch.request in holds:
+            holds[batch.request] += books.fresh[batch]
     firm = {batch.request for batch in order if batch not in old} if is_enough else set()
     order = old if is_enough else [*old, *(batch for batch in order if batch not in old)]
     core = {key: sheet.requests[key].min_count for key in holds if 0 < sheet.requests[key].min_count <= holds[key]}

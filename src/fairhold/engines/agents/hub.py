@@ -6,7 +6,6 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from fairhold.engines.agents import listening
 from fairhold.engines.agents.routes import Routes
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.engines.agents.talk import Clear, Talk
@@ -15,9 +14,9 @@ from fairhold.orchestrator.instructions import Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from fairhold.engines.agents.link import Link
+    from fairhold.engines.agents.listening import Doors
     from fairhold.engines.agents.machine import MachineStatus
     from fairhold.engines.agents.routes import Order, Report
     from fairhold.engines.agents.talk import Posted
@@ -27,13 +26,12 @@ if TYPE_CHECKING:
 class Agents:
     """The service's end of all agents: instructions go in, events come out; see the port in docs/attempts.md.
 
-    directory : state directory, where the own machine's agent finds `agents.sock`
+    doors     : at which agents knock; closed with this
     secret    : shared with the agents, see `the_secret`
     spec_of   : what a job runs; called in the thread that calls `execute`
     on_events : is called, from a thread of this class, when `events` has something; must not wait
     own_host  : the plan's name of the service's own machine; a start for a host of that name, for none, or for one
                 whose agent was never connected goes to the own machine
-    address   : host and port (0 = any) for agents of other machines; None = there are none
     awaited   : other machines that may still run something from before the service's start, with their spools; they
                 are gone when a lease has run out since then, or report before
     lease_before : seconds of the longest lease that they may have from before
@@ -45,19 +43,17 @@ class Agents:
 
     A machine is spoken to from the moment at which `events` has given its MachineReported. Instructions for one that is
     not connected are dropped: whoever decides orders again what matters after the next MachineReported.
-    Raises InputError and OSError where the addresses cannot be had.
     """
 
     def __init__(
         self,
         *,
-        directory: Path,
+        doors: Doors,
         secret: bytes,
         spec_of: Callable[[str], Spec],
         now: Callable[[], int],
         on_events: Callable[[], None] = lambda: None,
         own_host: str = "",
-        address: tuple[str, int] | None = None,
         awaited: Mapping[str, str] | None = None,
         lease_before: float = 0.0,
         is_planned: Callable[[str], bool] = lambda _: True,
@@ -65,7 +61,7 @@ class Agents:
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._directory = directory
+        self._doors = doors
         self._spec_of = spec_of
         self._settings = settings = settings or AgentSettings()
         self._on_events, self._complain, self._clock = on_events, complain, clock
@@ -76,16 +72,7 @@ class Agents:
         self._old: dict[Link, list[str]] = {}
         self._is_closing = self._has_news = False
         self._failure: BaseException | None = None
-        doors = [listening.listen_here(directory)]
-        self._door = listening.identity_of(directory / listening.SOCKET)
-        try:
-            if address:
-                doors.append(listening.listen_at(*address))
-        except BaseException:
-            doors[0].close()
-            listening.remove(directory, self._door)
-            raise
-        self.address: tuple[str, int] | None = doors[1].getsockname()[:2] if address else None
+        self.address = doors.address
         """Where agents of other machines connect."""
         self._talk = Talk(
             secret=secret,
@@ -101,7 +88,7 @@ class Agents:
             is_planned=is_planned,
         )
         self._wire = self._talk.wire = Wire(
-            doors, self._talk, secret=secret, settings=settings, complain=complain, clock=clock
+            doors.sockets, self._talk, secret=secret, settings=settings, complain=complain, clock=clock
         )
         self._thread = threading.Thread(target=self._run, name="agents", daemon=True)
         self._thread.start()
@@ -162,7 +149,7 @@ class Agents:
         self._thread.join()
         if is_first:
             self._wire.close()
-            listening.remove(self._directory, self._door)
+            self._doors.close()
 
     def _run(self) -> None:
         try:

@@ -19,6 +19,35 @@ _LONGEST_PATH = 107
 _BACKLOG = 64
 
 
+class Doors:
+    """All doors of a service, open until they are closed. Raises InputError where one cannot be opened, and OSError.
+
+    sockets : that of its own machine first
+    address : at which agents of other machines connect, None = at none
+    """
+
+    def __init__(self, directory: Path, address: tuple[str, int] | None) -> None:
+        """Open them: a Unix socket in the state directory, and an address (port 0 = any that is free)."""
+        self._directory = directory
+        self.sockets = [listen_here(directory)]
+        self._identity = _identity_of(directory / SOCKET)
+        try:
+            if address:
+                self.sockets.append(listen_at(*address))
+        except BaseException:
+            self.close()
+            raise
+        self.address: tuple[str, int] | None = self.sockets[1].getsockname()[:2] if address else None
+
+    def close(self) -> None:
+        """Close all, and remove the Unix socket where it is still this one, and not that of a later service."""
+        for door in self.sockets:
+            door.close()
+        path = self._directory / SOCKET
+        if _identity_of(path) == self._identity:
+            path.unlink(missing_ok=True)
+
+
 def check_path(directory: Path) -> None:
     """Raise InputError where no Unix socket can be in a state directory, because its path is too long."""
     path = directory / SOCKET
@@ -68,28 +97,29 @@ def listen_here(directory: Path) -> socket.socket:
 
 
 def listen_at(host: str, port: int) -> socket.socket:
-    """A TCP address. Raises OSError."""
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    door = socket.socket(family, kind, protocol)
+    """A TCP address. InputError `cannot-listen`."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        door = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _refused(host, port, error) from error
     try:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         door.bind(address)
         return _listening(door)
-    except BaseException:
+    except OSError as error:
         door.close()
-        raise
+        raise _refused(host, port, error) from error
 
 
-def remove(directory: Path, identity: tuple[int, int]) -> None:
-    """Remove the Unix socket where it is still this one, and not that of a later service."""
-    path = directory / SOCKET
-    if identity_of(path) == identity:
-        path.unlink(missing_ok=True)
+def _refused(host: str, port: int, error: OSError) -> InputError:
+    what = f"cannot listen for agents at {host}:{port}: {error.strerror or error}"
+    return InputError([Fault("cannot-listen", what, "choose another address, or stop what listens there")])
 
 
-def identity_of(path: Path) -> tuple[int, int]:
+def _identity_of(path: Path) -> tuple[int, int]:
     """Device and number of a file; (0, 0) where there is none."""
     try:
         status = path.lstat()

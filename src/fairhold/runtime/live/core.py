@@ -26,7 +26,7 @@ from fairhold.orchestrator.jobs import check as check_terms
 from fairhold.orchestrator.outbox import Outbox
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
-from fairhold.runtime.live.archive import exit_code, finished_job, finished_task
+from fairhold.runtime.live.archive import consumer_of, exit_code, finished_job, finished_task
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
@@ -107,6 +107,8 @@ class Core:
         """
         latest = self.store.plan()
         if latest is None:
+            if self.store.last:
+                raise self.store.damaged("there is a log, and no plan")
             self._begin(text, name, author)
         else:
             take_up(self, latest.version)
@@ -319,13 +321,24 @@ class Core:
         """
         job = asked.job
         spec = None if labels is None else self.specs.of(job)  # read before anything is changed
-        if asked.priority is not None or asked.consumer:
+        if asked.consumer:
+            self._move(asked)
+        elif asked.priority is not None:
             self.feed(asked)
         if spec is not None and labels is not None:
             spec = replace(spec, labels=dict(labels))
             self.journal.note_entry([LABELLED, job, spec.labels], self.now())
             self.journal.change_spec(job, spec_document(spec))
             self.specs.remember(job, spec)
+
+    def _move(self, asked: JobChanged) -> None:
+        record = self.orchestrator.jobs.get(asked.job)
+        before = consumer_of(record, self.cluster) if record else ""
+        if record:
+            self.waiting.check_move(self, record, asked.consumer)
+        self.feed(asked)
+        if record:
+            self.waiting.move(record, before, asked.consumer)
 
     def apply_plan(
         self,

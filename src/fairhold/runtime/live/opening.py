@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from fairhold.engines.agents.hub import Agents
 from fairhold.engines.agents.launch import OwnAgent
-from fairhold.engines.agents.listening import check_path
+from fairhold.engines.agents.listening import Doors, check_path
 from fairhold.engines.agents.secret import the_secret
 from fairhold.engines.agents.settings import AgentSettings
 from fairhold.errors import InputError
@@ -25,6 +26,7 @@ from fairhold.runtime.live.numbering import rise_above
 from fairhold.runtime.live.place import check_own_host, make_state_directory
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.promises import PromisedLeases
+from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits
 from fairhold.store.directory import has_store
@@ -129,15 +131,18 @@ class Live:
         self.store: Store = open_store(directory, cluster=cluster, node=socket.gethostname(), now=WallClock().now())
         self._rising = Rising(self.store.last_at)
         wakes: list[Callable[[], None]] = []
-        try:
+        with ExitStack() as opened:
+            opened.callback(self.store.close)
             listen()
-            self.core = self._open_core(text, name, plan)
+            doors = Doors(directory, settings.agents)
+            opened.callback(doors.close)
+            secret = the_secret(directory)
+            with refusing_damage(self.store):
+                self.core = self._open_core(text, name, plan)
             (directory / "jobs").mkdir(mode=0o700, exist_ok=True)
             self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
-            self.hub = self._open_hub(lambda: wakes[0]() if wakes else None)
-        except BaseException:
-            self.store.close()
-            raise
+            self.hub = self._open_hub(doors, secret, lambda: wakes[0]() if wakes else None)
+            opened.pop_all()
         self.desk = Desk(self.core, self.hub)
         wakes.append(self.desk.wake)
         self.agent = self._own_agent()
@@ -169,16 +174,15 @@ class Live:
             prefer_compiled(MANY_ROWS)
         return core
 
-    def _open_hub(self, on_events: Callable[[], None]) -> Agents:
+    def _open_hub(self, doors: Doors, secret: bytes, on_events: Callable[[], None]) -> Agents:
         settings = self.settings
         return Agents(
-            directory=settings.directory,
-            secret=the_secret(settings.directory),
+            doors=doors,
+            secret=secret,
             spec_of=self._spec_of,
             now=self._rising.look,
             on_events=on_events,
             own_host=settings.own,
-            address=settings.agents,
             awaited={name: each.spool for name, each in self.core.cluster.machines.items() if name},
             lease_before=self._leases.before,
             is_planned=self._is_planned,

@@ -76,9 +76,9 @@ class Reclaims:
         return [self._cycle, [[*each] for each in self._notices.items()], [[*each] for each in self._drains.items()]]
 
     def thaw(self, document: list[Any]) -> None:
-        """The reverse of `freeze`."""
-        self._cycle = document[0]
-        self._notices, self._drains = ({number: Reclaim(*each) for number, each in rows} for rows in document[1:])
+        """The reverse of `freeze`, whole or, where the document cannot be read, not at all."""
+        notices, drains = ({number: Reclaim(*each) for number, each in rows} for rows in document[1:])
+        self._cycle, self._notices, self._drains = document[0], notices, drains
 
 
 def detail_text(detail: str, reclaim: Reclaim | None) -> str:

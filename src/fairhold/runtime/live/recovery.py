@@ -4,33 +4,61 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
+from contextlib import contextmanager
+from inspect import signature
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.open import open_books
+from fairhold.errors import InputError
 from fairhold.model.state import State
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.planio.plan import parse_plan
+from fairhold.ports import StoreError
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, change_of
-from fairhold.runtime.live.usage import USAGE_SPAN
+from fairhold.runtime.live.specs import spec_of
+from fairhold.runtime.live.usage import USAGE_SPAN, unpacked
+from fairhold.store.bodies import UNREADABLE, why
+from fairhold.store.troubles import DAMAGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fairhold.model.plan import Plan
+    from fairhold.model.spec import Spec
+    from fairhold.ports import Entry, Log, SavedState, Store
     from fairhold.runtime.live.core import Core
 
+_LOG = logging.getLogger("fairhold")
+_NONE: Mapping[str, Sequence[int]] = MappingProxyType({})
+_PACKED = "it cannot be unpacked"
 PIECE = 5_000
 """Entries of a column that are made into text at once."""
+
+
+@contextmanager
+def refusing_damage(store: Store) -> Iterator[None]:
+    """Tell what a store meets in its file at a start as the refusal that it is."""
+    try:
+        yield
+    except StoreError as error:
+        if error.code != DAMAGED:
+            raise
+        raise store.damaged(error.what) from error
 
 
 def take_up(core: Core, latest: int) -> None:
     """Replay what the store holds: the snapshot, then every entry after it; nothing is decided again.
 
+    latest : version of the plan that was put in force last
     What is made of it stays for long: the search for what nobody refers to any more leaves it out for good.
+    InputError `store-damaged` where an entry, a plan or what a job runs cannot be read. A snapshot that cannot be used
+    gives way to the one before, or to the whole log.
     """
     gc.disable()
     try:
@@ -41,50 +69,114 @@ def take_up(core: Core, latest: int) -> None:
 
 
 def _take_up(core: Core, latest: int) -> None:
-    log = core.store.load()
-    if log.snapshot is not None:
-        _thaw(core, json.loads(log.snapshot.body))
+    store = core.store
+    log, unusable = _from_snapshot(core)
     for entry in log.entries:
-        fields = json.loads(entry.body)
-        if fields[0] == PLAN_APPLIED:
-            _replay_plan(core, fields[1], fields[2], entry.at, fields[4] if len(fields) > 4 else {})
-            core.returns = tuple(Return(*each) for each in fields[3])
-            continue
-        if fields[0] == CLOSING:
-            _replay_closing(core, fields[1], fields[2])
-            continue
-        if fields[0] == LABELLED:  # labels stand in the spec
-            continue
-        if fields[0] == NUMBERED:
-            core.next_job = max(core.next_job, fields[1] + 1)
-            continue
-        if fields[0] == USAGE_SPAN:
-            core.usage.replay_span(fields)
-            continue
-        change = change_of(fields)
-        assert change is not None, f"an entry of the kind {fields[0]} is none of this version"
-        if isinstance(change, say.JobAdded):
-            core.next_job = max(core.next_job, int(change.job) + 1)
-        core.orchestrator.replay(change, entry.at)
-        core.usage.replay(change, entry.at, core.cluster)
-        core.reclaims.note(change, entry.at)
-    assert core.version == latest, "the log says which plan is in force"
+        try:
+            replay(core, entry)
+        except UNREADABLE as error:
+            raise store.damaged(f"entry {entry.seq} of the log cannot be read: {why(error)}") from error
+    if core.version != latest:
+        raise store.damaged(f"the log ends with plan {core.version} in force, and plan {latest} is the latest")
+    for job, body in store.specs(core.cluster.jobs):
+        try:
+            read_spec(body)
+        except UNREADABLE as error:
+            raise store.damaged(f"what job {job} runs cannot be read: {why(error)}") from error
+    begun = f"the one of entry {log.snapshot.seq}" if log.snapshot else "the begin of the log"
+    for seq, reason in unusable.items():
+        _LOG.warning("the snapshot of entry %s cannot be used (%s); the start went on from %s", seq, reason, begun)
+
+
+def _from_snapshot(core: Core) -> tuple[Log, dict[int, str]]:
+    """Take up the latest snapshot that can be used; later ones, by their numbers, and why they cannot."""
+    log = core.store.load()
+    unusable = dict.fromkeys(log.unreadable, _PACKED)
+    while log.snapshot is not None:
+        try:
+            thaw_snapshot(core, log.snapshot)
+            break
+        except UNREADABLE as error:
+            unusable[log.snapshot.seq] = why(error)
+        log = core.store.load(log.snapshot.seq)
+        unusable |= dict.fromkeys(log.unreadable, _PACKED)
+    return log, unusable
+
+
+def read_spec(body: str | None) -> Spec:
+    """What a job runs; raises one of `UNREADABLE` where that is not there or not to be read."""
+    if body is None:
+        raise ValueError("it is not there")
+    return spec_of(body)
+
+
+def read_entry(body: str) -> None:
+    """Look whether an entry is one; raises one of `UNREADABLE` where it is none. It need not happen again."""
+    kind, *fields = json.loads(body)
+    if kind == USAGE_SPAN:
+        unpacked(fields[2])
+    elif kind in _OTHERS:
+        signature(_OTHERS[kind]).bind(None, 0, *fields)
+    else:
+        _change(kind, fields)
+
+
+def _change(kind: str, fields: list[Any]) -> say.Change:
+    change = change_of([kind, *fields])
+    if change is None:
+        raise ValueError(f"no kind of entry is called {kind!r}")
+    return change
+
+
+def replay(core: Core, entry: Entry) -> None:
+    """Let an entry of the log happen again; raises one of `UNREADABLE` where it cannot."""
+    kind, *fields = json.loads(entry.body)
+    if kind in _OTHERS:
+        _OTHERS[kind](core, entry.at, *fields)
+        return
+    change = _change(kind, fields)
+    if isinstance(change, say.JobAdded):
+        core.next_job = max(core.next_job, int(change.job) + 1)
+    core.orchestrator.replay(change, entry.at)
+    core.usage.replay(change, entry.at, core.cluster)
+    core.reclaims.note(change, entry.at)
 
 
 def _plan_of(core: Core, version: int) -> Plan:
     found = core.store.plan(version)
-    assert found is not None, "a plan is kept as long as the log names it"
-    return parse_plan(found.text, f"plan {version}")[0]
+    if found is None:
+        raise ValueError(f"plan {version} is not there")
+    try:
+        return parse_plan(found.text, f"plan {version}")[0]
+    except InputError as error:
+        raise ValueError(f"plan {version} is none for this Fairhold: {why(error)}") from error
 
 
-def _replay_closing(core: Core, machine: str, plan: list[Any] | None) -> None:
+def _replay_numbers(core: Core, _at: int, last: int) -> None:
+    core.next_job = max(core.next_job, last + 1)
+
+
+def _replay_labels(_core: Core, _at: int, _job: str, _labels: Mapping[str, str]) -> None:
+    """Labels stand in the spec."""
+
+
+def _replay_span(core: Core, _at: int, _begin: int, end: int, _span: str) -> None:
+    core.usage.replay_span(end)
+
+
+def _replay_closing(core: Core, _at: int, machine: str, plan: list[Any] | None) -> None:
     core.closings.pop(machine, None)
     if plan is not None and (plan[0] or plan[1]):
         core.closings[machine] = Closing(*plan)
 
 
-def _replay_plan(
-    core: Core, version: int, moved: Mapping[str, str], at: int, force: Mapping[str, Sequence[int]]
+def _replay_plan(  # noqa: PLR0917 - the fields of its entry, in their order
+    core: Core,
+    at: int,
+    version: int,
+    moved: Mapping[str, str],
+    returns: Sequence[Sequence[Any]],
+    force: Mapping[str, Sequence[int]] = _NONE,
 ) -> None:
     plan = _plan_of(core, version)
     books = open_books(plan, State(now=at), {group: tuple(entries) for group, entries in force.items()})
@@ -95,6 +187,17 @@ def _replay_plan(
         core.use(plan, Cluster(books, forgets=True, own=core.own))
         core.usage.begin(core.cluster, at)
     core.version = version
+    core.returns = tuple(Return(*each) for each in returns)
+
+
+_OTHERS: dict[str, Callable[..., None]] = {
+    PLAN_APPLIED: _replay_plan,
+    CLOSING: _replay_closing,
+    LABELLED: _replay_labels,
+    NUMBERED: _replay_numbers,
+    USAGE_SPAN: _replay_span,
+}
+"""Kinds of entries that are no changes of the cluster: called with the core, the instant and the fields."""
 
 
 def frozen(core: Core) -> str:
@@ -142,17 +245,20 @@ def _pieces(column: list[Any]) -> Iterator[str]:
         yield json.dumps(column[first : first + PIECE], separators=(",", ":"))[1:-1]
 
 
-def _thaw(core: Core, document: dict[str, Any]) -> None:
-    core.version = document["version"]
-    core.next_job = document["next_job"]
-    core.closings = {machine: Closing(*plan) for machine, plan in document["closings"].items()}
-    core.returns = tuple(Return(*each) for each in document["returns"])
-    plan = _plan_of(core, core.version)
+def thaw_snapshot(core: Core, saved: SavedState) -> None:
+    """Go on from a snapshot; raises one of `UNREADABLE`, with nothing changed, where it cannot be used."""
+    document = json.loads(saved.body)
+    version, next_job = document["version"], document["next_job"]
+    closings = {machine: Closing(*plan) for machine, plan in document["closings"].items()}
+    returns = tuple(Return(*each) for each in document["returns"])
+    plan = _plan_of(core, version)
     windows = document["cluster"].get("windows", {})
     force = {group: tuple(entries) for group, (entries, _) in windows.items()}
     books = open_books(plan, State(now=core.now()), force)
     for group, (_, before) in windows.items():
         books[group].before = tuple(before)
-    core.use(plan, thaw(document["cluster"], books, forgets=True, own=core.own, moved={}))
-    core.usage.thaw(document["usage"], core.cluster)
+    cluster = thaw(document["cluster"], books, forgets=True, own=core.own, moved={})
+    core.usage.thaw(document["usage"], cluster)
     core.reclaims.thaw(document["reclaims"])
+    core.version, core.next_job, core.closings, core.returns = version, next_job, closings, returns
+    core.use(plan, cluster)

@@ -11,6 +11,7 @@ from fairhold.runtime.live.archive import consumer_of
 if TYPE_CHECKING:
     from fairhold.model.spec import Spec
     from fairhold.orchestrator.events import Dependency, JobSubmitted
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
 
 _COUNT_EVERY = 1_000_000
@@ -68,12 +69,25 @@ def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Depende
     return tuple(waited)
 
 
+class _Waits(NamedTuple):
+    """Tasks that are about to wait in a leaf of a resource group; new: those of them that did not wait before."""
+
+    leaf: tuple[str, str]
+    tasks: int
+    new: int
+
+
+def waiting_of(job: JobRecord) -> int:
+    """Tasks of a job that wait, those until their next try too."""
+    return job.waiting + len(job.delays or ())
+
+
 class Waiting:
     """How many tasks wait, in all and by leaf, held and blocked ones too.
 
-    They were counted some time ago, and what was accepted since was added: most submits need no look at all jobs. They
-    are counted anew where a limit seems to be reached. So a limit is kept but for what ran, or belonged to another
-    leaf, at the last count.
+    They were counted some time ago, and what was accepted or moved since was added: most submits need no look at all
+    jobs. They are counted anew where a limit seems to be reached, and under another plan. So a limit is kept but for
+    what ran at the last count: what was accepted and ran may always wait again.
     """
 
     def __init__(self) -> None:
@@ -84,26 +98,40 @@ class Waiting:
 
     def check(self, core: Core, terms: JobSubmitted) -> None:
         """Raise InputError with the code `too-many` where a job would go beyond a limit."""
-        if self._version != core.version or (self._beyond(core, terms) and self._is_old(core)):
-            self._count(core)
-        beyond = self._beyond(core, terms)
-        if beyond:
-            raise _too_many(*beyond)
+        self._check(core, _Waits((terms.resource_group, terms.consumer), terms.count, terms.count))
 
     def add(self, terms: JobSubmitted) -> None:
         """A job was accepted."""
-        leaf = (terms.resource_group, terms.consumer)
         self._all += terms.count
-        self._of_leaf[leaf] = self._of_leaf.get(leaf, 0) + terms.count
+        self._add((terms.resource_group, terms.consumer), terms.count)
 
-    def _beyond(self, core: Core, terms: JobSubmitted) -> tuple[str, int, int] | None:
-        leaf = (terms.resource_group, terms.consumer)
-        for name, limit, value in (
-            ("waiting", core.limits.waiting, self._all + terms.count),
-            ("waiting_in_leaf", core.limits.waiting_in_leaf, self._of_leaf.get(leaf, 0) + terms.count),
+    def check_move(self, core: Core, job: JobRecord, consumer: str) -> None:
+        """As `check`, where what waits of a job would wait in another leaf."""
+        if consumer != consumer_of(job, core.cluster):
+            self._check(core, _Waits((job.resource_group, consumer), waiting_of(job), 0))
+
+    def move(self, job: JobRecord, before: str, after: str) -> None:
+        """A job has gone from one leaf to another."""
+        self._add((job.resource_group, before), -waiting_of(job))
+        self._add((job.resource_group, after), waiting_of(job))
+
+    def _add(self, leaf: tuple[str, str], tasks: int) -> None:
+        self._of_leaf[leaf] = max(0, self._of_leaf.get(leaf, 0) + tasks)
+
+    def _check(self, core: Core, more: _Waits) -> None:
+        if self._version != core.version or (self._beyond(core, more) and self._is_old(core)):
+            self._count(core)
+        beyond = self._beyond(core, more)
+        if beyond:
+            raise _too_many(*beyond)
+
+    def _beyond(self, core: Core, more: _Waits) -> tuple[str, int, int] | None:
+        for name, limit, added, value in (
+            ("waiting", core.limits.waiting, more.new, self._all),
+            ("waiting_in_leaf", core.limits.waiting_in_leaf, more.tasks, self._of_leaf.get(more.leaf, 0)),
         ):
-            if value > limit:
-                return name, limit, value
+            if added and value + added > limit:
+                return name, limit, value + added
         return None
 
     def _is_old(self, core: Core) -> bool:
@@ -114,9 +142,8 @@ class Waiting:
         self._all, self._of_leaf = 0, {}
         for job in core.orchestrator.jobs.values():
             leaf = (job.resource_group, consumer_of(job, core.cluster))
-            tasks = job.waiting + len(job.delays or ())
-            self._all += tasks
-            self._of_leaf[leaf] = self._of_leaf.get(leaf, 0) + tasks
+            self._all += waiting_of(job)
+            self._add(leaf, waiting_of(job))
 
 
 def check_limits(core: Core, terms: JobSubmitted) -> None:

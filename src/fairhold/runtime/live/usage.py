@@ -125,8 +125,9 @@ class LiveUsage:
     def thaw(self, document: Sequence[Any], cluster: Cluster) -> None:
         """The reverse of `freeze`, on the cluster of the same snapshot."""
         span = span_of(document)
-        self._accounting = Accounting(cluster, span.end)
-        self._accounting.thaw(span)
+        accounting = Accounting(cluster, span.end)
+        accounting.thaw(span)
+        self._accounting = accounting
 
     def replay(self, change: Change, at: int, cluster: Cluster) -> None:
         """Let a change of the log, which was just applied, happen again."""
@@ -135,9 +136,9 @@ class LiveUsage:
         else:
             self._accounting.note((change,), at, cluster)
 
-    def replay_span(self, fields: Sequence[Any]) -> None:
+    def replay_span(self, end: int) -> None:
         """A span ended here; its rows are in the store."""
-        self._accounting.cut(fields[2])
+        self._accounting.cut(end)
 
     # For who asks
 

@@ -22,7 +22,7 @@ class Fault(Answer):
 
     code: str
     what: str
-    mend: str
+    mend: str = Field(min_length=1)
     file: str
     line: int
     place: str
@@ -136,12 +136,21 @@ class Check(Answer):
     balances: list[Balance]
 
 
+class Setting(Answer):
+    """A place in the plan at which the new one says something else; null = nothing, and the default holds."""
+
+    place: str
+    old: Any
+    new: Any
+
+
 class Difference(Answer):
     """As `fairhold diff --json`."""
 
     now: Instant
     resource_groups: dict[str, Any]
     reclaims: dict[str, Any]
+    settings: list[Setting]
     windows: list[dict[str, Any]] | None = None
 
 

@@ -69,7 +69,9 @@ class SubmitBody(Body):
     hold: bool = False
     after: list[After] = Field(default_factory=list)
     retries: Annotated[int, Field(ge=0, le=1_000)] = 0
-    backoff: Duration = Field(10_000_000, description="Before the first new try; twice as long before each later one.")
+    backoff: Duration = Field(
+        10_000_000, description="Before the first new try; twice as long before each later one, up to 1h."
+    )
     signal: Signal = Field(TERM, description="That tells a task of a reclaim or another stop.")
     lead: Duration = Field(0, description="How long before the deadline it is sent; 0 = at once.")
     labels: dict[Label, Shown] = Field(default_factory=dict)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain import explain, one_more
+from fairhold.cycle.explain import apart, explain, one_more
 from fairhold.errors import Fault, InputError
 from fairhold.kernels.columns import zeros
-from fairhold.ledger import transitions
-from fairhold.ledger.books import Books
 from fairhold.ledger.tables import NOBODY
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.lending import lending, owned_now
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Mapping
 
-    from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.runtime.live.core import Core
 
@@ -54,7 +52,8 @@ def _group(core: Core, group: str) -> Document:
         "coming": _rolled(rows, _coming(core, group)),
         "running": _rolled(rows, _running(core, group)),
     }
-    users, budgets = _users(books), budgets_of(books, core.orchestrator.now)
+    # What is held uses a budget up with time alone, whether or not anything happens.
+    users, budgets = _users(books), budgets_of(books, max(core.now(), core.orchestrator.now))
     consumers = []
     for row in rows.tree.path[1:]:
         numbers = {name: column[row] for name, column in sums.items()}
@@ -130,7 +129,7 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
     that gives one slot more, for up to some tenths of a second.
     resource_group : empty = all; raises InputError where a name is unknown
     """
-    groups, plan = core.orchestrator.books, core.plan
+    groups, plan, now = core.orchestrator.books, core.plan, core.orchestrator.now
     if resource_group and resource_group not in groups:
         what = f"no policy shares the resource group `{resource_group}`"
         raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(groups)}")])
@@ -138,32 +137,18 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
         mend = suggestion(plan.tree, consumer) or "name one of the plan"
         raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", mend)])
     found = [
-        (explain(plan, (result := prospect(core, group).result), consumer, what_if=False), _for_quotas(result))
-        for group, books in groups.items()
+        (explain(plan, prospect(core, group).result, consumer, what_if=False), apart(groups[group], now))
+        for group in groups
         if not resource_group or group == resource_group
     ]
 
     def document() -> Document:
         whole = [
-            replace(each, counterfactual=one_more(plan, books, row)) if (row := books.rows.by_path[consumer]) else each
+            replace(each, counterfactual=one_more(plan, books, row, now))
+            if (row := books.rows.by_path[consumer])
+            else each
             for each, books in found
         ]
         return {"explanations": [as_document(each) for each in whole], "text": "\n".join(map(sentence, whole))}
 
     return document
-
-
-def _for_quotas(result: CycleResult) -> Books:
-    """A copy that knows what quotas depend on: hosts, budgets, and the demand that counts in place of the requests."""
-    snapshot, books, rows = result.snapshot, result.snapshot.books, result.snapshot.rows
-    other = Books(rows)
-    for leaf in rows.leaves:
-        other.demand[leaf] = books.demand[leaf] if rows.controls.waits[leaf] else snapshot.usable[leaf]
-    other.held[:] = books.held
-    if books.spending is not None and other.spending is not None:
-        for node, used in books.spending.used(snapshot.now).items():
-            other.spending.set(node, used, snapshot.now)
-    for host, name in enumerate(books.hosts.name):
-        row = transitions.add_host(other, name, books.hosts.slots[host])
-        transitions.set_host(other, row, up=bool(books.hosts.up[host]))
-    return other

@@ -12,6 +12,8 @@ from fairhold.policy.registry import policy_of
 from fairhold.runtime.live.views.lineup import LineUp
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from fairhold.cycle.explain import Control
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
@@ -75,11 +77,12 @@ class Prospect:
         return tuple(sorted(found, key=lambda each: (each.deadline, each.attempt)))
 
     def control(self, leaf: int) -> Control | None:
-        """The first control of the plan that keeps units from a leaf that misses some."""
+        """The first control of the plan that keeps units from a leaf that misses some; what hosts say is not one."""
         if leaf not in self._controls:
             draft = self._weighed.draft
             misses = draft.balance.missing[leaf] or draft.waived[leaf]
-            self._controls[leaf] = next(controls_of(self._weighed, leaf), None) if misses else None
+            found = controls_of(self._weighed, leaf) if misses else ()
+            self._controls[leaf] = next((each for each in found if each.name != "site.now"), None)
         return self._controls[leaf]
 
     @cached_property
@@ -103,6 +106,22 @@ class Prospect:
     def asked_for(self, leaf: int) -> tuple[int, int]:
         """Units that the next cycle would give notice of for a leaf, and by when the last of them are due."""
         return self._asked_for.get(leaf, (0, 0))
+
+    def comes_to(self, leaf: int, hosts: Collection[int]) -> bool:
+        """Whether units on some hosts are, or with the next cycle would be, on their way to a leaf."""
+        notices, host_of = self.books.notices, self.books.allocations.host
+        given = ((notices.taker[row], notices.allocation[row]) for row in notices.rows())
+        asked = ((notice.taker, notice.allocation) for notice in self.result.decision.notices)
+        return any(taker == leaf and host_of[allocation] in hosts for taker, allocation in (*given, *asked))
+
+    @cached_property
+    def left(self) -> list[int]:
+        """(hosts,) slots that nobody holds after the grants of the next cycle; fewer than 0 where slots were lost."""
+        hosts = self.books.hosts
+        left = [slots - used for slots, used in zip(hosts.slots, hosts.used, strict=True)]
+        for grant in self.result.decision.grants:
+            left[grant.host] -= grant.units
+        return left
 
     @cached_property
     def _asked_for(self) -> dict[int, tuple[int, int]]:

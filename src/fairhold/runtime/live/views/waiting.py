@@ -25,8 +25,8 @@ MOST_NAMES = 3
 class Reason(NamedTuple):
     """Why a job waits.
 
-    code  : held, dependency, backoff, throttle, paused, soon, no_host, budget, user_limit, behind, limit, reclaiming,
-            control, gang or quota; never_ready, of a job that is over
+    code  : held, dependency, backoff, throttle, paused, soon, no_host, site, budget, user_limit, behind, limit,
+            reclaiming, control, gang or quota; never_ready, of a job that is over
     facts : the numbers that the sentence is made of
     """
 
@@ -99,7 +99,7 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
     if not look.has_host:
         text = f"no host of {look.group} may start anything now; `fairhold hosts` says why"
         return Reason("no_host", text, {"resource_group": look.group})
-    bound = _budget(look, job) or _user_limit(look, job) or _site(look, job)
+    bound = _budget(look, job) or _user_limit(look, job) or _site(look, job, request)
     if bound is not None:
         return bound
     before = look.line(job.leaf).before(request)
@@ -136,9 +136,9 @@ def _user_limit(look: Prospect, job: JobRecord) -> Reason | None:
     return Reason("user_limit", text, {"consumer": path, "user": user, "user_limit": most, "held": held})
 
 
-def _site(look: Prospect, job: JobRecord) -> Reason | None:
-    """No idle slot is where the job may stand (R-SITE-1, R-SITE-3)."""
-    found = site_in_words(look, job)
+def _site(look: Prospect, job: JobRecord, request: int) -> Reason | None:
+    """No slot is where the job may stand, and none comes there (R-SITE-1 to R-SITE-4)."""
+    found = site_in_words(look, job, request)
     return None if found is None else Reason("site", *found)
 
 
@@ -174,7 +174,8 @@ def _held_for(look: Prospect, job: JobRecord) -> Reason | None:
         path = snapshot.rows.path(job.leaf)
         beside = f" beside the {held} that it holds" if held else ""
         text = f"each of its tasks needs {units} slots at once, more than {path} could have now{beside}: "
-        return Reason("gang", text + "it counts for nothing", {"needs": units, "quota": quota, "room": quota - held})
+        facts = {"needs": units, "quota": quota, "room": max(0, quota - held)}
+        return Reason("gang", f"{text}it counts for nothing", facts)
     return None
 
 

@@ -1,0 +1,46 @@
+"""Labels and places in an explanation: what only some hosts can serve, and they do not (R-SITE-2, R-SITE-4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.nouns import Control
+from fairhold.ledger.sited import is_on_one
+from fairhold.model.siting import ANYWHERE, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.books import Books
+
+ALL = "all hosts together"
+
+
+def sites_of(result: CycleResult, row: int) -> Iterator[Control]:
+    """What leaves of a subtree want beyond all slots of the hosts that will do, an entry for each kind of hosts."""
+    rows, books = result.snapshot.rows, result.snapshot.books
+    start = rows.position[row]
+    for leaf in rows.tree.path[start : start + rows.size[row]]:
+        units: dict[str, int] = {}
+        for request, beyond in result.snapshot.unplaceable.get(leaf, {}).items():
+            where = _hosts_of(books, request)
+            units[where] = units.get(where, 0) + beyond
+        for where, beyond in units.items():
+            yield Control("site.never", rows.path(leaf), beyond, hosts=where)
+
+
+def hosts_waited_for(books: Books, leaf: int) -> str:
+    """On which hosts the waiting requests of a leaf may stand that may not stand on all."""
+    waiting = [row for queue in books.requests.lines.of.get(leaf, {}).values() for row in queue]
+    found = {_hosts_of(books, row) for row in waiting} - {ALL}
+    return found.pop() if len(found) == 1 else "the hosts that will do"
+
+
+def _hosts_of(books: Books, request: int) -> str:
+    """`hosts with zone=a`, `one host`; ALL for a request that may stand on any."""
+    siting = books.requests.siting.get(request, ANYWHERE)
+    on_one = is_on_one(books, request)
+    if siting.need or siting.avoid:
+        return f"{'one host' if on_one else 'hosts'} {words_of(siting)}"
+    return "one host" if on_one else ALL

@@ -1,0 +1,203 @@
+"""What plans say, place by place and in a plan's own words, and where two of them differ."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from fairhold.errors import place_text
+from fairhold.model.budget import Budget
+from fairhold.model.plan import AUTO, ConsumerSettings, Peer, PolicyEntry, PolicySettings
+from fairhold.model.window import WEEKDAYS
+from fairhold.units import UNLIMITED, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+    from fairhold.errors import Place
+    from fairhold.model.plan import Plan, ResourceGroup
+    from fairhold.model.tree import ConsumerTree
+
+Document = dict[str, Any]
+Stated = dict["Place", object]
+"""Place in a plan → what stands there; None = nothing, and the default holds."""
+_DURATIONS = frozenset({"grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after"})
+_KEY = {"grace": "reclaim_grace"}
+"""What fields are called in a plan, where it is another word."""
+_NONE = {"user_limit": UNLIMITED, "max_run_time": 0}
+"""Settings that take the place of one above by saying that there is none."""
+_EPOCH = date(1970, 1, 1)
+
+
+def word(name: str, value: object, paths: Sequence[str]) -> object:
+    """A setting as a plan writes it; `name` is its field."""
+    if isinstance(value, tuple) and all(isinstance(peer, Peer) for peer in value):  # a lend or borrow list
+        return [{"consumer": paths[peer.consumer], "limit": word("limit", peer.limit, paths)} for peer in value]
+    if isinstance(value, Budget):
+        return asdict(value)
+    if name in _NONE and value == _NONE[name]:
+        return "none"
+    if name == "lead" and value == AUTO:
+        return "auto"
+    if name in _DURATIONS and isinstance(value, int):
+        return format_duration(value)
+    return None if value == UNLIMITED else value
+
+
+def key_of(name: str) -> str:
+    """The key of a setting in a plan; `name` is its field."""
+    return _KEY.get(name, name)
+
+
+def differences(old: Plan, new: Plan, moved: Mapping[str, str]) -> list[Document]:
+    """All places at which two plans differ, in the order of the new one: `{"place", "old", "new"}`.
+
+    None stands where nothing is said. Entries under `policies:` are called by where they stand in the new plan, those
+    that it has no more by where they stood.
+
+    moved : old path → new path of every consumer that is called otherwise
+    """
+    found = list(_compared(_of_top(old), _of_top(new)))
+    for name in dict.fromkeys((*new.resource_groups, *old.resource_groups)):
+        one, other = old.resource_groups.get(name), new.resource_groups.get(name)
+        if one != other:
+            found += _compared(_of_group(name, one), _of_group(name, other))
+    paths = _paths(old.tree, moved)
+    if paths != new.tree.paths or old.tree != new.tree:
+        found += _compared(_of_tree(old.tree, paths), _of_tree(new.tree, new.tree.paths))
+    for before, after in _pairs(old.policies, new.policies):
+        found += _entries(old, new, before, after, paths)
+    return found
+
+
+def _compared(old: Stated, new: Stated) -> Iterator[Document]:
+    for place in dict.fromkeys((*new, *old)):
+        was, will = old.get(place), new.get(place)
+        if was != will:
+            yield {"place": place_text(place), "old": was, "new": will}
+
+
+def _of_top(plan: Plan) -> Stated:
+    found: Stated = {
+        ("cluster",): plan.cluster or None,
+        ("time_zone",): plan.time_zone,
+        ("default_rank",): plan.default_rank,
+    }
+    for days in plan.calendar.windows.special_days if plan.calendar is not None else ():
+        place = ("special_days", days.name)
+        found[(*place, "dates")] = [*_runs(days.dates)]
+        found[(*place, "like")] = None if days.like is None else WEEKDAYS[days.like]
+    return found
+
+
+def _runs(days: Sequence[int]) -> Iterator[str]:
+    """Dates, and of several in a row the first and the last."""
+    ordered = sorted(days)
+    begins = [day for before, day in pairwise((-2, *ordered)) if day != before + 1]
+    ends = [day for day, after in pairwise((*ordered, -2)) if after != day + 1]
+    for begin, end in zip(begins, ends, strict=True):
+        first, last = (str(_EPOCH + timedelta(days=day)) for day in (begin, end))
+        yield first if first == last else f"{first}..{last}"
+
+
+def _of_group(name: str, group: ResourceGroup | None) -> Stated:
+    if group is None:
+        return {}
+    place = ("resource_groups", name)
+    found: Stated = {(*place, "configured_slots"): group.configured_slots}
+    if not group.hosts:
+        found[(*place, "slots")] = group.slots
+        return found
+    found[(*place, "hosts")] = [host.name for host in group.hosts]
+    for host in group.hosts:
+        found[(*place, "hosts", host.name, "slots")] = host.slots
+        found[(*place, "hosts", host.name, "labels")] = dict(host.labels)
+    return found
+
+
+def _paths(tree: ConsumerTree, moved: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of the old plan's consumers, by what the new one calls them."""
+    if not moved:
+        return tree.paths
+    paths = list(tree.paths)
+    for row in range(1, len(paths)):
+        above = paths[tree.parent[row]].rstrip("/")
+        paths[row] = moved.get(tree.paths[row], f"{above}/{tree.name[row]}")
+    return tuple(paths)
+
+
+def _of_tree(tree: ConsumerTree, paths: Sequence[str]) -> Stated:
+    found: Stated = {}
+    for row, path in enumerate(paths):
+        place = ("consumers", path)
+        if tree.children[row]:
+            found[(*place, "consumers")] = [paths[child].rpartition("/")[2] for child in tree.children[row]]
+        if row:
+            found[(*place, "rank")] = tree.rank[row]
+            found[(*place, "reclaim_grace")] = word("grace", tree.grace[row], paths)
+    return found
+
+
+Pair = tuple[int | None, int | None]
+
+
+def _pairs(old: Sequence[PolicyEntry], new: Sequence[PolicyEntry]) -> list[Pair]:
+    """Which entries are the same one: those most alike; (position before, position now), None where there is none."""
+    likenesses: tuple[Callable[[PolicyEntry], Hashable], ...] = (
+        lambda entry: (entry.resource_groups, entry.window, entry.policy),
+        lambda entry: (entry.resource_groups, entry.window),
+        lambda entry: entry.resource_groups,
+        lambda entry: entry.policy,
+    )
+    before: dict[int, int] = {}
+    left = list(range(len(old)))
+    for like in likenesses:
+        for at, entry in enumerate(new):
+            same = [each for each in left if like(old[each]) == like(entry)] if at not in before else []
+            if same:
+                before[at] = same[0]
+                left.remove(same[0])
+    return [*((before.get(at), at) for at in range(len(new))), *((each, None) for each in left)]
+
+
+_DEFAULT_ENTRY = PolicyEntry((), "")
+
+
+def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths: Sequence[str]) -> Iterator[Document]:
+    """What differs between an entry and what it was."""
+    was = _DEFAULT_ENTRY if before is None else old.policies[before]
+    if after is None:
+        said = {key: value for (key,), value in _of_entry((), was).items()}
+        yield {"place": place_text(("policies", before or 0)), "old": said, "new": None}
+        return
+    will, place = new.policies[after], ("policies", after)
+    yield from _compared({} if before is None else _of_entry(place, was), _of_entry(place, will))
+    yield from _compared(_settings(place, was.settings, paths), _settings(place, will.settings, new.tree.paths))
+    one = {paths[row]: stated for row, stated in was.consumers.items()}
+    other = {new.tree.paths[row]: stated for row, stated in will.consumers.items()}
+    default = ConsumerSettings()
+    for path in dict.fromkeys((*other, *one)):
+        mine, theirs = one.get(path, default), other.get(path, default)
+        if mine == theirs and not (mine.lend_to or mine.borrow_from):  # peers are rows, of two trees
+            continue
+        inside = (*place, "consumers", path)
+        yield from _compared(_stated(inside, mine, paths), _stated(inside, theirs, new.tree.paths))
+
+
+def _of_entry(place: Place, entry: PolicyEntry) -> Stated:
+    return {
+        (*place, "resource_groups"): [*entry.resource_groups],
+        (*place, "policy"): entry.policy,
+        (*place, "window"): entry.window or None,
+    }
+
+
+def _settings(place: Place, settings: PolicySettings, paths: Sequence[str]) -> Stated:
+    return _stated((*place, "settings"), settings, paths)
+
+
+def _stated(place: Place, settings: PolicySettings | ConsumerSettings, paths: Sequence[str]) -> Stated:
+    names = (field.name for field in fields(settings))
+    return {(*place, key_of(name)): word(name, getattr(settings, name), paths) for name in names}

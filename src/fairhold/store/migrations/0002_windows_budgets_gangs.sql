@@ -1,0 +1,3 @@
+-- The second format: the tables are those of the first. New are kinds and fields of entries, and parts of snapshots, that
+-- a Fairhold of the first format cannot read: windows, budgets, loans, shortages, held units, labels of hosts, siting,
+-- hosts that open again by themselves, numbers of jobs and attempts after a restore.

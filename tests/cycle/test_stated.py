@@ -1,0 +1,230 @@
+"""What a new plan says otherwise is told, whichever setting it is."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.cli.files import diff_text
+from fairhold.cycle.ahead import calendar_document
+from fairhold.cycle.stated import differences, key_of
+from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
+from fairhold.model.tree import ConsumerTree
+from fairhold.planio.plan import parse_plan
+from fairhold.units import format_duration, parse_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.properties.strategies import Json
+
+PLAN: Json = {
+    "fairhold": 1,
+    "time_zone": "Europe/Zurich",
+    "resource_groups": {"c": {"hosts": [{"name": "h1", "slots": 4}, {"name": "h2", "slots": 4}]}, "d": {"slots": 5}},
+    "consumers": {"A": {"consumers": {"a1": {}, "a2": {}}}, "B": {}},
+    "special_days": {"quarter_end": {"dates": ["2026-03-31"]}},
+    "policies": [
+        {
+            "resource_groups": ["c"],
+            "policy": "hybrid",
+            "window": "Mon-Fri 08:00-18:00, quarter_end 00:00-24:00",
+            "settings": {},
+            "consumers": {"/A": {"owned": 4}, "/B": {"owned": 4}},
+        },
+        {"resource_groups": ["c"], "policy": "ownership", "settings": {}, "consumers": {"/A/a1": {}, "/B": {}}},
+        {"resource_groups": ["d"], "policy": "share_ratio", "settings": {}, "consumers": {}},
+    ],
+}
+SETTINGS: list[tuple[int, str, object, list[object]]] = [
+    (0, "distribute_evenly", True, [False, True]),
+    (0, "disable_reclaim_own", True, [False, True]),
+    (0, "packing", "balanced", ["stacked", "balanced"]),
+    (0, "victims", "oldest", ["youngest", "oldest"]),
+    (0, "within", "fifo", ["users", "fifo"]),
+    (2, "enforce", "parent", ["leaf", "parent"]),
+    (2, "entitlement", "fixed", ["planned", "fixed"]),
+    (0, "lead", "auto", ["0s", "auto"]),
+    (0, "max_reclaims", 3, [None, 3]),
+    (0, "dead_zone", 2, [0, 2]),
+    (0, "await_ends", "90s", ["0s", "1m30s"]),
+    (0, "observe_only", True, [False, True]),
+    (0, "hold_after", "1h", [None, "1h"]),
+]
+BUDGET = {"unit_hours": 5, "period": "day", "then": "wait"}
+OF_CONSUMERS: list[tuple[int, str, object, list[object]]] = [
+    (0, "owned", 3, [4, 3]),
+    (0, "reserved", 1, [0, 1]),
+    (0, "limit", 7, [None, 7]),
+    (0, "rank", 2, [None, 2]),
+    (0, "reclaim_grace", "250ms", [None, "0.25s"]),
+    (2, "share_ratio", 2, [None, 2]),
+    (0, "budget", BUDGET, [None, BUDGET]),
+    (0, "max_run_time", "1s", [None, "1s"]),
+    (0, "max_run_time", "none", [None, "none"]),
+    (0, "user_limit", 1, [None, 1]),
+    (0, "user_limit", "none", [None, "none"]),
+    (0, "min_runtime", "2d", [None, "2d"]),
+]
+LISTS = {"lend_to": "/A/a1", "borrow_from": "/B"}
+
+
+def plan_of(document: Json) -> Plan:
+    return parse_plan(json.dumps(document), "plan")[0]
+
+
+def told(change: Callable[[Json], Any], moved: dict[str, str] | None = None) -> dict[str, list[object]]:
+    document = deepcopy(PLAN)
+    change(document)
+    found = differences(plan_of(PLAN), plan_of(document), moved or {})
+    assert len(found) == len({row["place"] for row in found})
+    return {row["place"]: [row["old"], row["new"]] for row in found}
+
+
+def test_the_same_plan_differs_in_nothing() -> None:
+    assert told(lambda document: document) == {}
+    assert "Changed in the plan: nothing" in diff_text(
+        {"settings": [], "resource_groups": {}, "reclaims": {"added": [], "removed": []}}
+    )
+
+
+@pytest.mark.parametrize(("at", "key", "value", "expected"), SETTINGS)
+def test_settings_of_an_entry(at: int, key: str, value: object, expected: list[object]) -> None:
+    def change(document: Json) -> None:
+        for entry in document["policies"] if key in {"packing", "observe_only"} else [document["policies"][at]]:
+            entry["settings"] |= {key: value} if key != "packing" or "c" in entry["resource_groups"] else {}
+
+    assert told(change)[f"policies[{at}].settings.{key}"] == expected
+
+
+@pytest.mark.parametrize(("at", "key", "value", "expected"), OF_CONSUMERS)
+def test_settings_of_a_consumer(at: int, key: str, value: object, expected: list[object]) -> None:
+    found = told(lambda document: document["policies"][at]["consumers"].setdefault("/B", {}).update({key: value}))
+    assert found == {f"policies[{at}].consumers./B.{key}": expected}
+
+
+def test_lists_of_peers() -> None:
+    def change(document: Json) -> None:
+        stated = document["policies"][1]["consumers"]
+        stated["/B"]["lend_to"] = [{"consumer": "/A/a1", "limit": 2}]
+        stated["/A/a1"]["borrow_from"] = [{"consumer": "/B"}]
+
+    assert told(change) == {
+        "policies[1].consumers./B.lend_to": [[], [{"consumer": "/A/a1", "limit": 2}]],
+        "policies[1].consumers./A/a1.borrow_from": [[], [{"consumer": "/B", "limit": None}]],
+    }
+
+
+TOP: list[tuple[Callable[[Json], Any], str, list[object]]] = [
+    (lambda plan: plan.update(cluster="x"), "cluster", [None, "x"]),
+    (lambda plan: plan.update(time_zone="UTC"), "time_zone", ["Europe/Zurich", "UTC"]),
+    (lambda plan: plan.update(default_rank=2), "default_rank", [0, 2]),
+    (
+        lambda plan: plan["special_days"]["quarter_end"]["dates"].extend(["2026-04-01", "2026-06-30"]),
+        "special_days.quarter_end.dates",
+        [["2026-03-31"], ["2026-03-31..2026-04-01", "2026-06-30"]],
+    ),
+    (lambda plan: plan["resource_groups"]["d"].update(slots=6), "resource_groups.d.slots", [5, 6]),
+    (
+        lambda plan: plan["resource_groups"]["d"].update(configured_slots=6),
+        "resource_groups.d.configured_slots",
+        [None, 6],
+    ),
+    (
+        lambda plan: plan["resource_groups"]["c"]["hosts"].reverse(),
+        "resource_groups.c.hosts",
+        [["h1", "h2"], ["h2", "h1"]],
+    ),
+    (lambda plan: plan["resource_groups"]["c"]["hosts"][0].update(slots=5), "resource_groups.c.hosts.h1.slots", [4, 5]),
+    (
+        lambda plan: plan["resource_groups"]["c"]["hosts"][0].update(labels={"zone": "a"}),
+        "resource_groups.c.hosts.h1.labels",
+        [{}, {"zone": "a"}],
+    ),
+    (lambda plan: plan["consumers"]["B"].update(rank=1), "consumers./B.rank", [None, 1]),
+    (lambda plan: plan["consumers"]["B"].update(reclaim_grace="1m"), "consumers./B.reclaim_grace", [None, "1m"]),
+    (
+        lambda plan: plan["consumers"]["A"]["consumers"].update(a3={}),
+        "consumers./A.consumers",
+        [["a1", "a2"], ["a1", "a2", "a3"]],
+    ),
+    (lambda plan: plan["policies"][2].update(policy="hybrid"), "policies[2].policy", ["share_ratio", "hybrid"]),
+    (
+        lambda plan: plan["policies"][0].update(window="Mon-Fri 08:00-17:00, quarter_end 00:00-24:00"),
+        "policies[0].window",
+        ["Mon-Fri 08:00-18:00, quarter_end 00:00-24:00", "Mon-Fri 08:00-17:00, quarter_end 00:00-24:00"],
+    ),
+    (
+        lambda plan: plan["policies"].pop(2),
+        "policies[2]",
+        [{"resource_groups": ["d"], "policy": "share_ratio", "window": None}, None],
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "place", "expected"), TOP)
+def test_all_else(change: Callable[[Json], Any], place: str, expected: list[object]) -> None:
+    assert told(change)[place] == expected
+
+
+def test_no_field_of_a_plan_is_left_out() -> None:
+    """A setting that is added to the nouns has to be added to the tables above."""
+    assert {key for _, key, _, _ in SETTINGS} == {key_of(field.name) for field in fields(PolicySettings)}
+    stated = {key for _, key, _, _ in OF_CONSUMERS} | {*LISTS}
+    assert stated == {key_of(field.name) for field in fields(ConsumerSettings)}
+    assert {field.name for field in fields(PolicyEntry)} == {
+        *("resource_groups", "policy", "settings", "consumers", "window", "spans"),
+    }
+    assert {field.name for field in fields(ResourceGroup)} == {"name", "slots", "configured_slots", "hosts"}
+    assert {field.name for field in fields(Host)} == {"name", "slots", "labels"}
+    assert {field.name for field in fields(ConsumerTree)} == {"name", "parent", "rank", "grace"}
+    assert {field.name for field in fields(Plan)} == {
+        *("cluster", "time_zone", "default_rank", "tree", "resource_groups", "policies", "calendar", "zone"),
+    }
+
+
+def test_an_entry_that_is_put_in_front_changes_no_other() -> None:
+    def change(document: Json) -> None:
+        window = "Sat-Sun 00:00-24:00"
+        new = {"resource_groups": ["c"], "policy": "hybrid", "window": window, "settings": {"dead_zone": 1}}
+        document["policies"].insert(0, new)
+
+    assert told(change) == {
+        "policies[0].resource_groups": [None, ["c"]],
+        "policies[0].policy": [None, "hybrid"],
+        "policies[0].window": [None, "Sat-Sun 00:00-24:00"],
+        "policies[0].settings.dead_zone": [0, 1],
+    }
+
+
+def test_a_consumer_that_is_called_otherwise_keeps_its_settings() -> None:
+    def change(document: Json) -> None:
+        document["consumers"]["C"] = document["consumers"].pop("B")
+        for entry in document["policies"]:
+            if "/B" in entry["consumers"]:
+                entry["consumers"]["/C"] = entry["consumers"].pop("/B")
+
+    assert told(change, {"/B": "/C"}) == {}
+    assert told(change)["policies[0].consumers./C.owned"] == [0, 4]
+
+
+@pytest.mark.parametrize("text", ["0s", "1m30s", "1h", "0.25s", "2d3h", "1m0.000001s"])
+def test_durations_are_written_as_a_file_has_them(text: str) -> None:
+    micros = parse_duration(text)
+    assert micros is not None
+    assert format_duration(micros) == text
+
+
+def test_a_switch_tells_settings_in_words_of_the_plan() -> None:
+    """R-WINDOW-2: budgets and durations too, as JSON."""
+    document = deepcopy(PLAN)
+    document["policies"][0]["consumers"]["/B"] |= {"budget": BUDGET, "reclaim_grace": "1m"}
+    begin = 1_767_600_000_000_000
+    found = json.loads(json.dumps(calendar_document(plan_of(document), begin, begin + 86_400_000_000)))
+    changed = found["switches"][0]["consumers"]["/B"]
+    assert sorted(map(json.dumps, changed["budget"])) == sorted(map(json.dumps, [BUDGET, None]))
+    assert set(changed["reclaim_grace"]) == {"1m", None}

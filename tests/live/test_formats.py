@@ -1,0 +1,78 @@
+"""Stores of earlier formats: a service takes them up with all that they have, and leaves them to no earlier one."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.runtime.live.closings import Closing, Return
+from fairhold.runtime.live.contents import LiveContents
+from fairhold.runtime.live.core import Core
+from fairhold.store import check_store, open_store
+from fairhold.store.directory import FILE
+from fairhold.store.schema import MIGRATIONS, steps
+from tests.live.play import START
+
+FORMAT_1 = Path(__file__).parent.parent / "store" / "service_1.sql"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The directory of a service of format 1."""
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_1.read_text())
+    return tmp_path
+
+
+def test_a_service_of_format_1_goes_on_with_all_that_it_had(old: Path) -> None:
+    assert check_store(old, LiveContents) == ()
+    with closing(open_store(old)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        jobs = core.cluster.jobs.values()
+        assert {
+            job.name: (job.waiting, job.running, job.finished, job.priority, job.hold, job.needs) for job in jobs
+        } == {
+            "1": (1, 1, 1, 0, None, 0),
+            "2": (4, 2, 0, 3, None, 0),
+            "3": (1, 2, 0, 0, None, 0),
+            "4": (1, 1, 0, 1, "why", 0),
+            "5": (1, 0, 0, 0, "", 0),
+            "6": (5, 0, 0, 0, None, 1),
+        }
+        held = {name: (each.job.name, each.index, each.places) for name, each in core.cluster.attempts.items()}
+        assert held == {
+            5: ("2", 0, (("h2", 1),)),
+            6: ("2", 1, (("h2", 1),)),
+            7: ("3", 0, (("", 1),)),
+            8: ("3", 1, (("", 1),)),
+            9: ("4", 0, (("h1", 2),)),
+            10: ("1", 3, (("h2", 1),)),
+        }
+        assert core.cluster.jobs["1"].delays
+        assert {name: each.shut for name, each in core.cluster.machines.items()} == {
+            "": None,
+            "h1": "broken",
+            "h2": None,
+        }
+        assert core.cluster.paused["gpu"] == (True, False)
+        day = START + 9_000_200_020
+        assert core.closings == {"h2": Closing(day, day + 90_000_000_000, "dust", drain=True)}
+        assert (core.version, core.next_job, core.returns) == (2, 7, (Return(START + 50_000_200_021, 1, {}),))
+        core.commit()
+    assert check_store(old, LiveContents) == ()
+
+
+def test_an_earlier_fairhold_refuses_what_this_one_has_opened(old: Path, tmp_path: Path) -> None:
+    first = tmp_path / "steps of format 1"
+    first.mkdir()
+    shutil.copy(steps()[0], first)
+    open_store(old, migrations=first).close()
+    open_store(old, migrations=MIGRATIONS).close()
+    with pytest.raises(InputError, match="store-newer"):
+        open_store(old, migrations=first)

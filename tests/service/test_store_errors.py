@@ -1,0 +1,47 @@
+"""What is answered where the store cannot do what was asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.ports import StoreError, StoreFull
+
+if TYPE_CHECKING:
+    from tests.service.support import Bank
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (StoreError("the disk answers nonsense"), 503),
+        (StoreError("another program writes", "store-busy"), 503),
+        (StoreError("the store is closed", "store-closed"), 503),
+        (StoreError("a page is torn", "store-damaged"), 500),
+        (StoreFull("no room"), 507),
+    ],
+)
+def test_it_is_tried_again_where_that_may_help(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, error: StoreError, status: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(bank.store, "plans", fail)
+    answer = bank.client.get("/v1/plan/versions")
+    found = answer.json()
+    assert (answer.status_code, found["code"]) == (status, error.code)
+    assert ("retry-after" in answer.headers) == (status != 500)
+    assert found["faults"][0]["mend"]
+    assert "torn" not in answer.text
+
+
+def test_a_service_that_has_failed_is_to_be_asked_again(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise StoreError("the disk answers nonsense")
+
+    monkeypatch.setattr(bank.core, "commit", fail)
+    answer = bank.client.post("/v1/jobs", json={"consumer": "/Research", "argv": ["true"]})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert answer.json()["code"] in {"failed", "stopping"}, "a round before this request may have failed"
