@@ -260,15 +260,10 @@ def nobody_at_or_under_quota_loses_a_unit(result: CycleResult) -> Iterator[Viola
 
 
 def a_second_cycle_changes_nothing(result: CycleResult) -> Iterator[Violation]:
-    """With nothing released and no deadline reached, a cycle on the books after the first decides nothing.
-
-    Under fixed shares, what is left over may take the last host on which a request with labels could have stood; then
-    that leaf comes to its share, and others to more of the rest, in the second cycle: grants, and nothing else.
-    """
-    snapshot = result.snapshot
-    second = run(books_after(result), snapshot.now).decision
-    if snapshot.rows.is_fixed and snapshot.books.requests.siting:
-        second = second._replace(grants=())
+    """With nothing released and no deadline reached, a cycle on the books after the first decides nothing."""
+    second = run(books_after(result), result.snapshot.now).decision
+    if result.snapshot.rows.is_fixed and result.snapshot.books.requests.siting:
+        second = second._replace(grants=())  # the rest had taken the hosts of a leaf with labels
     if not second.changes_nothing:
         yield Violation("a_second_cycle_changes_nothing", "", f"it decides {second}")
 
