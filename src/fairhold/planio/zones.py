@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 import zoneinfo
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,6 +85,8 @@ def _read(name: str) -> bytes:
         path = Path(folder, name)
         if path.is_file():
             return path.read_bytes()
+    from importlib.resources import files  # noqa: PLC0415 - loads slowly, and few machines need it
+
     return files("tzdata.zoneinfo").joinpath(*name.split("/")).read_bytes()
 
 
