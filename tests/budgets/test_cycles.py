@@ -13,8 +13,7 @@ from fairhold.cycle.run import run
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import parse_state, state_document
 from tests.budgets.strategies import bounded
-from tests.properties.machinery import books_of, cycle, is_quiet, stop_expired
-from tests.properties.strategies import LONGEST_GRACE
+from tests.properties.machinery import books_of, comes_to_rest, stop_expired
 
 if TYPE_CHECKING:
     from tests.properties.strategies import Case
@@ -50,10 +49,4 @@ def test_a_second_cycle_changes_nothing(case: Case) -> None:
 
 @given(bounded())
 def test_cycles_come_to_rest(case: Case) -> None:
-    books, now = books_of(case), case.state.now
-    quiet = 0
-    for _ in range(ROUNDS):
-        stop_expired(books, now)
-        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
-        now += LONGEST_GRACE
-    assert quiet > 1
+    assert comes_to_rest(case, ROUNDS)

@@ -13,8 +13,7 @@ from fairhold.planio.statewrite import state_document
 from tests.examples import FEWER
 from tests.gangs.crossed import crossed
 from tests.gangs.strategies import gangs
-from tests.properties.machinery import books_of, cycle, is_quiet, stop_expired
-from tests.properties.strategies import LONGEST_GRACE
+from tests.properties.machinery import comes_to_rest
 
 if TYPE_CHECKING:
     from tests.properties.strategies import Case
@@ -42,10 +41,4 @@ def test_cycles_with_gangs_labels_and_user_limits_are_true(case: Case) -> None:
 @FEWER
 @given(st.one_of(gangs(), crossed()))
 def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
-    books, now = books_of(case), case.state.now
-    quiet = 0
-    for _ in range(ROUNDS):
-        stop_expired(books, now)
-        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
-        now += LONGEST_GRACE
-    assert quiet > 1
+    assert comes_to_rest(case, ROUNDS)

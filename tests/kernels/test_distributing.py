@@ -42,22 +42,17 @@ def nodes(tree: TreeColumns, drawn: Columns) -> list[oracle.Node]:
     return found
 
 
+def aside_of(tree: TreeColumns, idle: int, drawn: Columns, inside: array[int], own: array[int]) -> int:
+    """Set aside by what was drawn, where nobody is bounded together."""
+    reserve, limit, held, kept = (drawn[name] for name in ("reserve", "limit", "held", "kept"))
+    return set_aside(tree, idle, reserve, limit, held, kept, inside, own, zeros(len(tree.parent)), 0)
+
+
 @given(trees(), numbers(40), st.data())
 def test_setting_aside_is_that_of_the_oracle(tree: TreeColumns, idle: int, data: DataObject) -> None:
     drawn = draw_columns(data, tree)
     inside, own = zeros(len(tree.parent)), zeros(len(tree.parent))
-    left = set_aside(
-        tree,
-        idle,
-        drawn["reserve"],
-        drawn["limit"],
-        drawn["held"],
-        drawn["kept"],
-        inside,
-        own,
-        zeros(len(tree.parent)),
-        0,
-    )
+    left = aside_of(tree, idle, drawn, inside, own)
     expected = nodes(tree, drawn)
     assert left == oracle.set_aside(expected[0], idle)
     assert list(own) == [node.own for node in expected]
@@ -70,18 +65,7 @@ def test_grants_are_those_of_the_oracle(tree: TreeColumns, idle: int, data: Data
     drawn = draw_columns(data, tree)
     rows = len(tree.parent)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
-    common = set_aside(
-        tree,
-        idle,
-        drawn["reserve"],
-        drawn["limit"],
-        drawn["held"],
-        drawn["kept"],
-        inside,
-        own,
-        zeros(len(tree.parent)),
-        0,
-    )
+    common = aside_of(tree, idle, drawn, inside, own)
     room = (zeros(rows), zeros(rows), zeros(rows))
     held = drawn["held"][:]
     left = grant(
@@ -100,18 +84,7 @@ def test_grants_neither_make_nor_lose_units(tree: TreeColumns, idle: int, data: 
     drawn = draw_columns(data, tree)
     rows = len(tree.parent)
     inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
-    common = set_aside(
-        tree,
-        idle,
-        drawn["reserve"],
-        drawn["limit"],
-        drawn["held"],
-        drawn["kept"],
-        inside,
-        own,
-        zeros(len(tree.parent)),
-        0,
-    )
+    common = aside_of(tree, idle, drawn, inside, own)
     before, held = drawn["held"][:], drawn["held"][:]
     room = (zeros(rows), zeros(rows), zeros(rows))
     left = grant(

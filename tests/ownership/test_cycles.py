@@ -13,7 +13,7 @@ from fairhold.cycle.invariants import check, more_demand_never_lowers_a_quota
 from fairhold.cycle.run import run
 from fairhold.planio.state import parse_state, state_document
 from tests.ownership.strategies import owning
-from tests.properties.machinery import books_of, cycle, excess, is_quiet, stop_expired
+from tests.properties.machinery import books_of, comes_to_rest, cycle, excess, is_quiet, stop_expired
 from tests.properties.strategies import LONGEST_GRACE
 
 if TYPE_CHECKING:
@@ -63,10 +63,4 @@ def test_cycles_come_to_rest_and_take_at_most_the_excess(case: Case) -> None:
 
 @given(owning(requested=True))
 def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
-    books, now = books_of(case), case.state.now
-    quiet = 0
-    for _ in range(ROUNDS):
-        stop_expired(books, now)
-        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
-        now += LONGEST_GRACE
-    assert quiet > 1
+    assert comes_to_rest(case, ROUNDS)

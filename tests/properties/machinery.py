@@ -9,7 +9,7 @@ from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import run
 from fairhold.ledger.decision import apply
 from fairhold.model.state import State
-from tests.properties.strategies import GROUP
+from tests.properties.strategies import GROUP, LONGEST_GRACE
 
 if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
@@ -44,3 +44,14 @@ def excess(books: Books, now: int) -> int:
     result = run(books, now)
     quota, held = result.draft.quota, result.snapshot.held
     return sum(max(0, held[leaf] - quota[leaf]) for leaf in books.rows.leaves)
+
+
+def comes_to_rest(case: Case, rounds: int) -> bool:
+    """Whether the last two of so many cycles decide nothing, all that is due being stopped in between."""
+    books, now = books_of(case), case.state.now
+    quiet = 0
+    for _ in range(rounds):
+        stop_expired(books, now)
+        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
+        now += LONGEST_GRACE
+    return quiet > 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairhold.cycle.run import quotas, run
 from fairhold.ledger import transitions
 from tests.examples import FEWER
-from tests.properties.machinery import books_of, cycle, excess, is_quiet, stop_expired
+from tests.properties.machinery import books_of, comes_to_rest, cycle, excess, is_quiet, stop_expired
 from tests.properties.strategies import LONGEST_GRACE, Case, cases, counts, plans, whole
 
 if TYPE_CHECKING:
@@ -46,25 +46,13 @@ def test_cycles_come_to_rest_and_take_at_most_the_excess(case: Case) -> None:
 @FEWER
 @given(cases(requested=True, gangs=False))
 def test_cycles_on_requests_come_to_rest(case: Case) -> None:
-    books, now = books_of(case), case.state.now
-    quiet = 0
-    for _ in range(ROUNDS):
-        stop_expired(books, now)
-        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
-        now += LONGEST_GRACE
-    assert quiet > 1
+    assert comes_to_rest(case, ROUNDS)
 
 
 @FEWER
 @given(cases(requested=True))
 def test_cycles_with_gangs_come_to_rest(case: Case) -> None:
-    books, now = books_of(case), case.state.now
-    quiet = 0
-    for _ in range(ROUNDS):
-        stop_expired(books, now)
-        quiet = quiet + 1 if is_quiet(cycle(books, now)) else 0
-        now += LONGEST_GRACE
-    assert quiet > 1
+    assert comes_to_rest(case, ROUNDS)
 
 
 @FEWER

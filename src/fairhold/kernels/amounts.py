@@ -49,15 +49,6 @@ def path_weights(tree: TreeColumns, ratio: Sequence[int]) -> tuple[list[int], li
     return num, den
 
 
-def takes_part(tree: TreeColumns, ratio: Sequence[int]) -> bytearray:
-    """(rows,) 0 where a row, or one above it, has ratio 0 (R-SHARE-2)."""
-    takes = bytearray(len(tree.parent))
-    takes[0] = 1
-    for row in range(1, len(takes)):
-        takes[row] = takes[tree.parent[row]] and ratio[row] > 0
-    return takes
-
-
 def round_from_the_top(tree: TreeColumns, amounts: Amounts, out: array[int]) -> None:
     """Round children's exact amounts to the whole number of their parent, level by level.
 

@@ -297,7 +297,7 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
     tree = plan.tree
     of_node = zeros(len(tree))
     if len(entries) > 1:
-        of_node = array("q", map(places.index, entries_of_consumers(plan, group, force)))
+        of_node = array("q", map(places.index, plan.entries_of(group, force)))
     stated = [entries[of_node[node]].consumers.get(node, _DEFAULTS) for node in range(len(tree))]
     used_up = {node: budget for node in spent if (budget := stated[node].budget) is not None}
     settings = stated
@@ -331,28 +331,6 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
     chosen = array("q", [of_node[at] for at in node])
     same = (plan, force, resource_group, entries, chosen)
     return Rows(*same, columns, planned, ratio, node, grace, configured, tree.paths, spent)
-
-
-def entries_of_consumers(plan: Plan, group: str, force: tuple[int, ...]) -> list[int]:
-    """(consumers,) the position under `policies:` of the entry that each is under, its first-level ancestor's.
-
-    force : positions of the entries in force
-    """
-    of_node = [force[0]] * len(plan.tree)
-    if len(force) == 1:
-        return of_node
-    top = plan.tree.first_level
-    if plan.calendar is not None and group in plan.calendar.windows.tracks:
-        for track, at in zip(plan.calendar.windows.tracks[group], force, strict=True):
-            for node in track.consumers:
-                of_node[node] = at
-    else:
-        for at in force:
-            for node in plan.policies[at].consumers:
-                of_node[top[node]] = at
-    for node in range(1, len(of_node)):
-        of_node[node] = of_node[top[node]]
-    return of_node
 
 
 def _ratio(policy: str, stated: ConsumerSettings) -> int:

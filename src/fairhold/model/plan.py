@@ -165,3 +165,25 @@ class Plan:
     policies: tuple[PolicyEntry, ...]
     calendar: Calendar | None = None
     zone: Zone | None = None
+
+    def entries_of(self, group: str, force: tuple[int, ...]) -> list[int]:
+        """(consumers,) the position under `policies:` of the entry that each is under, its first-level ancestor's.
+
+        group : resource group
+        force : positions of its entries in force
+        """
+        of_node = [force[0]] * len(self.tree)
+        if len(force) == 1:
+            return of_node
+        top = self.tree.first_level
+        if self.calendar is not None and group in self.calendar.windows.tracks:
+            for track, at in zip(self.calendar.windows.tracks[group], force, strict=True):
+                for node in track.consumers:
+                    of_node[node] = at
+        else:
+            for at in force:
+                for node in self.policies[at].consumers:
+                    of_node[top[node]] = at
+        for node in range(1, len(of_node)):
+            of_node[node] = of_node[top[node]]
+        return of_node

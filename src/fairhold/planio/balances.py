@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.rows import entries_of_consumers
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
 from fairhold.planio.mixtures import together
@@ -78,7 +77,7 @@ def _roots(plan: Plan, group: str, at: int) -> Iterator[Balance]:
     configured = plan.resource_groups[group].configured_slots
     for force in together(plan, group):
         if min(force) == at:
-            entry_of = entries_of_consumers(plan, group, force)
+            entry_of = plan.entries_of(group, force)
             first_level = plan.tree.children[ROOT]
             owned = sum(plan.policies[entry_of[row]].consumers.get(row, _DEFAULT).owned for row in first_level)
             yield Balance(group, ROOT, owned if configured is None else configured, owned, at)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.rows import entries_of_consumers
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.planio.lending import check_lists
 from fairhold.planio.report import listed, shown
@@ -47,7 +46,7 @@ def check_mixtures(report: Report, plan: Plan) -> None:
 
 
 def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, ...]) -> None:
-    entry_of = entries_of_consumers(plan, group.name, force)
+    entry_of = plan.entries_of(group.name, force)
     entries = {at: plan.policies[at] for at in dict.fromkeys(force)}
     policies = frozenset(entry.policy for entry in entries.values())
     if len(policies) > 1 and policies != _MIXED:
