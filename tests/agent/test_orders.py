@@ -114,6 +114,15 @@ def test_the_stop_at_a_deadline_leaves_what_the_notice_said(service: Service) ->
     assert (told["reason"], told["for"], told["cycle"]) == ("owned", "/A/b", 7)
 
 
+def test_who_was_told_by_a_notice_is_not_told_again_by_the_stop_at_its_deadline(service: Service) -> None:
+    begin(service, "trap 'echo told' TERM; echo ready; while :; do sleep 0.02; done")
+    service.send(notice(1, 30))
+    wait_for(lambda: "told" in service.output(1))
+    service.send({"type": "stop", "attempt": 1, "reason": "reclaim", "seconds": 0.5})
+    assert service.ended(1)["reason"] == "reclaim"
+    assert service.output(1).split().count("told") == 1
+
+
 def test_a_stop_kills_after_its_seconds(service: Service) -> None:
     begin(service, DEAF)
     service.send({"type": "stop", "attempt": 1, "reason": "cancel", "seconds": 0.3})

@@ -229,10 +229,12 @@ class Supervisor:
             return
         self._asked.stop = str(stop["reason"])
         self._asked.was_noticed = True
+        is_told = bool(self._notice) and self._notice_at == _NEVER and self._asked.stop == "reclaim"
         self._notice_at = _NEVER
         if not self._notice or self._asked.stop != "reclaim":  # else the file says more: it came with the notice
             self._write_reclaim_file(stop)
-        self._signal()
+        if not is_told:  # of the same thing, by its notice: a second signal could cut short what it saves
+            self._signal()
 
     def _has_lease(self, instant: float) -> bool:
         lease = self._spool.lease()
