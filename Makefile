@@ -3,6 +3,8 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 # Many tests wait for processes: more of them than cores.
 TEST_JOBS ?= 4
+# Every command that a test or a benchmark starts would compile all of its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run setup test check bench storm clean
 
