@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fairhold.cycle.document import run_cycle
 from tests.gangs.test_rules import HOLD, Json, at, cycle, gang, held, loose, moved, quota_of
 from tests.properties.strategies import Case
 
@@ -122,3 +123,22 @@ def test_r_gang_1_a_gang_that_runs_beside_an_earlier_request_leaves_nothing_idle
     owned = {"A": {"owned": 8}, "B": {"owned": 0}}
     found = cycle(on_hosts({"h0": (8, "a")}, requests, stands("g", "h0", 2), owned=owned))
     assert (quota_of(found)["/A"], moved(found, "grants")) == (8, {"a": 6})
+
+
+def test_r_gang_1_requests_that_share_hosts_use_no_more_together_than_these_have() -> None:
+    """R-SITE-2: zone a has 2 slots for both; their users get one each in turn, which makes neither of them larger.
+
+    Were each counted for itself, A could use 3 of its quota as soon as both stand there: one more than before.
+    """
+    requests = [
+        gang("g", "/A", 5),
+        loose("ann's", "/A", 4, user="ann", need=["zone=a"]),
+        loose("bob's", "/A", 8, user="bob", need=["zone=a"]),
+        loose("c", "/C", 7),
+    ]
+    owned: Json = {"A": {"share_ratio": 2}, "C": {"share_ratio": 2}}
+    case = on_hosts({"h0": (2, "a"), "h1": (4, "b")}, requests, policy="share_ratio", owned=owned)
+    found = cycle(case)
+    assert moved(found, "grants") == {"ann's": 1, "bob's": 1, "c": 4}
+    after = run_cycle(case.plan, found.after)
+    assert quota_of(after) == quota_of(found) == {"/A": 2, "/C": 4}

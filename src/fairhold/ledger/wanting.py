@@ -20,12 +20,14 @@ Alike = tuple[frozenset[str], frozenset[str]]
 class Counted(NamedTuple):
     """What counts of a leaf's requests.
 
-    never : request → units that it wants and that neither hosts nor the room of its user allow
-    twice : units that stand on slots which count for another request, too
+    never    : request → units that it wants and that neither hosts nor the room of its user allow
+    twice    : units that stand on slots which count for another request, too
+    together : what requests that share slots count for together
     """
 
     never: dict[int, int]
     twice: int
+    together: dict[Alike, int]
 
 
 def demand_that_counts(books: Books) -> array[int]:
@@ -33,7 +35,7 @@ def demand_that_counts(books: Books) -> array[int]:
     demand, requests, controls = array("q", books.demand), books.requests, books.rows.controls
     sited = {requests.leaf[row] for row in requests.siting}
     for leaf in sited:
-        never, twice = count_requests(books, leaf, _is_limited(books, leaf))
+        never, twice, _ = what_counts(books, leaf)
         demand[leaf] = max(min(demand[leaf], books.held[leaf]), demand[leaf] - sum(never.values()) - twice)
     for leaf in controls.with_user_limit:
         if leaf not in sited:
@@ -43,10 +45,18 @@ def demand_that_counts(books: Books) -> array[int]:
     return demand
 
 
-def beyond(books: Books, leaf: int) -> dict[int, int]:
-    """Request of a leaf → units that it wants and that neither hosts nor the room of its user allow."""
-    is_limited = _is_limited(books, leaf)
-    return count_requests(books, leaf, is_limited).never if is_limited or books.requests.siting else {}
+def what_counts(books: Books, leaf: int) -> Counted:
+    """What counts of a leaf's requests, where hosts or user limits could bar some."""
+    is_limited = books.rows.controls.user_limit[leaf] < UNLIMITED
+    if is_limited or books.requests.siting:
+        return count_requests(books, leaf, is_limited)
+    return Counted({}, 0, {})
+
+
+def alike(books: Books, row: int) -> Alike | None:
+    """What a request shares its slots by; None for one for which any host will do."""
+    siting = books.requests.siting.get(row)
+    return None if siting is None else (frozenset(siting.need), frozenset(siting.avoid))
 
 
 def beyond_hosts(books: Books) -> dict[int, int]:
@@ -108,7 +118,8 @@ def count_requests(books: Books, leaf: int, is_limited: bool) -> Counted:  # noq
             slots.use(held, most, apart)
         if count > max(held, most):
             never[row] = count - max(held, most)
-    return Counted(never, sum(slots.twice for slots in shared.values()))
+    twice = sum(slots.twice for slots in shared.values())
+    return Counted(never, twice, {key: slots.together for key, slots in shared.items()})
 
 
 class _Shared:
@@ -139,21 +150,22 @@ class _Shared:
         self._most += max(held, taken)
 
     @property
+    def together(self) -> int:
+        """Units that all take together, or hold together, whichever is more."""
+        return max(self._held, self._taken)
+
+    @property
     def twice(self) -> int:
-        """Units that count beyond what all take together, or hold together, whichever is more."""
-        return self._most - max(self._held, self._taken)
+        """Units that count beyond that."""
+        return self._most - self.together
 
 
 def _slots_for(books: Books, row: int, shared: dict[Alike, _Shared]) -> _Shared:
     siting = books.requests.siting[row]
-    alike = frozenset(siting.need), frozenset(siting.avoid)
-    if alike not in shared:
-        shared[alike] = _Shared(books, hosts_for(books, siting))
-    return shared[alike]
-
-
-def _is_limited(books: Books, leaf: int) -> bool:
-    return books.rows.controls.user_limit[leaf] < UNLIMITED
+    key = frozenset(siting.need), frozenset(siting.avoid)
+    if key not in shared:
+        shared[key] = _Shared(books, hosts_for(books, siting))
+    return shared[key]
 
 
 def _beyond_user_limit(books: Books, leaf: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.sited import hosts_for, is_on_one
-from fairhold.ledger.wanting import beyond
+from fairhold.ledger.wanting import what_counts
 from fairhold.model.siting import ANYWHERE
 from fairhold.rules.reclaiming import holdings, keep_own, keep_spared
 
@@ -81,7 +81,7 @@ class _Claiming:
     def claim(self, leaf: int, missing: int) -> int:
         """Claim units for what a leaf misses on some hosts; returns those that nobody can give."""
         requests = self.snapshot.books.requests
-        never = beyond(self.snapshot.books, leaf)
+        never = what_counts(self.snapshot.books, leaf).never
         waits = {row: units for row in self._line(leaf) if (units := self._waits(row) - never.get(row, 0)) > 0}
         bound = {row: units for row, units in waits.items() if self._is_bound(row)}
         left = min(missing, sum(bound.values()), max(0, missing - (sum(waits.values()) - sum(bound.values()))))

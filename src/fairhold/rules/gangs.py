@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.wanting import beyond, line_key, requests_of
+from fairhold.ledger.wanting import alike, line_key, requests_of, what_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import Draft
     from fairhold.ledger.snapshot import Snapshot
+    from fairhold.ledger.wanting import Alike
 
     Divide = Callable[[], Draft]
 
@@ -87,14 +88,16 @@ def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
     """
     if wanted <= quota:
         return wanted
-    requests, never = books.requests, beyond(books, leaf)
-    mine = {row: requests.count[row] - never.get(row, 0) for row in requests_of(books, leaf)}
-    more = max(0, wanted - sum(mine.values()))  # where it is asked what a leaf would get that wanted more
-    if more + sum(units for row, units in mine.items() if not requests.minimum[row]) >= quota:
+    requests, counted = books.requests, what_counts(books, leaf)
+    mine = {row: requests.count[row] - counted.never.get(row, 0) for row in requests_of(books, leaf)}
+    total = sum(mine.values()) - counted.twice
+    more = max(0, wanted - total)  # where it is asked what a leaf would get that wanted more
+    fits = sum(units for row, units in mine.items() if not (requests.minimum[row] or row in requests.siting))
+    if more + fits >= quota:
         return quota
     line = sorted(mine, key=lambda row: line_key(books, row))
     runs = {row: min(mine[row], units) for row in line if (units := _runs_with(books, row, now))}
-    left = min(_fill(books, line, mine, quota, {}), _fill(books, line, mine, quota, runs))
+    left = min(_fill(_Rest(books, quota, counted.together), books, line, mine, first) for first in ({}, runs))
     return quota - left + min(left, more)
 
 
@@ -108,17 +111,32 @@ def _runs_with(books: Books, row: int, now: int) -> int:
     return units if units >= least else 0
 
 
-def _fill(books: Books, line: list[int], mine: dict[int, int], left: int, runs: dict[int, int]) -> int:
-    """What the requests of a line leave of so many units, where those with which gangs run are counted before all."""
-    least, taken = books.requests.minimum, dict[int, int]()
-    for row, units in runs.items():
-        if least[row] <= left:
-            taken[row] = min(left, units)
-            left -= taken[row]
+class _Rest:
+    """What is left of a quota, and of what requests that share slots count for together (R-SITE-2)."""
+
+    def __init__(self, books: Books, quota: int, together: dict[Alike, int]) -> None:
+        self._books = books
+        self.left = quota
+        self._together = together.copy()
+
+    def take(self, row: int, units: int, least: int) -> int:
+        """A request takes some of it, at most so many, or none where that is fewer than it needs to run."""
+        key = alike(self._books, row)
+        room = self.left if key is None else min(self.left, self._together[key])
+        taken = min(room, units) if least <= room else 0
+        self.left -= taken
+        if key is not None:
+            self._together[key] -= taken
+        return taken
+
+
+def _fill(rest: _Rest, books: Books, line: list[int], mine: dict[int, int], runs: dict[int, int]) -> int:
+    """What the requests of a line leave of a quota, where those with which gangs run are counted before all."""
+    least = books.requests.minimum
+    taken = {row: units for row, most in runs.items() if (units := rest.take(row, most, least[row]))}
     for row in line:
-        if row in taken or least[row] <= left:
-            left -= min(left, mine[row] - taken.get(row, 0))
-    return left
+        rest.take(row, mine[row] - taken.get(row, 0), 0 if row in taken else least[row])
+    return rest.left
 
 
 def waiting_gangs(books: Books, leaf: int) -> list[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.gangs import is_bound_by_gangs
 from fairhold.cycle.explain.nouns import Bound, Control
-from fairhold.ledger.wanting import beyond
+from fairhold.ledger.wanting import what_counts
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _beyond_users(result: CycleResult, leaf: int) -> int:
     if snapshot.rows.controls.user_limit[leaf] >= UNLIMITED:
         return 0
     hosts = snapshot.unplaceable.get(leaf, {})
-    return sum(max(0, units - hosts.get(row, 0)) for row, units in beyond(snapshot.books, leaf).items())
+    return sum(max(0, units - hosts.get(row, 0)) for row, units in what_counts(snapshot.books, leaf).never.items())
 
 
 def bounds_of(result: CycleResult, row: int) -> Iterator[Control]:

@@ -79,28 +79,32 @@ def count(sheet: Sheet, books: Books) -> Sheet:
     held, by_request, apart = books.held(sheet), books.held_by_request(), elsewhere(sheet, books)
     counted = dict(sheet.demand)
     never: dict[str, int] = {}
+    together: dict[str, int] = {}
     lines: dict[str, list[Request]] = {}
     for key, request in sheet.requests.items():
         lines.setdefault(sheet.holder[key], []).append(request)
     for leaf, line in lines.items():
         line.sort(key=lambda each: (-each.priority, not each.min_count, each.submitted, each.id))
         takes = _takes(sheet, line, by_request, apart)
-        counted[leaf] += _counted(line, takes, by_request) - sum(each.count for each in line)
+        shared = _together(line, takes, by_request)
+        counted[leaf] += sum(shared.values()) - sum(each.count for each in line)
+        together |= {each.id: shared[alike(each)] for each in line}
         never |= {each.id: max(0, each.count - max(takes[each.id], by_request[each.id])) for each in line}
     for leaf in sheet.leaves:
         if is_under(sheet, leaf, "wait"):
             counted[leaf] = min(counted[leaf], held[leaf])
-    return replace(sheet, counted=counted, usable=counted, most=counted, never=never, older=books.older(sheet.now))
+    sheet = replace(sheet, counted=counted, usable=counted, most=counted, never=never, together=together)
+    return replace(sheet, older=books.older(sheet.now))
 
 
-def _counted(line: list[Request], takes: Mapping[str, int], held: Mapping[str, int]) -> int:
-    """Units of a leaf's requests that count: those that share hosts together, for what they take or hold."""
+def _together(line: list[Request], takes: Mapping[str, int], held: Mapping[str, int]) -> Counter[object]:
+    """What a leaf's requests count for: those that share hosts together, for what they take or hold."""
     units: Counter[object] = Counter()
     has: Counter[object] = Counter()
     for request in line:
         units[alike(request)] += takes[request.id]
         has[alike(request)] += min(request.count, held.get(request.id, 0))
-    return sum((units | has).values())
+    return units | has
 
 
 def _takes(sheet: Sheet, line: list[Request], held: Mapping[str, int], apart: Mapping[str, int]) -> dict[str, int]:

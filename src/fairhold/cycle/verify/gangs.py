@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
+
+from fairhold.cycle.verify.rooms import alike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,40 +65,43 @@ def _cannot_use(
     found: dict[str, int] = {}
     before = sheet.most if sheet.is_fixed else sheet.usable
     for leaf, line in lines.items():
-        units = could_use(line, sheet.older, sheet.counted[leaf], quotas.quota[leaf])
+        units = could_use(sheet, line, sheet.counted[leaf], quotas.quota[leaf])
         if units < quotas.quota[leaf] and units < bounds.get(leaf, before[leaf]):
             found[leaf] = units
     return found
 
 
-def could_use(line: list[Request], held: Mapping[str, int], wanted: int, quota: int) -> int:
+def could_use(sheet: Sheet, line: list[Request], wanted: int, quota: int) -> int:
     """Units of a quota that the requests of a leaf could hold together, taken in the order of the line.
 
     Nobody can use more than is wanted, and all of that where the quota is enough. Gangs that run may run on beside
-    those that come before them: what they hold is taken first, where more is used so.
-
-    held : request → units since before this instant, so that a second cycle counts the same
+    those that come before them: what they hold is taken first, where more is used so. They run if they did before this
+    instant, so that a second cycle counts the same.
     """
     if wanted <= quota:
         return wanted
+    held = sheet.older
     runs = {each.id: min(held.get(each.id, 0), each.count) for each in line if each.min_count and not waits(each, held)}
-    return min(wanted, max(_filled(line, {}, quota), _filled(line, runs, quota)))
+    return min(wanted, max(_filled(sheet, line, {}, quota), _filled(sheet, line, runs, quota)))
 
 
-def _filled(line: list[Request], first: Mapping[str, int], quota: int) -> int:
+def _filled(sheet: Sheet, line: list[Request], first: Mapping[str, int], quota: int) -> int:
     """Units of a quota that requests take in their order, but some of what they want first.
+
+    Those that share hosts take no more together than counts of them (R-SITE-2).
 
     first : request → units
     """
-    left = quota
-    taken: dict[str, int] = {}
-    for request in line:
-        if request.id in first and request.min_count <= left:
-            taken[request.id] = min(left, first[request.id])
-            left -= taken[request.id]
-    for request in line:
-        if request.id in taken or request.min_count <= left:
-            left -= min(left, request.count - taken.get(request.id, 0))
+    left, taken = quota, Counter[str]()
+    beside = {alike(each): sheet.together[each.id] for each in line}
+    turns = [(each, first[each.id]) for each in line if each.id in first] + [(each, each.count) for each in line]
+    for request, most in turns:
+        room = min(left, beside[alike(request)])
+        if taken[request.id] or request.min_count <= room:
+            units = min(room, most - taken[request.id])
+            taken[request.id] += units
+            beside[alike(request)] -= units
+            left -= units
     return quota - left
 
 

@@ -54,6 +54,7 @@ class Sheet:
     opens      : instant before which no notice runs out (R-WINDOW-3)
     counted    : leaf → of the demand, what users and budgets allow (R-USER-1, R-BUDGET-2)
     never      : request → units that it wants and neither hosts nor the room of its user allow (R-SITE-2, R-USER-1)
+    together   : request → units that it and those that share hosts with it count for together (R-SITE-2)
     older      : request → units that it holds since before this instant
     spent      : path → what follows, of those whose budgets are used up (R-BUDGET-1)
     user_limit : path → units that one user may hold
@@ -103,6 +104,7 @@ class Sheet:
     shortages: Mapping[str, tuple[int, bool]]
     previous: int | None
     never: Mapping[str, int] = field(default_factory=dict)
+    together: Mapping[str, int] = field(default_factory=dict)
     older: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, dict[str, str]] = field(default_factory=dict)
     tenants: Mapping[str, Counter[str]] = field(default_factory=dict)
