@@ -260,10 +260,14 @@ def nobody_at_or_under_quota_loses_a_unit(result: CycleResult) -> Iterator[Viola
 
 
 def a_second_cycle_changes_nothing(result: CycleResult) -> Iterator[Violation]:
-    """With nothing released and no deadline reached, a cycle on the books after the first decides nothing."""
+    """With nothing released and no deadline reached, a cycle on the books after the first decides nothing.
+
+    Where labels meet fixed shares or user limits it may grant what the first left idle (docs/no-thrash.md).
+    """
     second = run(books_after(result), result.snapshot.now).decision
-    if result.snapshot.rows.is_fixed and result.snapshot.books.requests.siting:
-        second = second._replace(grants=())  # the rest had taken the hosts of a leaf with labels
+    rows = result.snapshot.rows
+    if result.snapshot.books.requests.siting and (rows.is_fixed or rows.controls.with_user_limit):
+        second = second._replace(grants=())
     if not second.changes_nothing:
         yield Violation("a_second_cycle_changes_nothing", "", f"it decides {second}")
 
