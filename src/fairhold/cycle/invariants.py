@@ -264,8 +264,7 @@ def a_second_cycle_changes_nothing(result: CycleResult) -> Iterator[Violation]:
 
     Where labels meet fixed shares or user limits it may grant what the first left idle (docs/no-thrash.md).
     """
-    second = run(books_after(result), result.snapshot.now).decision
-    rows = result.snapshot.rows
+    second, rows = run(books_after(result), result.snapshot.now).decision, result.snapshot.rows
     if result.snapshot.books.requests.siting and (rows.is_fixed or rows.controls.with_user_limit):
         second = second._replace(grants=())
     if not second.changes_nothing:
