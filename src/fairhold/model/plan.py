@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fairhold.model.budget import Budget
     from fairhold.model.calendar import Calendar
     from fairhold.model.tree import ConsumerTree
+    from fairhold.model.vector import Owning, Resource, Vector
     from fairhold.model.window import Span, Zone
 
 VICTIM_ORDERS = ("youngest", "oldest", "lowest_priority")
@@ -26,11 +27,15 @@ ENTITLEMENTS = ("planned", "workload", "fixed")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A machine of a resource group with its number of slots, and labels that requests can ask for."""
+    """A machine of a resource group with its number of slots, and labels that requests can ask for.
+
+    amounts : what it has of every resource, in base units, where the group is shared in vectors; then no slots
+    """
 
     name: str
     slots: int
     labels: tuple[tuple[str, str], ...] = ()
+    amounts: Vector = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,11 @@ class ConsumerSettings:
     max_run_time : microseconds that an attempt may run, 0 = any time, None = as the nearest consumer above says
     user_limit  : units that one user may hold in a leaf, None = as the nearest consumer above says
     min_runtime : microseconds that a unit runs before it is reclaimed for others, None = the nearest node's above
+    own         : what is owned of hosts, in the order of the file (`multidimensional`, SPEC §6.1)
+    share_priority : class in a share pool, larger first (`multidimensional`)
+    share_limit : (place of the resource, base units) at most in all share pools together (`multidimensional`)
+    private_pool_grace : microseconds within which its descendants let go of what it owns and they do not,
+                         None = no bound (`multidimensional`)
     """
 
     owned: int = 0
@@ -90,6 +100,10 @@ class ConsumerSettings:
     max_run_time: int | None = None
     user_limit: int | None = None
     min_runtime: int | None = None
+    own: tuple[Owning, ...] = ()
+    share_priority: int = 0
+    share_limit: tuple[tuple[int, int], ...] = ()
+    private_pool_grace: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +123,8 @@ class PolicySettings:
     await_ends          : microseconds for which a leaf misses units before it takes them back
     hold_after          : microseconds for which a gang waits before units are held for it, None = none ever are
     observe_only        : what its consumers should give back is decided and shown, and nobody is told to
+    public_pool_grace   : microseconds within which what nobody owns is let go, None = no bound (`multidimensional`)
+    rebalance_interval  : microseconds after which ownership is adjusted without a change, 0 = in every cycle
     """
 
     distribute_evenly: bool = False
@@ -124,6 +140,8 @@ class PolicySettings:
     await_ends: int = 0
     observe_only: bool = False
     hold_after: int | None = None
+    public_pool_grace: int | None = None
+    rebalance_interval: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +173,7 @@ class Plan:
     policies     : in plan order
     calendar     : which entries are in force when; None = no entry has a window, all are in force always
     zone         : the time zone in numbers, where a consumer has a budget
+    resources    : dimensions of vectors, in plan order; empty where only slots are shared
     """
 
     cluster: str
@@ -165,6 +184,7 @@ class Plan:
     policies: tuple[PolicyEntry, ...]
     calendar: Calendar | None = None
     zone: Zone | None = None
+    resources: tuple[Resource, ...] = ()
 
     def entries_of(self, group: str, force: tuple[int, ...]) -> list[int]:
         """(consumers,) the position under `policies:` of the entry that each is under, its first-level ancestor's.

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.model.siting import Siting
+    from fairhold.model.vector import Parcel, Vector
 
 REASONS = ("quota", "limit", "window", "lost")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A leaf's wish for units of one slot each.
+    """A leaf's wish for units of one size: of one slot each, or of a vector.
 
     consumer  : row of the leaf
     count     : units wanted now, running ones included
@@ -28,6 +29,8 @@ class Request:
     time_limit : microseconds that a unit runs at most, 0 = any time
     since     : instant since which it could be served, None = since it was submitted
     siting    : what it says of hosts
+    unit      : base units of every resource that a unit needs; empty = one slot. Then `resource_group` is empty, too:
+                any group of its consumer's policy entry will do
     """
 
     id: str
@@ -41,6 +44,7 @@ class Request:
     time_limit: int = 0
     since: int | None = None
     siting: Siting = ANYWHERE
+    unit: Vector = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +52,16 @@ class Allocation:
     """Units that a request holds on one host, started together.
 
     host : empty where the group is a plain number of slots
+    pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
+    lenders : (row of a consumer, units that stand on what it owns), in path order
     """
 
     request: str
     host: str
     units: int
     started: int
+    pool: str = ""
+    lenders: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,7 @@ class Notice:
     host        : empty where the state has only counts or the group no hosts
     taker       : row of the consumer they are on their way to, -1 = nobody
     reason      : one of REASONS
+    taker_request : of vectors, the request that they are on their way to; empty = nobody's
     """
 
     consumer: int
@@ -75,6 +84,7 @@ class Notice:
     reason: str = "quota"
     request: str = ""
     host: str = ""
+    taker_request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +138,7 @@ class State:
     shortages      : who misses units since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
     previous_cycle : instant of the cycle before, None = unknown
+    ownership      : parcels as adjusted so far, None = assigned afresh
     """
 
     now: int
@@ -143,3 +154,4 @@ class State:
     shortages: tuple[Shortage, ...] = ()
     spent: Mapping[tuple[int, str], int] = field(default_factory=dict)
     previous_cycle: int | None = None
+    ownership: tuple[Parcel, ...] | None = None
