@@ -70,7 +70,7 @@ def test_only_known_kinds_have_a_schema() -> None:
 
 
 def test_all_cases_are_valid() -> None:
-    for case in [*cases("hybrid"), *cases("share_ratio"), *cases("cycles"), *cases("ownership")]:
+    for case in [*cases("hybrid"), *cases("share_ratio"), *cases("cycles"), *cases("ownership"), *cases("multidimensional"), *cases("lending")]:
         for kind in ("plan", "state"):
             assert list(CHECKS[kind].iter_errors(case[kind])) == [], case["id"]
 
@@ -98,7 +98,7 @@ def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
     ("kind", "old", "new"),
     [
         ("plan", "fairhold: 1", "fairhold: 2"),
-        ("plan", "fairhold: 1", "fairhold: 1\nresources: {}"),
+        ("plan", "fairhold: 1", "fairhold: 1\nresources: []"),
         ("plan", "slots: 100", "slots: -1"),
         ("plan", "slots: 100", "slots: 1.5"),
         ("plan", "slots: 100", "slots: 1, hosts: []"),

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 KEYS = ("rank", "reclaim_grace", "consumers")
 NOT_HERE = {"min_runtime": "`min_runtime` is"}
-ENTRY_ONLY = ("owned", "reserved", "limit", "share_ratio", "lend_to", "borrow_from")
+ENTRY_ONLY = (
+    *("owned", "reserved", "limit", "share_ratio", "lend_to", "borrow_from"),
+    *("own", "share_priority", "share_limit", "private_pool_grace"),
+)
 MOST_CHARACTERS = 500_000_000
 """Bound on the lengths of all paths together, so that a small file cannot make a huge tree."""
 

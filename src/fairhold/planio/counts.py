@@ -28,7 +28,7 @@ def read_slots(view: StateView, value: Value) -> dict[str, int]:
             what = f"`{shown(name)}` has hosts in the plan, so its slots are those of the hosts that are up"
             report.fault("slots-and-hosts", what, "list hosts that are down under `hosts_down:`", place)
         fields = report.mapping(node, place, what="the slots of a resource group")
-        report.keys(fields, SLOT_KEYS, place, {"capacity": "`capacity`: vector resources are"})
+        report.keys(fields, SLOT_KEYS, place, {"capacity": "`capacity`, totals without hosts, is"})
         report.missing(fields, SLOT_KEYS, place, "a resource group in a state")
         slots[name] = report.whole(fields.get("slots", 0), (*place, "slots"))
     return slots

@@ -9,6 +9,7 @@ from fairhold.model.tree import ROOT
 from fairhold.planio.controls import CONTROLS, read_control
 from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
+from fairhold.planio.owning import VECTOR_KEYS, read_vector_setting
 from fairhold.planio.report import listed, shown
 from fairhold.units import LARGEST, UNLIMITED
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fairhold.errors import Place
     from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
+    from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
 _COMMON = ("limit", "rank", "reclaim_grace", *CONTROLS)
@@ -25,10 +27,10 @@ KEYS_OF = {
     "hybrid": ("owned", "reserved", *_COMMON),
     "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
     "share_ratio": ("share_ratio", *_COMMON),
+    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", *CONTROLS),
 }
 """Policy → the settings of a consumer that it reads."""
 _OTHER_KEYS = {
-    "multidimensional": ("own", "share_priority", "share_limit", "private_pool_grace", "lend_grace", "preference"),
     "fair_share": ("priority", "deserved", "over_quota_weight"),
 }
 NOT_HERE = {
@@ -39,11 +41,12 @@ _Stated = tuple[int, int, int, int | None, int | None, int | None, _Peers, _Peer
 
 
 def read_settings(
-    report: Report, value: Value, place: Place, tree: ConsumerTree, policy: str
+    report: Report, value: Value, place: Place, tree: ConsumerTree, *, policy: str, resources: Known
 ) -> dict[int, ConsumerSettings]:
     """Row → settings of all consumers that the entry lists; equal settings share one object.
 
     policy : name of the policy; a key that only others read is refused
+    resources : what amounts are of
     """
     known_keys = frozenset(KEYS_OF[policy])
     nodes = report.mapping(value, place, what="the consumers of a policy entry")
@@ -56,7 +59,7 @@ def read_settings(
             report.fault("name", "the root `/` is the cluster and has no settings", "leave it out", (*place, path))
         elif row < 0:
             unknown_path(report, tree, path, (*place, path))
-        stated = _read_stated(report, node, (*place, path), policy, known_keys, tree, row)
+        stated = _read_stated(report, node, (*place, path), policy, known_keys, tree, row, resources)
         if row > ROOT:
             kept = known.get(stated)
             if kept is None:
@@ -66,12 +69,19 @@ def read_settings(
 
 
 def _read_stated(  # noqa: PLR0917 - once for every consumer
-    report: Report, value: Value, place: Place, policy: str, known: frozenset[str], tree: ConsumerTree, row: int
+    report: Report,
+    value: Value,
+    place: Place,
+    policy: str,
+    known: frozenset[str],
+    tree: ConsumerTree,
+    row: int,
+    resources: Known,
 ) -> _Stated:
-    """Read the settings of one consumer: owned, reserved, limit, rank, grace, share ratio, lists, controls."""
+    """Read the settings of one consumer: owned, reserved, limit, rank, grace, share ratio, lists, more."""
     owned, reserved, limit = 0, 0, UNLIMITED
     rank = grace = ratio = None
-    controls: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     peers: dict[str, tuple[Peer, ...]] = {}
     for key, stated in report.mapping(value, place, what="the settings of a consumer").items():
         if key not in known:
@@ -91,11 +101,13 @@ def _read_stated(  # noqa: PLR0917 - once for every consumer
         elif key == "share_ratio":
             ratio = report.whole(stated, (*place, key))
         elif key in CONTROLS:
-            controls[key] = read_control(report, key, stated, (*place, key), policy)
+            more[key] = read_control(report, key, stated, (*place, key), policy)
+        elif key in VECTOR_KEYS:
+            more[key] = read_vector_setting(report, key, stated, (*place, key), resources)
         else:
             peers[key] = read_peers(report, stated, (*place, key), tree, row)
     lists = peers.get("lend_to", ()), peers.get("borrow_from", ())
-    return owned, reserved, limit, rank, grace, ratio, *lists, tuple(controls.items())
+    return owned, reserved, limit, rank, grace, ratio, *lists, tuple(more.items())
 
 
 def refuse_key(

@@ -11,16 +11,20 @@ from fairhold.planio.report import shown
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairhold.errors import Place
+    from fairhold.model.plan import Host
     from fairhold.planio.report import Report
+    from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
 GROUP_KEYS = ("slots", "configured_slots", "hosts")
-NOT_HERE = {"capacity": "`capacity`: vector resources are", "labels": "hosts by `labels` are"}
+NOT_HERE = {"capacity": "`capacity`, totals without hosts, is", "labels": "hosts by `labels` are"}
 _PLACE = ("resource_groups",)
 
 
-def read_groups(report: Report, value: Value) -> dict[str, ResourceGroup]:
+def read_groups(report: Report, value: Value, resources: Known) -> dict[str, ResourceGroup]:
     """Read the resource groups by name, in plan order."""
     groups: dict[str, ResourceGroup] = {}
     taken: set[str] = set()
@@ -31,11 +35,11 @@ def read_groups(report: Report, value: Value) -> dict[str, ResourceGroup]:
     for name, node in nodes.items():
         place = (*_PLACE, name)
         check_name(report, name, place)
-        groups[name] = _read_group(report, name, report.mapping(node, place, what="a resource group"), taken)
+        groups[name] = _read_group(report, name, report.mapping(node, place, what="a resource group"), taken, resources)
     return groups
 
 
-def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[str]) -> ResourceGroup:
+def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[str], resources: Known) -> ResourceGroup:
     place: Place = (*_PLACE, name)
     report.keys(node, GROUP_KEYS, place, NOT_HERE)
     configured = None
@@ -49,9 +53,21 @@ def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[st
     if "slots" in node:
         what = f"the resource group `{shown(name)}` has both `slots` and `hosts`"
         report.fault("slots-and-hosts", what, "leave `slots` away: it is the sum of the hosts'", (*place, "slots"))
-    hosts = read_hosts(report, node["hosts"], (*place, "hosts"), taken)
+    hosts = read_hosts(report, node["hosts"], (*place, "hosts"), taken, resources)
+    _check_alike(report, name, node, hosts)
     slots = sum(host.slots for host in hosts)
     if slots > LARGEST:
         what = f"the hosts have {slots} slots together, more than {LARGEST}"
         report.fault("out-of-range", what, "write fewer or smaller hosts", (*place, "hosts"))
     return ResourceGroup(name, slots, configured, hosts)
+
+
+def _check_alike(report: Report, name: str, node: dict[str, Value], hosts: Sequence[Host]) -> None:
+    """Refuse a group that is counted in slots and in vectors."""
+    vectors = [bool(host.amounts) for host in hosts]
+    if any(vectors) and not all(vectors):
+        what = f"some hosts of `{shown(name)}` have slots, and others amounts of resources"
+        report.fault("slots-and-vectors", what, "write two resource groups", (*_PLACE, name, "hosts"))
+    elif any(vectors) and "configured_slots" in node:
+        what = f"the hosts of `{shown(name)}` have amounts of resources and no slots"
+        report.fault("slots-and-vectors", what, "leave it out", (*_PLACE, name, "configured_slots"))

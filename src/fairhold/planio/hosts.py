@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import Host
 from fairhold.planio.names import check_name
 from fairhold.planio.report import shown
+from fairhold.planio.resources import full, read_amount, unknown_resource
 from fairhold.planio.siting import read_host_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.errors import Place
+    from fairhold.model.vector import Vector
     from fairhold.planio.report import Report
+    from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
 MOST_HOSTS = 1_000_000
 """How many hosts a plan may have."""
 HOST_KEYS = ("name", "slots", "labels")
-_REQUIRED = ("name", "slots")
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
-class _RangeError(ValueError):
+class RangeError(ValueError):
     """A range in a host's name that cannot be expanded; its text says why."""
 
 
@@ -39,10 +41,10 @@ def expand(name: str, most: int = MOST_HOSTS) -> list[str]:
     """
     literals = _BRACKET.sub("\0", name).split("\0")
     if "[" in "".join(literals) or "]" in "".join(literals):
-        raise _RangeError("its brackets do not match")
+        raise RangeError("its brackets do not match")
     spans = [_spans(inner) for inner in _BRACKET.findall(name)]
     if prod(sum(map(len, lists)) for lists in ([span for span, _ in row] for row in spans)) > most:
-        raise _RangeError(f"the plan would have more than {MOST_HOSTS:,} hosts")
+        raise RangeError(f"the plan would have more than {MOST_HOSTS:,} hosts")
     choices: list[Iterable[str]] = [[literals[0]]]
     for row, literal in zip(spans, literals[1:], strict=True):
         choices.append([f"{number:0{width}d}{literal}" for span, width in row for number in span])
@@ -55,38 +57,56 @@ def _spans(inner: str) -> list[tuple[range, int]]:
     for part in inner.split(","):
         match = _PART.fullmatch(part.strip(" "))
         if not match:
-            raise _RangeError(f"`{shown(part)}` is no range")
+            raise RangeError(f"`{shown(part)}` is no range")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
-            raise _RangeError(f"the range `{part}` ends before it starts")
+            raise RangeError(f"the range `{part}` ends before it starts")
         spans.append((range(int(first), int(last) + 1), len(first) if first.startswith("0") else 0))
     return spans
 
 
-def read_hosts(report: Report, value: Value, place: Place, taken: set[str]) -> tuple[Host, ...]:
+def read_hosts(report: Report, value: Value, place: Place, taken: set[str], resources: Known) -> tuple[Host, ...]:
     """Read the hosts of a group, in inventory order; `taken` are the names of all hosts so far and grows."""
     hosts: list[Host] = []
     for at, item in enumerate(report.sequence(value, place, what="hosts")):
         here = (*place, at)
         node = report.mapping(item, here, what="a host")
-        for key in node:
-            if key not in HOST_KEYS:
-                _other_key(report, key, here)
-        report.missing(node, _REQUIRED, here, "a host")
+        report.missing(node, ("name",), here, "a host")
+        amounts = _read_amounts(report, node, here, resources)
         slots = report.whole(node.get("slots", 0), (*here, "slots"))
         labels = read_host_labels(report, node["labels"], (*here, "labels")) if "labels" in node else ()
         name = report.text(node.get("name", "-"), (*here, "name"), what="the name of a host")
         if isinstance(node.get("name"), str):
-            hosts.extend(Host(each, slots, labels) for each in _names(report, name, (*here, "name"), taken))
+            hosts.extend(Host(each, slots, labels, amounts) for each in _names(report, name, (*here, "name"), taken))
     return tuple(hosts)
 
 
-def _other_key(report: Report, key: str, place: Place) -> None:
-    """Refuse a key of a host: a misspelt one, or a resource other than slots."""
-    if report.suggest(key, HOST_KEYS):
-        report.unknown_key(key, HOST_KEYS, (*place, key), {})
+def _read_amounts(report: Report, node: dict[str, Value], place: Place, resources: Known) -> Vector:
+    """Read what a host has of every resource; nothing where it has slots."""
+    amounts = []
+    for key, stated in node.items():
+        if key in resources.at:
+            at = resources.at[key]
+            amounts.append((at, read_amount(report, stated, (*place, key), resources.resources[at])))
+        elif key not in HOST_KEYS:
+            _refuse_key(report, key, resources, (*place, key))
+    if not amounts:
+        report.missing(node, ("slots",), place, "a host")
+        return ()
+    if "slots" in node:
+        what = "the host has slots and amounts of resources, and is shared in one of them"
+        report.fault("slots-and-vectors", what, "leave one away", (*place, "slots"))
+    elif not any(units for _, units in amounts):
+        report.fault("out-of-range", "the host has nothing of any resource", "write an amount above 0", place)
+    return full(resources, amounts)
+
+
+def _refuse_key(report: Report, key: str, resources: Known, place: Place) -> None:
+    """Refuse a key of a host: a misspelt one, or a resource that the plan does not have."""
+    if not report.suggest(key, resources.at) and report.suggest(key, HOST_KEYS):
+        report.unknown_key(key, HOST_KEYS, place, {})
     else:
-        report.unsupported(f"`{shown(key)}` of a host: vector resources are", (*place, key))
+        unknown_resource(report, key, resources, place)
 
 
 def _names(report: Report, name: str, place: Place, taken: set[str]) -> list[str]:
@@ -94,7 +114,7 @@ def _names(report: Report, name: str, place: Place, taken: set[str]) -> list[str
     check_name(report, name, place)
     try:
         names = expand(name, MOST_HOSTS - len(taken))
-    except _RangeError as error:
+    except RangeError as error:
         report.fault("host-range", f"`{shown(name)}` cannot be expanded: {error}", "write `g[01-20]`", place)
         return []
     fresh = []

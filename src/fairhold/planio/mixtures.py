@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.planio.lending import check_lists
 from fairhold.planio.report import listed, shown
+from fairhold.planio.resources import VECTORS
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, .
         what = f"the policies {listed(sorted(policies))} are in force together in `{shown(group.name)}`"
         mend = "use one policy for all, or mix `ownership` and `hybrid`"
         report.fault("policies-not-mixed", what, mend, ("policies", max(entries), "policy"))
+        return
+    if VECTORS in policies and len(entries) > 1:
+        what = (
+            f"{len(entries)} entries of `{VECTORS}` share `{shown(group.name)}` at once, and its pools are of one entry"
+        )
+        mend = "write one entry for all consumers, or give each a `window`"
+        report.fault("group-shared-twice", what, mend, ("policies", max(entries), "resource_groups"))
         return
     _check_switches(report, group.name, entries)
     if "ownership" in policies:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairhold.model.state import REASONS, HeldUnits, Notice
 from fairhold.planio.report import LAST_DEADLINE, listed, shown
+from fairhold.planio.vectors import refuse_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,8 +72,18 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
         if request is None:
             return None
         _check_holder(view, node, request, place)
-        host = view.host_of(node, request.resource_group, place)
-        return Notice(request.consumer, request.resource_group, units, taker, deadline, reason, request.id, host)
+        host = view.host_for(node, request, place)
+        of = (request.consumer, request.resource_group, units, taker, deadline, reason, request.id, host)
+        return Notice(*of, _taker_request(view, node.get("for"), (*place, "for")) if request.unit else "")
+    return _of_counts(view, node, place, Notice(-1, "", units, taker, deadline, reason))
+
+
+def _of_counts(view: StateView, node: dict[str, Value], place: Place, notice: Notice) -> Notice | None:
+    """A notice that names no request; None where its holder is not clear."""
+    report = view.report
+    if not view.shared:
+        report.missing(node, ("request",), place, "a notice")
+        return None
     if "consumer" not in node:
         report.fault("missing-key", "a notice needs `consumer` or `request`", "add the path of the holder", place)
         return None
@@ -87,7 +99,7 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
     if "host" in node:
         what = "a notice without request names a host, and counts have no hosts"
         report.fault("wrong-host", what, "leave `host` away", (*place, "host"))
-    return Notice(consumer, group, units, taker, deadline, reason)
+    return replace(notice, consumer=consumer, resource_group=group)
 
 
 def _check_holder(view: StateView, node: dict[str, Value], request: Request, place: Place) -> None:
@@ -97,7 +109,9 @@ def _check_holder(view: StateView, node: dict[str, Value], request: Request, pla
         if row not in {-1, request.consumer}:
             what = f"the request `{shown(request.id)}` belongs to `{shown(view.tree.paths[request.consumer])}`"
             view.report.fault("wrong-holder", what, "leave `consumer` away", (*place, "consumer"))
-    if "resource_group" in node:
+    if request.unit:
+        refuse_group(view, node, place)
+    elif "resource_group" in node:
         group = view.group_of(node, place)
         if group not in {"", request.resource_group}:
             what = f"the request `{shown(request.id)}` stands in `{shown(request.resource_group)}`"
@@ -129,6 +143,18 @@ def _read_taker(view: StateView, value: Value, place: Place) -> int:
     return request.consumer if request else -1
 
 
+def _taker_request(view: StateView, value: Value, place: Place) -> str:
+    """Return the id of the request that units of a vector are for; empty = nobody's, or with a fault."""
+    if not isinstance(value, str):
+        return ""
+    taker = view.requests.get(value)
+    if value.startswith("/") or (taker and not taker.unit):
+        what = f"`{shown(value)}` is no request for resources"
+        view.report.fault("unknown-request", what, "name the request that the units are for, or `null`", place)
+        return ""
+    return value
+
+
 def read_held(view: StateView, value: Value) -> tuple[HeldUnits, ...]:
     """Freed units that are kept for one request each."""
     report, held = view.report, []
@@ -140,5 +166,5 @@ def read_held(view: StateView, value: Value) -> tuple[HeldUnits, ...]:
         request = view.request(node["request"], (*place, "request")) if "request" in node else None
         units = report.whole(node.get("units", 1), (*place, "units"), least=1)
         if request:
-            held.append(HeldUnits(request.id, view.host_of(node, request.resource_group, place), units))
+            held.append(HeldUnits(request.id, view.host_for(node, request, place), units))
     return tuple(held)

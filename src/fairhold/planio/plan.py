@@ -13,8 +13,10 @@ from fairhold.planio.controls import zone_of_budgets
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.groups import read_groups
 from fairhold.planio.mixtures import check_mixtures
+from fairhold.planio.ownerships import check_graces, check_owning, check_pools
 from fairhold.planio.policies import read_policies
 from fairhold.planio.report import Report
+from fairhold.planio.resources import VECTORS, known, read_resources
 from fairhold.planio.sides import NOWHERE, check_sides
 from fairhold.planio.windows import read_special_days
 from fairhold.planio.zones import read_zone
@@ -26,19 +28,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Balance", "balances", "parse_plan", "read_plan"]
 
-KEYS = ("fairhold", "cluster", "time_zone", "default_rank", "resource_groups", "consumers", "policies", "special_days")
-NOT_HERE = {"resources": "`resources`: vector resources are"}
+KEYS = (
+    *("fairhold", "cluster", "time_zone", "default_rank", "resources", "resource_groups", "consumers", "policies"),
+    "special_days",
+)
 
 
-def read_plan(path: str | Path) -> tuple[Plan, tuple[Fault, ...]]:
-    """Read the plan of a file and the warnings about it; raises InputError with all its faults."""
-    return parse_plan(read_text(path), str(path))
+def read_plan(path: str | Path, *, runs: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
+    """Read the plan of a file and the warnings about it; raises InputError with all its faults. See `parse_plan`."""
+    return parse_plan(read_text(path), str(path), runs=runs)
 
 
-def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
+def parse_plan(text: str, name: str, *, runs: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a text and the warnings about it.
 
     name : name of the file, as faults show it
+    runs : whether work is to run under the plan, which those that share vectors are not ready for
 
     Raises InputError with all faults in the order of the file. Numbers are compared with each other (SPEC §3.6) only
     where each of them is right, so that one mistake is reported once.
@@ -49,17 +54,18 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     if not top:
         report.settle()
     report.version(top, "fairhold")
-    report.keys(top, KEYS, (), NOT_HERE)
+    report.keys(top, KEYS, (), {})
     cluster = report.text(top.get("cluster", ""), ("cluster",), what="the name of the cluster")
     zone = read_zone(report, top.get("time_zone", "UTC"))
     special = read_special_days(report, top.get("special_days"))
     default_rank = report.whole(top.get("default_rank", 0), ("default_rank",))
-    groups = read_groups(report, top.get("resource_groups"))
+    resources = known(read_resources(report, top.get("resources")))
+    groups = read_groups(report, top.get("resource_groups"), resources)
     tree = read_consumers(report, top.get("consumers"))
-    entries = read_policies(report, top.get("policies", []), groups, tree, special)
+    entries = read_policies(report, top.get("policies", []), groups, tree, special=special, resources=resources)
     calendar = None if report.faults else make_calendar(report, zone, special, entries, tree)
     numbers = None if report.faults else zone_of_budgets(report, zone, entries)
-    plan = Plan(cluster, zone, default_rank, tree, groups, entries, calendar, numbers)
+    plan = Plan(cluster, zone, default_rank, tree, groups, entries, calendar, numbers, resources.resources)
     if not report.faults:
         check_sides(report, entries, tree)
     if calendar is not None:
@@ -67,5 +73,18 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     if all(fault.code == NOWHERE for fault in report.faults):  # the others are under their entries all the same
         for at, entry in enumerate(entries):
             check_entry(report, ("policies", at, "consumers"), entry, tree)
+            if entry.policy == VECTORS:
+                check_owning(report, plan, at)
+                check_graces(report, plan, at)
+        check_pools(report, plan)
+        if runs:
+            _refuse_vectors(report, plan)
         check_mixtures(report, plan)
     return plan, report.settle()
+
+
+def _refuse_vectors(report: Report, plan: Plan) -> None:
+    for at, entry in enumerate(plan.policies):
+        if entry.policy == VECTORS:
+            mend = "use it with `quota`, `cycle`, `explain`, `verify` and `diff`"
+            report.unsupported(f"running work under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ENFORCED, ENTITLEMENTS, PACKINGS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
 from fairhold.planio.entries import read_settings, refuse_key
+from fairhold.planio.owning import read_bound
 from fairhold.planio.report import listed, shown
+from fairhold.planio.resources import VECTORS
 from fairhold.planio.restraint import RESTRAINTS, with_restraints
 from fairhold.planio.windows import read_lead, read_window
 
@@ -18,22 +20,21 @@ if TYPE_CHECKING:
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.window import SpecialDays
     from fairhold.planio.report import Report
+    from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
 ENTRY_KEYS = ("resource_groups", "policy", "window", "settings", "consumers")
-POLICIES = ("hybrid", "ownership", "share_ratio")
-OTHER_POLICIES = ("multidimensional", "fair_share")
+POLICIES = ("hybrid", "ownership", "share_ratio", VECTORS)
+OTHER_POLICIES = ("fair_share",)
 _COMMON = ("packing", "victims", "within", "lead", *RESTRAINTS)
 SETTINGS_OF = {
     "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
     "ownership": _COMMON,
     "share_ratio": ("enforce", "entitlement", *_COMMON),
+    "multidimensional": ("public_pool_grace", "rebalance_interval", *_COMMON),
 }
 """Policy → the settings that it reads."""
-_OTHER_SETTINGS = (
-    *("public_pool_grace", "rebalance_interval", "division", "k"),
-    *("reclaimer_utilization_multiplier", "overcommit"),
-)
+_OTHER_SETTINGS = ("division", "k", "reclaimer_utilization_multiplier")
 NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
 
 
@@ -42,7 +43,9 @@ def read_policies(
     value: Value,
     groups: Mapping[str, ResourceGroup],
     tree: ConsumerTree,
-    special: Sequence[SpecialDays] = (),
+    *,
+    special: Sequence[SpecialDays],
+    resources: Known,
 ) -> tuple[PolicyEntry, ...]:
     """Read the policy entries in plan order; those of policies that are not there yet are refused and left away."""
     entries: list[PolicyEntry] = []
@@ -62,8 +65,11 @@ def read_policies(
         policy = _read_policy(report, node.get("policy", "hybrid"), (*place, "policy"))
         if policy:
             settings = _read_switches(report, node.get("settings"), (*place, "settings"), policy)
+            _check_kind(report, policy, [groups[name] for name in names], (*place, "resource_groups"))
             _check_packing(report, settings.packing, [groups[name] for name in names], (*place, "settings", "packing"))
-            consumers = read_settings(report, node.get("consumers"), (*place, "consumers"), tree, policy)
+            consumers = read_settings(
+                report, node.get("consumers"), (*place, "consumers"), tree, policy=policy, resources=resources
+            )
             # A window that is at fault is a window all the same.
             window = str(node["window"]) if spans or has_window else ""
             entries.append(PolicyEntry(names, policy, settings, consumers, window, spans))
@@ -129,8 +135,25 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
     enforce = _read_choice(report, node, "enforce", ENFORCED, place)
     entitlement = _read_choice(report, node, "entitlement", ENTITLEMENTS, place)
     lead = read_lead(report, node.get("lead", 0), (*place, "lead"))
-    settings = PolicySettings(evenly, keep, packing, victims, within, enforce, entitlement, lead)
+    settings = PolicySettings(
+        *(evenly, keep, packing, victims, within, enforce, entitlement, lead),
+        public_pool_grace=read_bound(report, node.get("public_pool_grace"), (*place, "public_pool_grace")),
+        rebalance_interval=report.duration(node.get("rebalance_interval", 0), (*place, "rebalance_interval")),
+    )
     return with_restraints(report, node, place, settings)
+
+
+def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], place: Place) -> None:
+    """Refuse a policy of slots for a group of vectors, and the other way round."""
+    for group in groups:
+        has_vectors = any(host.amounts for host in group.hosts)
+        if policy == VECTORS and not has_vectors and (group.slots or not group.hosts):
+            what = f"`{VECTORS}` shares resources of hosts, and the resource group `{shown(group.name)}` has slots"
+            mend = "write its hosts with amounts, as `{name: g1, cpu: 8}`, or use another policy"
+            report.fault("slots-and-vectors", what, mend, place)
+        elif policy != VECTORS and has_vectors:
+            what = f"`{policy}` shares slots, and the hosts of `{shown(group.name)}` have amounts of resources"
+            report.fault("slots-and-vectors", what, f"use `{VECTORS}`, or write the hosts with `slots`", place)
 
 
 def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.state import Allocation, Request
 from fairhold.planio.report import shown
 from fairhold.planio.siting import SITING_KEYS, read_siting
+from fairhold.planio.vectors import asks_for_vector, count_use, read_lenders, read_pool, read_unit
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -17,8 +18,9 @@ REQUEST_KEYS = (
     *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible"),
     *("submitted", "user", "time_limit", "waiting_since", *SITING_KEYS),
 )
-ALLOCATION_KEYS = ("request", "host", "units", "started")
-NOT_IN_ALLOCATION = {"pool": "`pool`: vector resources are", "lenders": "`lenders`: vector resources are"}
+VECTOR_KEYS = ("pool", "lenders")
+"""Keys of an allocation of units of a vector."""
+ALLOCATION_KEYS = ("request", "host", "units", "started", *VECTOR_KEYS)
 LARGEST_PRIORITY = 10**9
 
 
@@ -36,7 +38,8 @@ def read_requests(view: StateView, value: Value) -> tuple[Request, ...]:
         is_right = request is not None and len(report.faults) == faults
         view.requests.setdefault(name, request if is_right else None)
         if request is not None:
-            view.asked.setdefault(request.resource_group, place)
+            if not request.unit:
+                view.asked.setdefault(request.resource_group, place)
             requests.append(request)
     return tuple(requests)
 
@@ -61,7 +64,9 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     """One request; None where nothing can be made of it."""
     report = view.report
     consumer = view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1
-    group = view.group_of(node, place)
+    is_vector = asks_for_vector(view, node)
+    unit = read_unit(view, node, consumer, place) if is_vector else ()
+    group = "" if is_vector else view.group_of(node, place)
     count = report.whole(node.get("count", 0), (*place, "count"))
     least = report.whole(node.get("min_count", 0), (*place, "min_count"))
     if least > count:
@@ -73,27 +78,24 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     submitted = (
         view.past(node["submitted"], (*place, "submitted"), "the request was submitted") if "submitted" in node else 0
     )
-    if "unit" in node:
+    if "unit" in node and not is_vector:
         _check_unit(view, node["unit"], (*place, "unit"))
     if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
         report.unsupported("requests with `preemptible: false` are", (*place, "preemptible"))
     siting = read_siting(report, node, place)
-    if consumer < 0 or not group:
+    if consumer < 0 or not (group or unit):
         return None
     user = report.text(node["user"], (*place, "user"), what="the name of a user") if "user" in node else ""
     limit = report.duration(node.get("time_limit", 0), (*place, "time_limit"))
     at = (*place, "waiting_since")
     since = view.past(node["waiting_since"], at, "the request waits since") if "waiting_since" in node else None
-    return Request(name, consumer, group, count, least, priority, submitted, user, limit, since, siting)
+    return Request(name, consumer, group, count, least, priority, submitted, user, limit, since, siting, unit)
 
 
 def _check_unit(view: StateView, value: Value, place: Place) -> None:
     """In slot policies a unit is one slot."""
     node = view.report.mapping(value, place, what="a unit such as `{slots: 1}`")
-    for key in node:
-        if key != "slots":
-            view.report.unsupported(f"`{shown(key)}` in a unit: vector resources are", (*place, key))
-    if node.get("slots") != 1 or type(node["slots"]) is not int:
+    if list(node) != ["slots"] or node["slots"] != 1 or type(node["slots"]) is not int:
         view.report.fault("wrong-unit", "a unit of a slot policy is one slot", "write `unit: {slots: 1}`", place)
 
 
@@ -103,12 +105,27 @@ def read_allocations(view: StateView, value: Value) -> tuple[Allocation, ...]:
     for at, item in enumerate(view.items(value, ("allocations",), "allocations")):
         place = ("allocations", at)
         node = report.mapping(item, place, what="an allocation")
-        report.keys(node, ALLOCATION_KEYS, place, NOT_IN_ALLOCATION)
+        report.keys(node, ALLOCATION_KEYS, place, {})
         report.missing(node, ("request", "units", "started"), place, "an allocation")
         request = view.request(node["request"], (*place, "request")) if "request" in node else None
-        host = view.host_of(node, request.resource_group, place) if request else ""
+        host = view.host_for(node, request, place) if request else ""
         units = report.whole(node.get("units", 1), (*place, "units"), least=1)
         started = view.past(node["started"], (*place, "started"), "the units started") if "started" in node else 0
-        if request:
+        if request and request.unit:
+            pool = read_pool(view, node, request, place)
+            lenders = read_lenders(view, node, units, pool, place)
+            if host:
+                count_use(view, host, units, request, (*place, "units"))
+            allocations.append(Allocation(request.id, host, units, started, pool, lenders))
+        elif request:
+            _refuse_pool(view, node, place)
             allocations.append(Allocation(request.id, host, units, started))
     return tuple(allocations)
+
+
+def _refuse_pool(view: StateView, node: dict[str, Value], place: Place) -> None:
+    """Refuse what only units of a vector have."""
+    for key in VECTOR_KEYS:
+        if key in node:
+            what = f"`{key}` is said of units of a vector, and these are slots"
+            view.report.fault("other-policy", what, "leave it out", (*place, key))

@@ -15,6 +15,7 @@ from fairhold.planio.shortages import read_shortages
 from fairhold.planio.spending import read_spent
 from fairhold.planio.stateview import StateView
 from fairhold.planio.statewrite import state_document
+from fairhold.planio.vectors import read_ownership
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,10 +27,9 @@ __all__ = ["parse_state", "read_state", "state_document"]
 
 KEYS = (
     *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
-    *("reclaims", "held", "borrowed", "shortages", "spent", "hosts_down", "previous_cycle"),
+    *("reclaims", "held", "ownership", "borrowed", "shortages", "spent", "hosts_down", "previous_cycle"),
 )
 NOT_HERE = {
-    "ownership": "`ownership` belongs to the policy `multidimensional`, which is",
     "usage": "`usage` belongs to the policy `fair_share`, which is",
 }
 
@@ -84,6 +84,7 @@ def _read(view: StateView, top: dict[str, Value]) -> State:
         borrowed=read_loans(view, top.get("borrowed")),
         shortages=read_shortages(view, top.get("shortages"), now),
         spent=read_spent(view, top.get("spent")),
+        ownership=read_ownership(view, top.get("ownership")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
     )
 

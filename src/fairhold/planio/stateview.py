@@ -6,19 +6,43 @@ from typing import TYPE_CHECKING
 
 from fairhold.planio.names import find_leaf
 from fairhold.planio.report import listed, shown
+from fairhold.planio.resources import VECTORS, known
+from fairhold.planio.sides import listed_by
+from fairhold.planio.vectors import host_of_vector
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
-    from fairhold.model.plan import Plan
+    from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Request
+    from fairhold.model.vector import Vector
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
+
+
+def slot_groups(plan: Plan) -> tuple[str, ...]:
+    """Resource groups whose slots a policy entry shares, in the entries' order."""
+    entries = (entry for entry in plan.policies if entry.policy != VECTORS)
+    return tuple(dict.fromkeys(name for entry in entries for name in entry.resource_groups))
+
+
+def vector_entries(plan: Plan) -> list[PolicyEntry]:
+    """Policy entries that share vectors."""
+    return [entry for entry in plan.policies if entry.policy == VECTORS]
+
+
+def _room(plan: Plan, amounts: Vector) -> Vector:
+    """What may be used of a host, `overcommit` times what it has, rounded down."""
+    return tuple(int(units * each.overcommit) for units, each in zip(amounts, plan.resources, strict=True))
 
 
 class StateView:
     """A state that is being read.
 
-    shared   : resource groups with a policy entry, in the entries' order
+    shared   : resource groups whose slots a policy entry shares, in the entries' order
+    vectors  : resource groups that are shared in vectors
+    room     : host of a vector group → base units of every resource that may be used
+    amounts  : host of a vector group → base units of every resource that it has
+    used     : host → base units that the allocations read so far use
     host     : name of a host → its resource group
     requests : id → request, None where the request itself is at fault
     counted  : resource group → first place that gives counts for it
@@ -30,7 +54,13 @@ class StateView:
         self.report = report
         self.plan = plan
         self.tree = plan.tree
-        self.shared = tuple(dict.fromkeys(name for entry in plan.policies for name in entry.resource_groups))
+        self.shared = slot_groups(plan)
+        self.vectors = frozenset(name for entry in vector_entries(plan) for name in entry.resource_groups)
+        self.resources = known(plan.resources)
+        self.amounts = {host.name: host.amounts for name in self.vectors for host in plan.resource_groups[name].hosts}
+        self.room = {host: _room(plan, amounts) for host, amounts in self.amounts.items()}
+        self.used: dict[str, list[int]] = {}
+        self._groups: dict[int, tuple[str, ...]] = {}
         self.host = {host.name: group.name for group in plan.resource_groups.values() for host in group.hosts}
         self.requests: dict[str, Request | None] = {}
         self.counted: dict[str, Place] = {}
@@ -57,7 +87,10 @@ class StateView:
         """Whether a resource group is there and shared by a policy entry; a fault where not."""
         if name in self.shared:
             return True
-        if name in self.plan.resource_groups:
+        if name in self.vectors:
+            what = f"`{shown(name)}` is shared in vectors, and this counts slots"
+            self.report.fault("vectors-need-requests", what, "write `requests:` with a `unit`", place)
+        elif name in self.plan.resource_groups:
             what = f"no policy entry of the plan shares the resource group `{shown(name)}`"
             self.report.fault("group-without-policy", what, "leave it out, or add it to a policy entry", place)
         else:
@@ -73,6 +106,10 @@ class StateView:
             return name if name and self.group(name, here) else ""
         if len(self.shared) == 1:
             return self.shared[0]
+        if not self.shared:
+            what = "the plan shares vectors, and this counts slots"
+            self.report.fault("vectors-need-requests", what, "write `requests:` with a `unit`", place)
+            return ""
         mend = f"add `resource_group:` with one of {listed(self.shared)}"
         self.report.fault("missing-key", "the plan shares several resource groups, and none is named", mend, place)
         return ""
@@ -105,6 +142,27 @@ class StateView:
             what = f"the host `{shown(name)}` stands in the resource group `{shown(self.host[name])}`"
             self.report.fault("wrong-host", what, f"name a host of `{shown(group)}`", here)
         return name
+
+    def host_for(self, node: dict[str, Value], request: Request, place: Place) -> str:
+        """Return the `host` of a row about units of a request; empty where it has none, or with a fault."""
+        if request.unit:
+            return host_of_vector(self, node, request, place)
+        return self.host_of(node, request.resource_group, place)
+
+    def groups_of(self, consumer: int) -> tuple[str, ...]:
+        """Resource groups on whose hosts a leaf's units of vectors may stand: those of its policy entries.
+
+        Those are the entries that list somebody of its first-level branch, at whatever times; else all, if all share
+        the same groups; else none.
+        """
+        top = self.tree.first_level[consumer]
+        if top not in self._groups:
+            entries = vector_entries(self.plan)
+            mine = [entry for entry in entries if top in listed_by(entry, self.tree)]
+            if not mine and len({frozenset(entry.resource_groups) for entry in entries}) == 1:
+                mine = entries
+            self._groups[top] = tuple(dict.fromkeys(name for entry in mine for name in entry.resource_groups))
+        return self._groups[top]
 
     def request(self, value: Value, place: Place) -> Request | None:
         """Return the request of an id; None with a fault where there is none."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.planio.resources import amounts_document
 from fairhold.planio.siting import SITING_KEYS
+from fairhold.planio.stateview import slot_groups
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
@@ -12,9 +14,10 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
+    from fairhold.model.vector import Parcel
 
 Row = dict[str, Any]
-"""One mapping of the document: strings, whole numbers and None."""
+"""One mapping of the document: strings, numbers and None."""
 
 
 def state_document(plan: Plan, state: State) -> Row:
@@ -23,22 +26,25 @@ def state_document(plan: Plan, state: State) -> Row:
     What is empty is left out, and so is every field that has its default. `json.dumps` of the document is a state file.
     """
     paths = plan.tree.paths
-    several = len({group for entry in plan.policies for group in entry.resource_groups}) > 1
+    several = len(slot_groups(plan)) > 1
     document: Row = {"fairhold_state": 1, "now": format_instant(state.now)}
     sections: Row = {
         "resource_groups": {name: {"slots": state.slots[name]} for name in plan.resource_groups if name in state.slots},
         "demand": _counts(plan, state.demand),
         "allocated": _counts(plan, state.allocated),
-        "requests": [_request(paths[request.consumer], request, several=several) for request in state.requests],
-        "allocations": [_allocation(held) for held in state.allocations],
+        "requests": [_request(plan, request, several=several) for request in state.requests],
+        "allocations": [_allocation(paths, held) for held in state.allocations],
         "reclaims": [_notice(paths, notice) for notice in state.notices],
         "held": [_held(held) for held in state.held],
+        "ownership": [_parcel(plan, parcel) for parcel in state.ownership or ()],
         "borrowed": [_loan(paths, loan) for loan in state.borrowed],
         "shortages": [_shortage(paths, short) for short in state.shortages],
         "spent": _counts(plan, state.spent),
         "hosts_down": sorted(state.hosts_down),
     }
-    document.update((key, section) for key, section in sections.items() if section)
+    # That nobody owns anything is not the same as not knowing it.
+    stated = {"ownership"} if state.ownership is not None else set()
+    document.update((key, section) for key, section in sections.items() if section or key in stated)
     if state.previous_cycle is not None:
         document["previous_cycle"] = format_instant(state.previous_cycle)
     return document
@@ -53,9 +59,11 @@ def _counts(plan: Plan, counts: Mapping[tuple[int, str], int]) -> Row:
     return section
 
 
-def _request(path: str, request: Request, *, several: bool) -> Row:
-    row: Row = {"id": request.id, "consumer": path}
-    if several:
+def _request(plan: Plan, request: Request, *, several: bool) -> Row:
+    row: Row = {"id": request.id, "consumer": plan.tree.paths[request.consumer]}
+    if request.unit:
+        row["unit"] = amounts_document(plan.resources, request.unit)
+    elif several:
         row["resource_group"] = request.resource_group
     row["count"] = request.count
     optional = {"min_count": request.min_count, "priority": request.priority}
@@ -79,20 +87,29 @@ def _duration(span: int) -> str:
     return f"{span // SECOND}.{span % SECOND:06d}".rstrip("0").rstrip(".") + "s"
 
 
-def _allocation(held: Allocation) -> Row:
+def _allocation(paths: tuple[str, ...], held: Allocation) -> Row:
     row: Row = {"request": held.request}
     if held.host:
         row["host"] = held.host
-    return row | {"units": held.units, "started": format_instant(held.started)}
+    row |= {"units": held.units, "started": format_instant(held.started)}
+    if held.pool:
+        row["pool"] = held.pool
+    if held.lenders:
+        row["lenders"] = {paths[consumer]: units for consumer, units in held.lenders}
+    return row
 
 
 def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
     row: Row = {"request": notice.request} if notice.request else {}
-    row |= {"consumer": paths[notice.consumer], "resource_group": notice.resource_group}
+    row["consumer"] = paths[notice.consumer]
+    if notice.resource_group:
+        row["resource_group"] = notice.resource_group
     if notice.host:
         row["host"] = notice.host
     row["units"] = notice.units
-    if notice.taker >= 0:
+    if notice.taker_request:
+        row["for"] = notice.taker_request
+    elif notice.taker >= 0:
         row["for"] = paths[notice.taker]
     row["deadline"] = format_instant(notice.deadline)
     if notice.reason != "quota":
@@ -116,3 +133,8 @@ def _held(held: HeldUnits) -> Row:
     if held.host:
         row["host"] = held.host
     return row | {"units": held.units}
+
+
+def _parcel(plan: Plan, parcel: Parcel) -> Row:
+    amounts = amounts_document(plan.resources, parcel.amounts)
+    return {"host": parcel.host, "consumer": plan.tree.paths[parcel.consumer], "amounts": amounts}

@@ -1,0 +1,71 @@
+"""What a policy entry says of every consumer of a plan, inheritance resolved (SPEC §2, §6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.pools import Terms
+from fairhold.model.plan import ConsumerSettings
+from fairhold.model.vector import DEFAULT_PREFERENCE
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.vector import Owning
+
+
+def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
+    """The terms of one entry."""
+    tree, nothing = plan.tree, ConsumerSettings()
+    settings = [entry.consumers.get(row, nothing) for row in range(len(tree))]
+    grace, rank = [0] * len(tree), [0] * len(tree)
+    own: dict[int, tuple[Owning, ...]] = {}
+    above: list[tuple[int, ...]] = [(0,)]
+    for row in range(1, len(tree)):
+        parent, stated = tree.parent[row], settings[row]
+        mine = stated.grace if stated.grace is not None else tree.grace[row]
+        grace[row] = grace[parent] if mine is None else mine
+        ranked = stated.rank if stated.rank is not None else tree.rank[row]
+        rank[row] = plan.default_rank if ranked is None else ranked
+        if stated.own:
+            own[row] = tuple(_with_preference(each, own.get(parent, ())) for each in stated.own)
+        above.append((row, *above[parent]))
+    position = [0] * len(tree)
+    for place, row in enumerate(_in_order(plan, rank)):
+        position[row] = place
+    leaves = sorted((row for row in range(len(tree)) if tree.is_leaf(row)), key=position.__getitem__)
+    return Terms(
+        tree=tree,
+        dimensions=len(plan.resources),
+        settings=entry.settings,
+        rank=tuple(rank),
+        position=tuple(position),
+        priority=tuple(each.share_priority for each in settings),
+        ratio=tuple(1 if each.share_ratio is None else each.share_ratio for each in settings),
+        grace=tuple(grace),
+        limit={row: each.share_limit for row, each in enumerate(settings) if each.share_limit},
+        pool_grace={
+            row: each.private_pool_grace for row, each in enumerate(settings) if each.private_pool_grace is not None
+        },
+        own=own,
+        leaves=tuple(leaves),
+        above=tuple(above),
+    )
+
+
+def _with_preference(entry: Owning, parents: tuple[Owning, ...]) -> Owning:
+    """An entry with the preference that it states, else its parent's for the group, else the default."""
+    if entry.preference is not None:
+        return entry
+    inherited = [each.preference for each in parents if each.resource_group == entry.resource_group]
+    return replace(entry, preference=inherited[0] if inherited else DEFAULT_PREFERENCE)
+
+
+def _in_order(plan: Plan, rank: list[int]) -> list[int]:
+    """Rows in path order: (rank, plan order), level by level."""
+    found, open_ = [], [0]
+    while open_:
+        row = open_.pop()
+        found.append(row)
+        open_.extend(sorted(plan.tree.children[row], key=lambda child: (rank[child], child), reverse=True))
+    return found

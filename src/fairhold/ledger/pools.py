@@ -1,0 +1,244 @@
+"""Books of vectors: hosts with their parcels, requests with their units, and what is kept for whom (SPEC §6.1).
+
+A unit stands on one host and is booked on one or several parcels of it. What is idle of a parcel is at one level at a
+time: with its owner, or lent up to a pool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, common, less
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.model.plan import PolicySettings
+    from fairhold.model.state import Request
+    from fairhold.model.tree import ConsumerTree
+    from fairhold.model.vector import Owning
+
+PUBLIC = 0
+"""The public pool, and the owner of what nobody owns: the root's row. A private pool is its owner's row."""
+OWN = -1
+"""In place of a pool: a unit stands on what its own leaf owns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the policy entry in force says of every consumer, by row; inheritance resolved.
+
+    position : place in the order of (rank, plan order), level by level
+    grace    : microseconds in which a leaf lets go
+    limit    : row → (place of the resource, base units) at most in all share pools
+    pool_grace : row → bound on what it owns and its children do not; None = none
+    own      : row → what it owns, in the order of the file, preferences resolved
+    """
+
+    tree: ConsumerTree
+    dimensions: int
+    settings: PolicySettings
+    rank: tuple[int, ...]
+    position: tuple[int, ...]
+    priority: tuple[int, ...]
+    ratio: tuple[int, ...]
+    grace: tuple[int, ...]
+    limit: dict[int, tuple[tuple[int, int], ...]]
+    pool_grace: dict[int, int]
+    own: dict[int, tuple[Owning, ...]]
+    leaves: tuple[int, ...]
+    above: tuple[tuple[int, ...], ...]
+    """(rows,) the rows on the way up, itself first, the root last"""
+
+
+class Parcel:
+    """A piece of a host that one consumer owns and its children do not, or nobody.
+
+    owner  : row, PUBLIC = nobody
+    chain  : (row, entry) of the owner and those above it that it is carved out of, the owner first
+    amounts, idle : with overcommitment; what is kept for requests is not idle
+    kept   : request → of the rest, what is set aside for it
+    level  : the pool whose idle content this is, or OWN for a leaf's own
+    """
+
+    __slots__ = ("amounts", "chain", "host", "idle", "kept", "level", "owner")
+
+    def __init__(self, host: Machine, owner: int, chain: tuple[tuple[int, Owning], ...], amounts: Vector) -> None:
+        self.host = host
+        self.owner = owner
+        self.chain = chain
+        self.amounts = self.idle = amounts
+        self.kept: dict[Asked, Vector] = {}
+        self.level = PUBLIC
+
+    @property
+    def preference(self) -> int:
+        """That of its owner, 1 is best."""
+        return self.chain[0][1].preference or 5 if self.chain else 5
+
+    def room(self, asked: Asked) -> Vector:
+        """What a request can use of it."""
+        kept = self.kept.get(asked)
+        return add(self.idle, kept) if kept else self.idle
+
+    def take(self, asked: Asked, amount: Vector) -> None:
+        """Use some: first of what is kept for the request."""
+        kept = self.kept.get(asked)
+        if kept:
+            from_kept = common(kept, amount)
+            left = less(kept, from_kept)
+            if any(left):
+                self.kept[asked] = left
+            else:
+                del self.kept[asked]
+            amount = less(amount, from_kept)
+        self.idle = less(self.idle, amount)
+
+    def keep(self, asked: Asked, amount: Vector) -> None:
+        """Set some of what is idle aside for a request."""
+        self.idle = less(self.idle, amount)
+        self.kept[asked] = add(self.kept[asked], amount) if asked in self.kept else amount
+
+    def unkeep(self, asked: Asked) -> None:
+        """What was set aside for a request is idle again."""
+        if asked in self.kept:
+            self.idle = add(self.idle, self.kept.pop(asked))
+
+
+class Machine:
+    """A host that is up.
+
+    total : with overcommitment
+    place : in inventory order
+    units : that stand on it, in the order in which they came
+    """
+
+    __slots__ = ("group", "name", "parcels", "place", "plain", "total", "units")
+
+    def __init__(self, name: str, group: str, place: int, plain: Vector, total: Vector) -> None:
+        self.name, self.group, self.place, self.plain, self.total = name, group, place, plain, total
+        self.parcels: list[Parcel] = []
+        self.units: dict[Unit, None] = {}
+
+
+class Asked:
+    """A request with what it holds.
+
+    units : that it holds, those under notice too
+    """
+
+    __slots__ = ("leaf", "model", "place", "unit", "units")
+
+    def __init__(self, model: Request, place: int) -> None:
+        self.model = model
+        self.leaf = model.consumer
+        self.unit = model.unit
+        self.place = place
+        self.units: dict[Unit, None] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Units that it wants and does not hold."""
+        return max(0, self.model.count - len(self.units))
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Place in its leaf: priority, submitted, id."""
+        return -self.model.priority, self.model.submitted, self.model.id
+
+
+class Notice:
+    """A unit is to be given back; taker: for which request, None = nobody's."""
+
+    __slots__ = ("deadline", "is_new", "reason", "serial", "taker")
+
+    def __init__(self, taker: Asked | None, deadline: int, reason: str, serial: int, *, is_new: bool) -> None:
+        self.taker, self.deadline, self.reason, self.serial, self.is_new = taker, deadline, reason, serial, is_new
+
+
+class Unit:
+    """One unit of a request on a host.
+
+    pool  : where it was placed, or OWN
+    books : parcel → what it takes of it
+    """
+
+    __slots__ = ("asked", "books", "host", "notice", "pool", "serial", "started")
+
+    def __init__(self, asked: Asked, host: Machine, started: int, serial: int, pool: int) -> None:
+        self.asked, self.host, self.started, self.serial, self.pool = asked, host, started, serial, pool
+        self.books: dict[Parcel, Vector] = {}
+        self.notice: Notice | None = None
+
+    def lenders(self, terms: Terms) -> tuple[int, ...]:
+        """Rows that own what it stands on; not the owner of the pool, nor its own leaf."""
+        found = {parcel.owner for parcel in self.books} - {PUBLIC, self.pool, self.asked.leaf}
+        return tuple(sorted(found, key=lambda row: terms.position[row]))
+
+
+@dataclass(slots=True)
+class PoolBooks:
+    """All that one policy entry shares: its hosts that are up, requests, and what was decided so far."""
+
+    terms: Terms
+    hosts: list[Machine]
+    asked: dict[str, Asked]
+    by_leaf: dict[int, list[Asked]]
+    host_of: dict[str, Machine]
+    now: int
+    keeps: dict[tuple[Asked, Machine], int] = field(default_factory=dict)
+    """(request, host) → freed units that are kept for it"""
+    serial: int = 0
+
+    def next_serial(self) -> int:
+        """A number that is larger than all before."""
+        self.serial += 1
+        return self.serial
+
+    def units(self) -> Iterator[Unit]:
+        """All units, host by host."""
+        for host in self.hosts:
+            yield from host.units
+
+
+def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel], started: int) -> Unit:
+    """Put a unit on a host, booked on the parcels in their order."""
+    unit = Unit(asked, host, started, books.next_serial(), pool)
+    rest = asked.unit
+    for parcel in parcels:
+        part = common(rest, parcel.room(asked))
+        if any(part):
+            parcel.take(asked, part)
+            unit.books[parcel] = part
+            rest = less(rest, part)
+    assert not any(rest), "whoever places a unit has seen that it fits"
+    asked.units[unit] = None
+    host.units[unit] = None
+    return unit
+
+
+def remove(unit: Unit) -> None:
+    """A unit is gone; what it had is idle where its parcels are."""
+    for parcel, part in unit.books.items():
+        parcel.idle = add(parcel.idle, part)
+    del unit.asked.units[unit]
+    del unit.host.units[unit]
+
+
+def free_of(unit: Unit, parcels: set[Parcel], dimensions: int) -> Vector:
+    """What a unit has on some parcels."""
+    found = (0,) * dimensions
+    for parcel, part in unit.books.items():
+        if parcel in parcels:
+            found = add(found, part)
+    return found
+
+
+def within(limit: int | None) -> int:
+    """A bound in microseconds; None = any."""
+    return UNLIMITED if limit is None else limit
+
+

@@ -1,0 +1,270 @@
+"""What has to be right between the entries of `own:` and the graces of a policy entry of vectors (SPEC §6.1, §6.3)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import floor
+from typing import TYPE_CHECKING
+
+from fairhold.model.plan import ConsumerSettings
+from fairhold.model.tree import ROOT
+from fairhold.planio.reach import Reach, least_of, most_of, per_host_of
+from fairhold.planio.report import listed, shown
+from fairhold.planio.resources import VECTORS, amount_text
+from fairhold.planio.sides import listed_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairhold.errors import Place
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.vector import Owning
+    from fairhold.planio.report import Report
+
+_DEFAULT = ConsumerSettings()
+_Stated = list[tuple[int, int, "Owning"]]
+"""Row of the owner, position under its `own:`, entry."""
+
+
+def check_owning(report: Report, plan: Plan, at: int) -> None:
+    """Report what does not go together in one policy entry; `at` is its position under `policies:`."""
+    check = _OwnCheck(report, plan, at)
+    if check.names_are_right():
+        for group in plan.policies[at].resource_groups:
+            check.group(group)
+
+
+class _OwnCheck:
+    """One entry: only consumers that own something are looked at."""
+
+    def __init__(self, report: Report, plan: Plan, at: int) -> None:
+        self.report = report
+        self.plan = plan
+        self.tree = plan.tree
+        self.entry: PolicyEntry = plan.policies[at]
+        self.at = at
+
+    def names_are_right(self) -> bool:
+        """Whether all groups and hosts that `own` names are there; a fault for each that is not."""
+        faults = len(self.report.faults)
+        of_host = {host.name: group.name for group in self.plan.resource_groups.values() for host in group.hosts}
+        for row, position, own in self.owned():
+            place = self.place(row, position)
+            if own.resource_group not in self.entry.resource_groups:
+                self._wrong_group(own.resource_group, (*place, "resource_group"))
+                continue
+            for name in own.names:
+                if name not in of_host:
+                    mend = self.report.suggest(name, list(of_host)[:5000], "name a host of the plan")
+                    self.report.fault("unknown-host", f"there is no host `{shown(name)}`", mend, (*place, "hosts"))
+                elif of_host[name] != own.resource_group:
+                    what = f"the host `{shown(name)}` stands in the resource group `{shown(of_host[name])}`"
+                    mend = f"name a host of `{shown(own.resource_group)}`"
+                    self.report.fault("wrong-host", what, mend, (*place, "hosts"))
+        return len(self.report.faults) == faults
+
+    def _wrong_group(self, group: str, place: Place) -> None:
+        if group in self.plan.resource_groups:
+            what = f"this policy entry does not share `{shown(group)}`"
+            mend = f"name one of {listed(self.entry.resource_groups)}"
+            self.report.fault("group-of-another-entry", what, mend, place)
+        else:
+            mend = self.report.suggest(group, self.entry.resource_groups, "name a group of this policy entry")
+            what = f"there is no resource group `{shown(group)}`"
+            self.report.fault("unknown-resource-group", what, mend, place)
+
+    def group(self, name: str) -> None:
+        """Check every family that owns of one group, from the top."""
+        families: dict[int, _Stated] = {}
+        for row, position, own in self.owned():
+            if own.resource_group == name:
+                families.setdefault(self.tree.parent[row], []).append((row, position, own))
+        hosts = self.plan.resource_groups[name].hosts
+        reach: dict[int, Reach] = {ROOT: Reach.of_hosts(hosts)}
+        # Parents stand before their children, so that what one has is known when its family's turn comes.
+        for parent in sorted(families):
+            if parent not in reach:
+                self._owns_nothing(parent, name, families[parent])
+                continue
+            self._check_family(parent, name, families[parent], reach[parent])
+            mine: dict[int, list[Owning]] = {}
+            for row, _, own in families[parent]:
+                mine.setdefault(row, []).append(own)
+            reach |= {row: most_of(entries, reach[parent], hosts) for row, entries in mine.items()}
+
+    def _owns_nothing(self, parent: int, group: str, family: _Stated) -> None:
+        path = shown(self.tree.paths[parent])
+        for row, position, _ in family:
+            what = f"`{shown(self.tree.paths[row])}` owns of `{shown(group)}`, and `{path}` above it owns nothing there"
+            mend = f"let `{path}` own at least as much"
+            self.report.fault("children-own-more", what, mend, self.place(row, position))
+
+    def _check_family(self, parent: int, group: str, family: _Stated, reach: Reach) -> None:
+        """Children of one parent: no host twice, `remaining` once, together no more than the parent has."""
+        self._check_names(parent, family, reach)
+        rest = [(row, position) for row, position, own in family if own.remaining]
+        for row, position in rest[1:]:
+            what = f"`remaining` is written at `{shown(self.tree.paths[rest[0][0]])}` already, and nothing is left then"
+            self.report.fault(
+                "remaining-twice", what, "write a number or a part", (*self.place(row, position), "hosts")
+            )
+        entries = [own for _, _, own in family]
+        part = sum((own.percent or 0) for own in entries)
+        if part > 1:
+            self._more(parent, group, f"{float(part * 100):g}% of the hosts", "100%", family)
+            return
+        if reach.whole is not None:
+            hosts = sum((own.hosts or 0) + len(own.names) + floor((own.percent or 0) * reach.whole) for own in entries)
+            if hosts > reach.whole:
+                self._more(parent, group, f"{hosts} hosts", str(reach.whole), family)
+                return
+        self._check_amounts(parent, group, family, reach)
+
+    def _check_amounts(self, parent: int, group: str, family: _Stated, reach: Reach) -> None:
+        """Compare what is owned of single resources, in all and of every host; the first one beyond is told."""
+        entries, hosts = [own for _, _, own in family], self.plan.resource_groups[group].hosts
+        resources = self.plan.resources
+        in_all = least_of(entries, hosts, len(resources))
+        per_host, parts = per_host_of(entries, len(resources))
+        for at, resource in enumerate(resources):
+            name = f"of `{shown(resource.name)}`"
+            if in_all[at] > reach.amounts[at]:
+                mine, its = (amount_text(resource, units) for units in (in_all[at], reach.amounts[at]))
+            elif per_host[at] > reach.per_host[at]:
+                mine, its = (amount_text(resource, units) for units in (per_host[at], reach.per_host[at]))
+                name += " on a host"
+            elif parts[at] > 1:
+                mine, its = f"{float(parts[at] * 100):g}%", "100%"
+            else:
+                continue
+            self._more(parent, group, f"{mine} {name}", its, family)
+            return
+
+    def _check_names(self, parent: int, family: _Stated, reach: Reach) -> None:
+        owner: dict[str, int] = {}
+        for row, position, own in family:
+            for name in own.names:
+                place = (*self.place(row, position), "hosts")
+                if name in owner:
+                    what = f"the host `{shown(name)}` is owned by `{shown(self.tree.paths[owner[name]])}` already"
+                    self.report.fault("duplicate-host", what, "name it once", place)
+                elif reach.names is not None and name not in reach.names:
+                    path = shown(self.tree.paths[parent])
+                    what = f"`{path}` does not own the host `{shown(name)}`"
+                    mend = f"name one that `{path}` owns, or let it own this one"
+                    self.report.fault("children-own-more", what, mend, place)
+                owner.setdefault(name, row)
+
+    def _more(self, parent: int, group: str, theirs: str, its: str, family: _Stated) -> None:
+        """Tell that children own more than their parent; of the group itself, as a warning: then ranks decide."""
+        if parent == ROOT:
+            what = (
+                f"{theirs} of `{shown(group)}` are owned on the first level, and it has {its}: the best ranks get all"
+            )
+            self.report.warn("overcommitted", what, "lower what is owned, or add hosts", self.place(*family[-1][:2]))
+            return
+        path = shown(self.tree.paths[parent])
+        what = f"the children of `{path}` own {theirs} of `{shown(group)}` together, more than its {its}"
+        mend = f"lower what they own, or let `{path}` own more"
+        self.report.fault("children-own-more", what, mend, self.place(*family[-1][:2]))
+
+    def owned(self) -> Iterator[tuple[int, int, Owning]]:
+        """All entries of `own:`, by row."""
+        for row in sorted(self.entry.consumers):
+            for position, own in enumerate(self.entry.consumers[row].own):
+                yield row, position, own
+
+    def place(self, row: int, position: int) -> Place:
+        return ("policies", self.at, "consumers", self.tree.paths[row], "own", position)
+
+
+def check_pools(report: Report, plan: Plan) -> None:
+    """Report first-level consumers that two policy entries of vectors list for different groups.
+
+    A request of theirs names no group, and would have pools of both.
+    """
+    tree = plan.tree
+    entries = [(at, entry) for at, entry in enumerate(plan.policies) if entry.policy == VECTORS]
+    for (first, one), (second, other) in combinations(entries, 2):
+        if set(one.resource_groups) & set(other.resource_groups):
+            continue
+        listed_in_one = listed_by(one, tree)
+        for row in sorted(other.consumers):
+            if tree.first_level[row] in listed_in_one:
+                path = shown(tree.paths[row])
+                what = (
+                    f"`{path}` stands under `policies[{first}]` and `policies[{second}]`, which share different groups"
+                )
+                mend = "list all of its branch in one of them, or write one entry for all groups"
+                report.fault("consumer-under-two", what, mend, ("policies", second, "consumers", tree.paths[row]))
+                break
+
+
+def check_graces(report: Report, plan: Plan, at: int) -> None:
+    """Warn of graces that keep resources idle (SPEC §6.3)."""
+    entry, tree = plan.policies[at], plan.tree
+    for row, stated in sorted(entry.consumers.items()):
+        bound = stated.private_pool_grace
+        lent = [own for own in stated.own if not own.reserved]
+        if bound is None or not tree.children[row] or not lent:
+            continue
+        longer = [own.lend_grace for own in lent if own.lend_grace is None or own.lend_grace > bound]
+        if longer:
+            path = shown(tree.paths[row])
+            why = "it lends without a `lend_grace`" if None in longer else "this is below its `lend_grace`"
+            what = f"strangers may borrow what children of `{path}` may not: {why}"
+            mend = "write a `lend_grace` that is no longer, or leave this out"
+            report.warn(
+                "private-grace-short", what, mend, ("policies", at, "consumers", tree.paths[row], "private_pool_grace")
+            )
+    _warn_of_long_graces(report, plan, at)
+
+
+def _warn_of_long_graces(report: Report, plan: Plan, at: int) -> None:
+    """Warn of leaves whose grace is above every bound, once for each consumer that states it."""
+    entry, tree = plan.policies[at], plan.tree
+    if entry.settings.public_pool_grace is None:
+        return
+    longest = _longest_two(entry)
+    told: set[int] = set()
+    for leaf in range(1, len(tree)):
+        if not tree.is_leaf(leaf):
+            continue
+        by, grace = _grace(entry, plan, leaf)
+        bounds = [entry.settings.public_pool_grace, *(bound for owner, bound in longest if owner != leaf)]
+        row = tree.parent[leaf]
+        while row != ROOT:
+            stated = entry.consumers.get(row, _DEFAULT)
+            bounds += [stated.private_pool_grace] if stated.own else []
+            row = tree.parent[row]
+        most = [bound for bound in bounds if bound is not None]
+        if by in told or len(most) < len(bounds) or grace <= max(most):
+            continue
+        told.add(by)
+        path = shown(tree.paths[leaf])
+        what = f"the `reclaim_grace` of `{path}` is longer than any lender or pool allows: it can never borrow"
+        stated_here = entry.consumers.get(by, _DEFAULT).grace is not None
+        place: Place = ("policies", at, "consumers", tree.paths[by], "reclaim_grace")
+        report.warn("never-borrows", what, "shorten it, or lengthen a bound", place if stated_here else place[:3])
+
+
+def _longest_two(entry: PolicyEntry) -> Sequence[tuple[int, int | None]]:
+    """Owners with the longest time that they lend for, None = no bound; two, so that one is another's."""
+    of_owner = [
+        (row, None if any(own.lend_grace is None for own in lent) else max(own.lend_grace or 0 for own in lent))
+        for row, stated in sorted(entry.consumers.items())
+        if (lent := [own for own in stated.own if not own.reserved])
+    ]
+    return sorted(of_owner, key=lambda pair: (pair[1] is not None, -(pair[1] or 0)))[:2]
+
+
+def _grace(entry: PolicyEntry, plan: Plan, leaf: int) -> tuple[int, int]:
+    """The consumer that states the grace of a leaf, and the grace; the leaf and 0 where none does."""
+    row = leaf
+    while row != ROOT:
+        stated = entry.consumers.get(row, _DEFAULT).grace
+        grace = plan.tree.grace[row] if stated is None else stated
+        if grace is not None:
+            return row, grace
+        row = plan.tree.parent[row]
+    return leaf, 0

@@ -1,0 +1,288 @@
+"""Who owns which hosts, adjusted step by step with the least movement (SPEC §6.7, S2.16-30, R-ADJUST-0 to R-ADJUST-3).
+
+Top level first, then inside what each parent owns. A holding is what a consumer and all below it own of a host.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, common, less
+from fairhold.ledger.pools import Machine, PoolBooks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.model.vector import Owning
+
+Holding = dict[Machine, "Vector"]
+Target = tuple[int, "Owning"]
+"""A consumer and one of its entries."""
+
+
+class Level:
+    """The children of one consumer, and what they divide.
+
+    space  : host → what there is to own: the whole host, or what the parent owns of it
+    busy   : whether anybody's units stand on what a row owns of a host now
+    load   : host → its workload
+    holds  : (row, entry) → what it owns
+    former : row → host → what it owned of it before, and nobody used
+    """
+
+    def __init__(
+        self,
+        books: PoolBooks,
+        parent: int,
+        space: dict[Machine, Vector],
+        load: Callable[[Machine], Fraction],
+        steps: Vector,
+    ) -> None:
+        self.books, self.parent, self.space, self.load, self.steps = books, parent, space, load, steps
+        terms = books.terms
+        self.rows = sorted(
+            (row for row in terms.tree.children[parent] if terms.own.get(row)), key=lambda row: terms.position[row]
+        )
+        self.holds: dict[Target, Holding] = {(row, entry): {} for row in self.rows for entry in terms.own[row]}
+        self.former: dict[int, Holding] = {row: {} for row in self.rows}
+        self.ever: set[Machine] = set()
+        self.hosts: dict[str, list[Machine]] = {}
+        for host in space:
+            self.hosts.setdefault(host.group, []).append(host)
+        self.named = {
+            host.name
+            for row in self.rows
+            for entry in terms.own[row]
+            for host in space
+            if host.name in entry.names
+        }
+        self.target: dict[Target, int] = {}
+
+    def public(self, host: Machine) -> Vector:
+        """What none of the children owns of a host."""
+        left = self.space[host]
+        for holding in self.holds.values():
+            if host in holding:
+                left = less(left, holding[host])
+        return left
+
+    def is_whole(self, host: Machine) -> bool:
+        """Whether none of the children owns any of a host."""
+        return all(host not in holding for holding in self.holds.values())
+
+    def set_targets(self) -> None:
+        """How many whole hosts each entry is to have (R-ADJUST-0)."""
+        left = {group: len(hosts) for group, hosts in self.hosts.items()}
+        stated: list[Target] = [key for key in self.holds if key[1].percent is not None or key[1].hosts is not None]
+        for key in self.holds:
+            entry = key[1]
+            if entry.names:
+                there = sum(host.name in entry.names for host in self.hosts.get(entry.resource_group, []))
+                self.target[key] = min(there, left.get(entry.resource_group, 0))
+                left[entry.resource_group] = left.get(entry.resource_group, 0) - self.target[key]
+        for key in stated:
+            entry = key[1]
+            there = len(self.hosts.get(entry.resource_group, []))
+            want = entry.hosts if entry.hosts is not None else int((entry.percent or Fraction(0)) * there)
+            self.target[key] = max(0, min(want, left.get(entry.resource_group, 0)))
+            left[entry.resource_group] = left.get(entry.resource_group, 0) - self.target[key]
+        for key in self.holds:
+            if key[1].remaining:
+                self.target[key] = max(0, left.get(key[1].resource_group, 0))
+
+    def assign(self, row: int, host: Machine, amounts: Vector) -> None:
+        """Take in what a row owned of a host before; it goes to the entry that asks for it."""
+        amounts = common(amounts, self.space[host])
+        if not any(amounts):
+            return
+        mine = [key for key in self.holds if key[0] == row and key[1].resource_group == host.group]
+        named = [key for key in mine if host.name in key[1].names]
+        fitting = named or [key for key in mine if not key[1].names]
+        open_ = [key for key in fitting if self._lacks(key, host)] or fitting
+        if open_:
+            holding = self.holds[open_[0]]
+            holding[host] = add(holding[host], amounts) if host in holding else amounts
+
+    def _lacks(self, key: Target, host: Machine) -> bool:
+        if key in self.target:
+            return len(self.holds[key]) < self.target[key]
+        return host not in self.holds[key] if key[1].per_host else bool(self.missing(key))
+
+    def missing(self, key: Target) -> dict[int, int]:
+        """Of a total, what an entry does not have yet, by place of the resource."""
+        have = (0,) * self.books.terms.dimensions
+        for amounts in self.holds[key].values():
+            have = add(have, amounts)
+        return {at: most - have[at] for at, most in key[1].total if have[at] < most}
+
+    def release_unused(self, is_busy: Callable[[int, Machine], bool]) -> None:
+        """What nobody's units stand on goes to the public pool, and is remembered (R-ADJUST-1)."""
+        for (row, _entry), holding in self.holds.items():
+            for host in list(holding):
+                self.ever.add(host)
+                if not is_busy(row, host):
+                    self.former[row][host] = holding.pop(host)
+
+    def trim(self) -> None:
+        """Who has more than its target gives up the least workload first, last in inventory (R-ADJUST-2)."""
+        for key in self.holds:
+            holding, entry = self.holds[key], key[1]
+            order = sorted(holding, key=lambda host: (self.load(host), -host.place))
+            if key in self.target:
+                for host in order[: max(0, len(holding) - self.target[key])]:
+                    del holding[host]
+            elif entry.per_host:
+                for host in order:
+                    holding[host] = common(holding[host], self.part_of(entry, host))
+            else:
+                self._trim_total(key, order)
+
+    def _trim_total(self, key: Target, order: list[Machine]) -> None:
+        holding = self.holds[key]
+        for host in order:
+            others = (0,) * self.books.terms.dimensions
+            for other, amounts in holding.items():
+                if other is not host:
+                    others = add(others, amounts)
+            needed = {at: max(0, most - others[at]) for at, most in key[1].total}
+            if all(holding[host][at] <= need for at, need in needed.items()):
+                return
+            keep = self.following(holding[host], needed)
+            if any(keep):
+                holding[host] = keep
+            else:
+                del holding[host]
+
+    def part_of(self, entry: Owning, host: Machine) -> Vector:
+        """What an entry by host asks of one: those left out follow the largest part named, rounded down to the step."""
+        whole = self.space[host]
+        wanted = {at: int(stated * whole[at]) if isinstance(stated, Fraction) else stated for at, stated in entry.per_host}
+        largest = max(
+            (
+                stated if isinstance(stated, Fraction) else Fraction(stated, whole[at])
+                for at, stated in entry.per_host
+                if whole[at]
+            ),
+            default=Fraction(0),
+        )
+        return self._rounded(whole, wanted, min(Fraction(1), largest))
+
+    def following(self, there: Vector, needed: dict[int, int]) -> Vector:
+        """Of what there is as much as is needed; dimensions left out follow the largest part."""
+        largest = max((Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at]), default=Fraction(0))
+        return self._rounded(there, needed, largest)
+
+    def _rounded(self, there: Vector, wanted: dict[int, int], rest: Fraction) -> Vector:
+        found = []
+        for at, have in enumerate(there):
+            part = min(have, wanted[at]) if at in wanted else int(have * rest)
+            found.append(part if part == have else part - part % self.steps[at])
+        return tuple(found)
+
+    def give_short(self) -> None:
+        """Whoever is short takes: formerly its own, public hosts, hosts of worse ranks, parts (R-ADJUST-3)."""
+        for key in self.holds:
+            entry = key[1]
+            if entry.per_host:
+                self._take_parts_of_all(key)
+            elif entry.total:
+                self._take_total(key)
+            elif entry.names:
+                for host in self._order(key, self.hosts.get(entry.resource_group, [])):
+                    if host.name in entry.names and host not in self.holds[key]:
+                        self._take_host(key, host, self._worse(key[0], host))
+            else:
+                self._take_hosts(key)
+
+    def _order(self, key: Target, hosts: Iterable[Machine]) -> list[Machine]:
+        """Formerly its own; then least workload; then never owned among these siblings, inventory order."""
+        former = self.former[key[0]]
+        return sorted(hosts, key=lambda host: (host not in former, self.load(host), host in self.ever, host.place))
+
+    def _worse(self, row: int, host: Machine) -> list[Target]:
+        """Owners of strictly worse rank of a host, the worst first."""
+        rank = self.books.terms.rank
+        found = [key for key, holding in self.holds.items() if host in holding and rank[key[0]] > rank[row]]
+        return sorted(found, key=lambda key: -rank[key[0]])
+
+    def _take_host(self, key: Target, host: Machine, worse: list[Target]) -> bool:
+        """Take a host whole: public, or from worse ranks; else what a better rank left of it."""
+        others = [each for each, holding in self.holds.items() if host in holding and each not in worse]
+        for each in worse if not others else ():
+            del self.holds[each][host]
+        part = self.public(host)
+        if any(part):
+            self.holds[key][host] = part
+        return any(part)
+
+    def _take_hosts(self, key: Target) -> None:
+        holding, target, group = self.holds[key], self.target.get(key, 0), key[1].resource_group
+        hosts = [host for host in self._order(key, self.hosts.get(group, [])) if host not in holding]
+        hosts.sort(key=lambda host: host.name in self.named)
+        for host in hosts:
+            if len(holding) < target and self.is_whole(host):
+                holding[host] = self.space[host]
+        rank = self.books.terms.rank
+        owned = [(self._worse(key[0], host), host) for host in hosts if host not in holding]
+        whole = [(worse, host) for worse, host in owned if worse and len(worse) == self._owners(host)]
+        whole.sort(key=lambda each: (-rank[each[0][0][0]], self.load(each[1])))
+        for worse, host in whole:
+            if len(holding) < target:
+                self._take_host(key, host, worse)
+        for host in hosts:
+            if len(holding) < target and host not in holding and any(self.public(host)):
+                holding[host] = self.public(host)
+
+    def _owners(self, host: Machine) -> int:
+        return sum(host in holding for holding in self.holds.values())
+
+    def _take_total(self, key: Target) -> None:
+        hosts = self.hosts.get(key[1].resource_group, [])
+        for host in self._order(key, hosts):
+            needed = self.missing(key)
+            if not needed:
+                return
+            there = self.public(host)
+            if host in self.former[key[0]]:
+                there = common(there, self.former[key[0]][host])
+            self._add(key, host, self.following(there, needed))
+        for host in self._order(key, hosts):
+            needed = self.missing(key)
+            if not needed:
+                return
+            self._add(key, host, self.following(self.public(host), needed))
+        rank = self.books.terms.rank
+        worse = [(each, host) for host in hosts for each in self._worse(key[0], host)]
+        worse.sort(key=lambda each: (-rank[each[0][0]], self.load(each[1]), each[1].place))
+        for each, host in worse:
+            needed = self.missing(key)
+            if not needed:
+                return
+            self._move(each, key, host, self.following(self.holds[each][host], needed))
+
+    def _take_parts_of_all(self, key: Target) -> None:
+        for host in self.hosts.get(key[1].resource_group, []):
+            want = self.part_of(key[1], host)
+            have = self.holds[key].get(host, (0,) * len(want))
+            more = tuple(max(0, a - b) for a, b in zip(want, have, strict=True))
+            self._add(key, host, common(more, self.public(host)))
+            for each in self._worse(key[0], host):
+                have = self.holds[key].get(host, (0,) * len(want))
+                more = tuple(max(0, a - b) for a, b in zip(want, have, strict=True))
+                self._move(each, key, host, common(more, self.holds[each][host]))
+
+    def _add(self, key: Target, host: Machine, amounts: Vector) -> None:
+        if any(amounts):
+            holding = self.holds[key]
+            holding[host] = add(holding[host], amounts) if host in holding else amounts
+
+    def _move(self, giver: Target, key: Target, host: Machine, amounts: Vector) -> None:
+        if any(amounts):
+            left = less(self.holds[giver][host], amounts)
+            if any(left):
+                self.holds[giver][host] = left
+            else:
+                del self.holds[giver][host]
+            self._add(key, host, amounts)

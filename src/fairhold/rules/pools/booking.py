@@ -1,0 +1,86 @@
+"""On which parcels the units of a state stand (SPEC §6.1, §6.7.4, R-POOL-2, R-ADJUST-4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import common, less
+from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
+from fairhold.rules.pools.content import booking_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.ledger.pools import Machine, Terms
+
+
+
+def book_units(books: PoolBooks, host: Machine, lenders: Mapping[Unit, tuple[int, ...]]) -> None:
+    """Book all units of a host: those of owners first, then those with stated lenders, then the others."""
+    for parcel in host.parcels:
+        parcel.idle = parcel.amounts
+    order = {unit: at for at, unit in enumerate(host.units)}
+    for unit in sorted(host.units, key=lambda unit: (unit.pool != OWN, not lenders.get(unit), order[unit])):
+        _book(books.terms, unit, lenders.get(unit, ()))
+
+
+def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
+    """Book a unit where it was placed; what is not there any more makes it a borrower of others."""
+    leaf, pool = unit.asked.leaf, unit.pool
+    unit.books = {}
+    rest = unit.asked.unit
+    for parcel in sorted(unit.host.parcels, key=lambda each: _place(terms, each, leaf, pool, lenders)):
+        part = common(rest, parcel.idle)
+        if any(part):
+            unit.books[parcel] = part
+            parcel.idle = less(parcel.idle, part)
+            rest = less(rest, part)
+            if not any(rest):
+                break
+    unit.pool = _pool(terms, unit)
+
+
+def _place(terms: Terms, parcel: Parcel, leaf: int, pool: int, lenders: tuple[int, ...]) -> tuple[object, ...]:
+    """Where a unit of a state is booked first: own, stated lenders, its pool, then what is lent to it, then the rest."""
+    order = booking_order(terms, parcel, leaf, pool)
+    if pool == OWN and parcel.owner == leaf:
+        return 0, order
+    if parcel.owner in lenders:
+        return 1, order
+    if parcel.owner in {pool, PUBLIC if pool == OWN else pool}:
+        return 2, order
+    is_below = pool == PUBLIC or any(row == pool for row, _ in parcel.chain)
+    return (3 if is_below and parcel.owner != leaf else 4), order
+
+
+def _pool(terms: Terms, unit: Unit) -> int:
+    """The pool that a unit stands in: that where it was placed, as long as all of its parcels can be in there."""
+    leaf = unit.asked.leaf
+    owners = {parcel.owner for parcel in unit.books}
+    if owners == {leaf}:
+        return OWN
+    if unit.pool == PUBLIC:
+        return PUBLIC
+    for row in terms.above[leaf][1:]:
+        if unit.pool not in {OWN, row} and unit.pool in terms.above[row][1:]:
+            continue  # not deeper than where it was
+        if row == PUBLIC or all(any(each == row for each, _ in parcel.chain) for parcel in unit.books):
+            return row
+    return PUBLIC
+
+
+def split_lenders(units: int, lenders: Mapping[int, int]) -> list[tuple[int, ...]]:
+    """The lenders of each of so many units, where a state has only their numbers: as few a unit as can be."""
+    left = dict(lenders)
+    found: list[tuple[int, ...]] = []
+    for at in range(units):
+        rest = units - at
+        mine = [row for row, number in left.items() if number >= rest]
+        if not mine and sum(left.values()) >= rest and any(left.values()):
+            mine = [next(row for row, number in left.items() if number)]
+        for row in mine:
+            left[row] -= 1
+        found.append(tuple(mine))
+    return found
+
+

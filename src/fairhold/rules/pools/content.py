@@ -1,0 +1,119 @@
+"""What a pool has on a host, who may use which of it, and what it holds when it is free (R-POOL-1 to R-POOL-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, count
+from fairhold.ledger.pools import PUBLIC, within
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Terms, Unit
+
+
+def bound_on(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> int:
+    """Microseconds in which a leaf's unit in a pool has to let go of a parcel, UNLIMITED = any (R-LEND-2).
+
+    A leaf's own parcels have no bound. What an owner's children do not own is bound by its private pool's grace for its
+    descendants, wherever they get it; what was lent by the smallest grace of those who lent it on.
+    """
+    if parcel.owner == leaf:
+        return UNLIMITED
+    if parcel.owner == PUBLIC:
+        return within(terms.settings.public_pool_grace)
+    bound = UNLIMITED
+    for row, entry in parcel.chain:
+        if row == pool:
+            break
+        bound = min(bound, within(entry.lend_grace))
+    if parcel.owner in terms.above[leaf]:
+        bound = min(bound, within(terms.pool_grace.get(parcel.owner)))
+    return bound
+
+
+def grace_of(terms: Terms, unit: Unit) -> int:
+    """Microseconds from a notice to the stop: the smallest of the holder's and the bounds as they are now."""
+    leaf = unit.asked.leaf
+    bounds = (bound_on(terms, parcel, leaf, unit.pool) for parcel in unit.books)
+    return min(terms.grace[leaf], min(bounds, default=UNLIMITED))
+
+
+def may_use(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> bool:
+    """Whether a leaf lets go in time for a parcel that is in a pool."""
+    return parcel.owner == leaf or terms.grace[leaf] <= bound_on(terms, parcel, leaf, pool)
+
+
+def booking_order(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> tuple[int, ...]:
+    """Place of a parcel where a unit is booked (R-POOL-2): own ones, the pool's, then lent ones.
+
+    Of lent ones those of the worst preference of their lender, the worst rank, then plan order.
+    """
+    if parcel.owner == leaf:
+        return 0, parcel.preference
+    if parcel.owner == pool:
+        return (1,)
+    return 2, -parcel.preference, -terms.rank[parcel.owner], parcel.owner
+
+
+def parcels_for(terms: Terms, host: Machine, leaf: int, pool: int) -> list[Parcel]:
+    """Parcels of a host whose idle content is in a pool and that a leaf may use there, in booking order."""
+    found = [each for each in host.parcels if each.level == pool and may_use(terms, each, leaf, pool)]
+    if len(found) > 1:
+        found.sort(key=lambda parcel: booking_order(terms, parcel, leaf, pool))
+    return found
+
+
+def room_in(parcels: Iterable[Parcel], asked: Asked, dimensions: int) -> Vector:
+    """What a request finds in parcels."""
+    rooms = [parcel.room(asked) for parcel in parcels]
+    if len(rooms) == 1:
+        return rooms[0]
+    room = (0,) * dimensions
+    for each in rooms:
+        room = add(room, each)
+    return room
+
+
+def is_lent_to(parcel: Parcel, pool: int) -> bool:
+    """Whether what is idle of a parcel may go up to a pool, or is its own: nothing on the way is reserved (R-LEND-1)."""
+    for row, entry in parcel.chain:
+        if row == pool:
+            return True
+        if entry.reserved:
+            return False
+    return pool == PUBLIC
+
+
+def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
+    """What stayed idle at one level goes up to the next, but for what is reserved there."""
+    for parcel in parcels:
+        if parcel.level == row and is_lent_to(parcel, above):
+            parcel.level = above
+
+
+def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
+    """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3)."""
+    for host in books.hosts:
+        part = None
+        for parcel in host.parcels:
+            if parcel.level == pool:
+                part = parcel.idle if part is None else add(part, parcel.idle)
+                for kept in parcel.kept.values():
+                    part = add(part, kept)
+        for unit in host.units:
+            if unit.pool == pool:
+                part = unit.asked.unit if part is None else add(part, unit.asked.unit)
+        if part is not None:
+            yield part
+
+
+def capacities(books: PoolBooks, pool: int, sizes: Iterable[Vector]) -> dict[Vector, int]:
+    """Size of a unit → how many fit into a pool that is free, host by host (S0.22)."""
+    have: dict[Vector, int] = {}
+    for part in parts(books, pool):
+        have[part] = have.get(part, 0) + 1
+    return {size: sum(count(size, part) * hosts for part, hosts in have.items()) for size in set(sizes)}

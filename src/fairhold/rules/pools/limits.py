@@ -1,0 +1,47 @@
+"""Share limits: what a consumer may hold in all share pools together (SPEC §6.4, R-LIMIT-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.pools import OWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+
+
+class Limits:
+    """What is used of every share limit.
+
+    used : row with a limit → base units in share pools, by place of the resource
+    """
+
+    def __init__(self, books: PoolBooks, units: Iterable[Unit]) -> None:
+        self._terms = books.terms
+        self.used = {row: [0] * books.terms.dimensions for row in books.terms.limit}
+        for unit in units if self.used else ():
+            if unit.pool != OWN:
+                self.add(unit.asked, 1)
+
+    def add(self, asked: Asked, units: int) -> None:
+        """Units of a request came, or went where the number is negative."""
+        for row in self._terms.above[asked.leaf] if self.used else ():
+            used = self.used.get(row)
+            if used:
+                for at, need in enumerate(asked.unit):
+                    used[at] += need * units
+
+    def allow(self, asked: Asked, units: int) -> bool:
+        """Whether so many more break no limit."""
+        for row in self._terms.above[asked.leaf] if self.used else ():
+            for at, most in self._terms.limit.get(row, ()):
+                if asked.unit[at] and self.used[row][at] + asked.unit[at] * units > most:
+                    return False
+        return True
+
+    def broken(self) -> list[int]:
+        """Rows that hold more than their limit, the deepest first, then in plan order."""
+        over = [row for row in self.used if any(self.used[row][at] > most for at, most in self._terms.limit[row])]
+        return sorted(over, key=lambda row: (-len(self._terms.above[row]), row))

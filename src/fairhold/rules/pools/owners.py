@@ -1,0 +1,106 @@
+"""Ownership of a whole plan entry: level by level, to parcels (SPEC §6.7, R-ADJUST-0 to R-ADJUST-4)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, less
+from fairhold.ledger.pools import PUBLIC, Parcel, PoolBooks
+from fairhold.rules.pools.adjusting import Level
+from fairhold.rules.pools.placing import workload
+
+if TYPE_CHECKING:
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Machine
+    from fairhold.model.vector import Owning
+
+Chain = tuple[tuple[int, "Owning"], ...]
+
+
+class Before:
+    """What consumers owned before, and where units stood.
+
+    owned : host → row → amounts, of it and all below it
+    busy  : (row, host) of what somebody's units stand on
+    """
+
+    def __init__(self) -> None:
+        self.owned: dict[Machine, dict[int, Vector]] = {}
+        self.busy: set[tuple[int, Machine]] = set()
+
+
+def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
+    """Work out who owns what now, and divide every host into parcels."""
+    load = {host: workload(host) for host in books.hosts}
+    space = {host: host.plain for host in books.hosts}
+    for host in books.hosts:
+        host.parcels = []
+    _divide(books, PUBLIC, {host: () for host in books.hosts}, space, _Context(before, load, steps))
+    for host in books.hosts:
+        _overcommit(host)
+
+
+class _Context:
+    def __init__(self, before: Before, load: dict[Machine, object], steps: Vector) -> None:
+        self.before, self.load, self.steps = before, load, steps
+
+
+def _divide(
+    books: PoolBooks, parent: int, chains: dict[Machine, Chain], space: dict[Machine, Vector], context: _Context
+) -> None:
+    """Adjust the children of one consumer inside what it owns; what they do not own is its own parcel."""
+    level = Level(books, parent, space, context.load.__getitem__, context.steps)  # type: ignore[arg-type]
+    if level.rows:
+        level.set_targets()
+        for host in space:
+            owned = context.before.owned.get(host, {})
+            for row in level.rows:
+                if row in owned:
+                    level.assign(row, host, owned[row])
+        level.release_unused(partial(_is_busy, context.before))
+        level.trim()
+        level.give_short()
+    rest = dict(space)
+    for row in level.rows:
+        inside: dict[Machine, Vector] = {}
+        below: dict[Machine, Chain] = {}
+        for (owner, entry), holding in level.holds.items():
+            for host, amounts in holding.items() if owner == row else ():
+                rest[host] = less(rest[host], amounts)
+                below.setdefault(host, ((row, entry), *chains[host]))
+                inside[host] = add(inside[host], amounts) if host in inside else amounts
+        if books.terms.tree.children[row]:
+            _divide(books, row, below, inside, context)
+        else:
+            for host, amounts in inside.items():
+                host.parcels.append(Parcel(host, row, below[host], amounts))
+    for host, amounts in rest.items():
+        if any(amounts) or parent == PUBLIC:
+            host.parcels.append(Parcel(host, parent, chains[host], amounts))
+
+
+def _is_busy(before: Before, row: int, host: Machine) -> bool:
+    return (row, host) in before.busy
+
+
+def _overcommit(host: Machine) -> None:
+    """Parcels as they count for placing: what is beyond the amounts of parcels is nobody's (SPEC §6.1)."""
+    if host.plain == host.total:
+        for parcel in host.parcels:
+            parcel.level = parcel.owner
+            parcel.idle = parcel.amounts
+        return
+    left = host.total
+    for parcel in host.parcels:
+        parcel.level = parcel.owner
+        if parcel.owner != PUBLIC:
+            parcel.amounts = tuple(
+                amount * all_ // plain if plain else 0
+                for amount, all_, plain in zip(parcel.amounts, host.total, host.plain, strict=True)
+            )
+            left = less(left, parcel.amounts)
+    for parcel in host.parcels:
+        if parcel.owner == PUBLIC:
+            parcel.amounts = left
+        parcel.idle = parcel.amounts

@@ -1,0 +1,101 @@
+"""On which host a unit goes, and gangs that go whole or not at all (SPEC §6.5, R-POOL-2, R-PLACE-2)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import fits
+from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
+from fairhold.rules.pools.content import parcels_for, room_in
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.rules.pools.limits import Limits
+
+
+class Placing:
+    """Places units on what is idle in one pool, or of one leaf's own of one preference; idle space only shrinks.
+
+    pool       : level whose idle content is used: a pool, or the leaf itself
+    preference : of own parcels that are used, None = of all
+    """
+
+    def __init__(self, books: PoolBooks, pool: int, limits: Limits, preference: int | None = None) -> None:
+        self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
+        self._at: dict[Asked, int] = {}
+
+    def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
+        found = parcels_for(self.books.terms, host, asked.leaf, self.pool)
+        if self.preference is not None:
+            found = [each for each in found if each.preference == self.preference]
+        return found
+
+    def _fits(self, host: Machine, asked: Asked) -> list[Parcel] | None:
+        parcels = self._parcels(host, asked)
+        if parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions)):
+            return parcels if self._is_open(host, asked) else None
+        return None
+
+    def _is_open(self, host: Machine, asked: Asked) -> bool:
+        """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
+        if self.books.terms.settings.packing != "exclusive":
+            return True
+        return all(unit.asked.leaf == asked.leaf for unit in host.units)
+
+    def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+        """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
+        hosts = self.books.hosts
+        if self.books.terms.settings.packing == "balanced":
+            able = [(host, parcels) for host in hosts if (parcels := self._fits(host, asked)) is not None]
+            return min(able, key=lambda each: (workload(each[0]), each[0].place)) if able else None
+        at = self._at.get(asked, 0)
+        while at < len(hosts):
+            parcels = self._fits(hosts[at], asked)
+            if parcels is not None:
+                self._at[asked] = at
+                return hosts[at], parcels
+            at += 1
+        self._at[asked] = at
+        return None
+
+    def put(self, asked: Asked, units: int) -> list[Unit]:
+        """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
+        if self.pool != asked.leaf and not self.limits.allow(asked, units):
+            return []
+        placed: list[Unit] = []
+        for _ in range(units):
+            found = self.host_for(asked)
+            if found is None:
+                for unit in reversed(placed):
+                    self.take_back(unit)
+                self._at.pop(asked, None)
+                return []
+            placed.append(self._put_on(asked, *found))
+        return placed
+
+    def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
+        unit = place(self.books, asked, host, self.pool, parcels, self.books.now)
+        if all(parcel.owner == asked.leaf for parcel in unit.books):
+            unit.pool = OWN
+        else:
+            self.limits.add(asked, 1)
+        return unit
+
+    def take_back(self, unit: Unit) -> None:
+        """A unit of a gang that does not fit goes again."""
+        if unit.pool != OWN:
+            self.limits.add(unit.asked, -1)
+        remove(unit)
+
+
+def workload(host: Machine) -> Fraction:
+    """The largest part in use of any dimension (S2.21)."""
+    used = [sum(unit.asked.unit[at] for unit in host.units) for at in range(len(host.total))]
+    return max((Fraction(one, all_) for one, all_ in zip(used, host.total, strict=True) if all_), default=Fraction(0))
+
+
+def next_units(asked: Asked, waiting: int) -> int:
+    """Units that a request takes in one turn: all that a gang misses of its minimum, else one."""
+    missing = asked.model.min_count - len(asked.units)
+    return missing if missing > 0 else min(1, waiting)

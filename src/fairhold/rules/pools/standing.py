@@ -1,0 +1,177 @@
+"""Share usage, usage demand and usage quota of a pool (S0.20-39, R-USAGE-1 to R-USAGE-3).
+
+A usage is units / capacity. All usages of a pool are whole numbers of one common part of the capacities, so that sums
+and comparisons are exact.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import times
+from fairhold.ledger.pools import OWN
+from fairhold.rules.pools.content import capacities
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+
+
+class Standing:
+    """How a pool is used.
+
+    size   : request → what one unit of it counts, in common parts; 0 where none fits
+    whole  : common parts that are a usage of 1
+    usage  : row → what its units in the pool count, those under notice with their holder
+    moved  : row → the same as moved: what is under notice is gone, what is on its way is there
+    quota  : row → what it deserves, empty as long as nobody asked
+    """
+
+    def __init__(self, books: PoolBooks, pool: int) -> None:
+        terms = books.terms
+        self.books, self.pool = books, pool
+        self.members = [each for leaf in terms.leaves if pool in terms.above[leaf] for each in books.by_leaf[leaf]]
+        self.capacity = capacities(books, pool, [each.unit for each in self.members])
+        self.whole = lcm(*[each for each in self.capacity.values() if each]) if self.capacity else 1
+        part = {unit: self.whole // fit if fit else 0 for unit, fit in self.capacity.items()}
+        self.size: dict[Asked, int] = {each: part[each.unit] for each in self.members}
+        self.usage: dict[int, int] = {}
+        self.moved: dict[int, int] = {}
+        self.held: dict[Asked, int] = {}
+        self.quota: dict[int, Fraction] = {}
+        self.demand: dict[int, Fraction] = {}
+        for unit in books.units():
+            if unit.pool == pool and unit.asked in self.size:
+                self.held[unit.asked] = self.held.get(unit.asked, 0) + 1
+                self._count(self.usage, unit.asked, 1)
+                if unit.notice is None:
+                    self._count(self.moved, unit.asked, 1)
+
+    def _count(self, column: dict[int, int], asked: Asked, units: int) -> None:
+        size = self.size[asked] * units
+        for row in self.books.terms.above[asked.leaf]:
+            column[row] = column.get(row, 0) + size
+            if row == self.pool:
+                break
+
+    def placed(self, asked: Asked, units: int = 1) -> None:
+        """Units of a request came into the pool."""
+        self.held[asked] = self.held.get(asked, 0) + units
+        self._count(self.usage, asked, units)
+        self._count(self.moved, asked, units)
+
+    def moves(self, asked: Asked, units: int) -> None:
+        """So many units are on their way to a request."""
+        self._count(self.moved, asked, units)
+
+    def leaves(self, unit: Unit) -> None:
+        """A unit was told to go."""
+        if unit.pool == self.pool and unit.asked in self.size:
+            self._count(self.moved, unit.asked, -1)
+
+    def divide(self, waiting: Mapping[Asked, int]) -> None:
+        """Work out demands and quotas (R-USAGE-2, R-USAGE-3).
+
+        waiting : request → units that are on their way to it in this pool, or that it waits for here
+        """
+        terms = self.books.terms
+        wanted: dict[int, Fraction] = {}
+        for asked in self.members:
+            want = self._wanted(asked, waiting.get(asked, 0))
+            for row in terms.above[asked.leaf]:
+                wanted[row] = wanted.get(row, Fraction(0)) + want
+                if row == self.pool:
+                    break
+        self.demand = _limited(self, wanted, waiting)
+        self.quota = {self.pool: Fraction(self.usage.get(self.pool, 0), self.whole)}
+        self._divide(self.pool)
+
+    def _wanted(self, asked: Asked, waiting: int) -> Fraction:
+        if not self.size[asked]:
+            return Fraction(0)
+        units, fit = self.held.get(asked, 0) + waiting, self.capacity[asked.unit]
+        return max(Fraction(self.held.get(asked, 0), fit), min(Fraction(1), Fraction(units, fit)))
+
+    def _divide(self, row: int) -> None:
+        """Share priorities from high to low; inside one by ratio, nobody beyond its demand."""
+        terms, left = self.books.terms, self.quota[row]
+        children = terms.tree.children[row]
+        for priority in sorted({terms.priority[child] for child in children}, reverse=True):
+            band = [child for child in children if terms.priority[child] == priority]
+            for child, share in _fill(left, band, terms.ratio, self.demand).items():
+                self.quota[child] = share
+                left -= share
+        for child in children:
+            if terms.tree.children[child]:
+                self._divide(child)
+
+
+def _fill(
+    amount: Fraction, band: list[int], ratio: tuple[int, ...], caps: Mapping[int, Fraction]
+) -> dict[int, Fraction]:
+    """The smallest level λ at which min(cap, λ · ratio) is the amount in all, or all caps (SPEC §2)."""
+    share = {child: Fraction(0) for child in band}
+    rest = [child for child in band if ratio[child] and caps.get(child)]
+    rest.sort(key=lambda child: caps[child] / ratio[child])
+    weight = sum(ratio[child] for child in rest)
+    for child in rest:
+        share[child] = min(caps[child], amount * ratio[child] / weight)
+        amount -= share[child]
+        weight -= ratio[child]
+    return share
+
+
+def _limited(standing: Standing, wanted: dict[int, Fraction], waiting: Mapping[Asked, int]) -> dict[int, Fraction]:
+    """Demands where only units that fit under share limits count; each leaf as if alone (R-LIMIT-2)."""
+    terms = standing.books.terms
+    if not terms.limit:
+        return wanted
+    found: dict[int, Fraction] = {}
+
+    def of(row: int, limits: list[tuple[int, ...]]) -> Fraction:
+        mine = terms.limit.get(row, ())
+        below = [*limits, (row,)] if mine else limits
+        children = terms.tree.children[row]
+        if children:
+            demand = sum((of(child, below) for child in children), Fraction(0))
+            if mine:
+                demand = min(demand, _under(standing, row, row, waiting))
+        else:
+            demand = wanted.get(row, Fraction(0))
+            for (limited,) in below:
+                demand = min(demand, _under(standing, row, limited, waiting))
+        found[row] = demand
+        return demand
+
+    of(standing.pool, [])
+    return found
+
+
+def _under(standing: Standing, row: int, limited: int, waiting: Mapping[Asked, int]) -> Fraction:
+    """What of a consumer's demand fits under the limit of a row, its requests taken in their order.
+
+    What it holds in other share pools takes room first.
+    """
+    terms = standing.books.terms
+    room = dict(terms.limit[limited])
+    mine = [each for each in standing.members if row in terms.above[each.leaf]]
+    for asked in mine:
+        outside = sum(unit.pool not in {OWN, standing.pool} for unit in asked.units)
+        for at in room:
+            room[at] -= times(asked.unit, outside)[at]
+    demand = Fraction(0)
+    for asked in sorted(mine, key=lambda each: (terms.position[each.leaf], each.order)):
+        if not standing.size[asked]:
+            continue
+        units = standing.held.get(asked, 0) + waiting.get(asked, 0)
+        units = min([units, *[max(0, room[at]) // asked.unit[at] for at in room if asked.unit[at]]])
+        for at in room:
+            room[at] -= units * asked.unit[at]
+        demand += min(Fraction(1), Fraction(units, standing.capacity[asked.unit]))
+    return demand
+
+
+__all__ = ["Standing"]

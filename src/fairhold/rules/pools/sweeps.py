@@ -1,0 +1,277 @@
+"""The two sweeps of a cycle: idle resource first, reclaim for what still waits (SPEC §6.2, R-SWEEP-1, R-SWEEP-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.rules.pools.assigning import fill_own, fill_pool
+from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
+from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.standing import Standing
+from fairhold.rules.pools.taking import Source, Taker
+from fairhold.rules.pools.turns import Turns
+from fairhold.rules.pools.victims import giving_key, giving_order
+from fairhold.rules.pools.ways import Ways
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+
+
+@dataclass(slots=True)
+class Sweeps:
+    """What a cycle of one policy entry decides.
+
+    placed    : units in the order of placing
+    noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
+    standings : pool → how it is used, as for reclaim
+    """
+
+    books: PoolBooks
+    placed: list[Unit] = field(default_factory=list)
+    noticed: list[Unit] = field(default_factory=list)
+    withdrawn: list[Unit] = field(default_factory=list)
+    standings: dict[int, Standing] = field(default_factory=dict)
+
+
+def private_pools(books: PoolBooks) -> list[int]:
+    """Rows with a private pool, the deepest first, then in plan order (S2.8)."""
+    terms = books.terms
+    rows = {row for host in books.hosts for parcel in host.parcels for row, _ in parcel.chain}
+    rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
+    return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
+
+
+def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
+    """Both sweeps on books, which are changed.
+
+    reserved : units that stand on parcels which are reserved now for somebody else (SPEC §6.7.4)
+    """
+    found = Sweeps(books)
+    ways = Ways(books)
+    ways.read()
+    hosts_of = _hosts_of(books)
+    limits = Limits(books, books.units())
+    early = _Early(books, ways, found, hosts_of)
+    for leaf in books.terms.leaves:
+        _fill_leaf(found, leaf, hosts_of, limits, early)
+    for pool in private_pools(books):
+        found.placed += fill_pool(books, pool, early.waits, limits)
+        early.take_back(pool)
+        above = books.terms.tree.parent[pool]
+        lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
+    found.placed += fill_pool(books, PUBLIC, early.waits, limits)
+    found.withdrawn = _withdraw(books, ways)
+    taker = Taker(books, ways, found.noticed)
+    found.standings = taker.standings
+    for unit in reserved:
+        if unit.notice is None:
+            taker.give(unit, None, "limit")
+            found.noticed.append(unit)
+    keep_limits(taker)
+    for leaf in books.terms.leaves:
+        take_own(taker, leaf, hosts_of, None)
+    for pool in private_pools(books):
+        take_lent_back(taker, pool, lambda _entry: True)
+        compare(taker, pool)
+    compare(taker, PUBLIC)
+    return found
+
+
+class _Early:
+    """What is taken back in the first sweep, before a worse level is used (`reclaim_before_next_level`)."""
+
+    def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, hosts_of: dict[int, list[Machine]]) -> None:
+        self.books, self.ways, self.found, self.hosts_of = books, ways, found, hosts_of
+        self._before: dict[Asked, int] = {}
+
+    def waits(self, asked: Asked) -> int:
+        """Units that a request waits for at this level: what is on its way too, unless it was taken for it above."""
+        return max(0, asked.waiting - self._before.get(asked, 0))
+
+    def _is_early(self, row: int, preference: int | None = None) -> bool:
+        return any(
+            entry.reclaim_before_next_level and (preference is None or (entry.preference or 5) == preference)
+            for entry in self.books.terms.own.get(row, ())
+        )
+
+    def take_own(self, leaf: int, preference: int) -> None:
+        """Take a leaf's parcels of a preference back, where its entry says so."""
+        if self._is_early(leaf, preference):
+            taker = Taker(self.books, self.ways, self.found.noticed)
+            take_own(taker, leaf, self.hosts_of, preference)
+            self._note(leaf)
+
+    def take_back(self, pool: int) -> None:
+        """Take back what a private pool has lent up, where its owner's entry says so."""
+        if self._is_early(pool):
+            taker = Taker(self.books, self.ways, self.found.noticed)
+            take_lent_back(taker, pool, lambda entry: entry)
+            self._note(pool)
+
+    def _note(self, row: int) -> None:
+        for asked in self.ways.of:
+            if row in self.books.terms.above[asked.leaf]:
+                self._before[asked] = self.ways.units(asked)
+
+
+def _hosts_of(books: PoolBooks) -> dict[int, list[Machine]]:
+    """Owner → hosts on which it has parcels, in inventory order."""
+    found: dict[int, list[Machine]] = {}
+    for host in books.hosts:
+        for owner in dict.fromkeys(parcel.owner for parcel in host.parcels):
+            found.setdefault(owner, []).append(host)
+    return found
+
+
+def _fill_leaf(
+    found: Sweeps, leaf: int, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early
+) -> None:
+    """A leaf fills what it owns, best preference first; what it leaves is lent up."""
+    books = found.books
+    mine = [parcel for host in hosts_of.get(leaf, ()) for parcel in host.parcels if parcel.owner == leaf]
+    for preference in sorted({parcel.preference for parcel in mine}):
+        found.placed += fill_own(books, leaf, preference, early.waits, limits)
+        early.take_own(leaf, preference)
+    lend_up(mine, leaf, books.terms.tree.parent[leaf])
+
+
+def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
+    """Notices that nobody needs any more (R-NOTICE-2)."""
+    gone = ways.withdraw()
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+    nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
+    nobodys = [unit for unit in nobodys if unit.notice is not None and not unit.notice.is_new]
+    nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
+    for unit in nobodys:
+        if limits.allow(unit.asked, 1) and not stands_on_reserved(books, unit):
+            limits.add(unit.asked, 1)
+            gone.append(unit)
+    for unit in gone:
+        unit.notice = None
+    return gone
+
+
+def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
+    """Whether a unit stands on what is reserved for others (SPEC §6.7.4)."""
+    above = books.terms.above[unit.asked.leaf]
+    return any(entry.reserved and row not in above for parcel in unit.books for row, entry in parcel.chain)
+
+
+def keep_limits(taker: Taker) -> None:
+    """What is held above share limits goes, even if nobody waits (R-LIMIT-3)."""
+    books, terms = taker.books, taker.books.terms
+    for row in taker.limits.broken():
+        while row in taker.limits.broken():
+            over = [at for at, most in terms.limit[row] if taker.limits.used[row][at] > most]
+            able = [
+                unit
+                for unit in books.units()
+                if unit.notice is None
+                and unit.pool >= 0
+                and row in terms.above[unit.asked.leaf]
+                and any(unit.asked.unit[at] for at in over)
+            ]
+            if not able:
+                break
+            unit = min(
+                able,
+                key=lambda unit: (
+                    len(terms.above[unit.pool]),
+                    giving_key(terms, taker.standing(unit.pool), unit.asked.leaf),
+                    giving_order(terms, unit, breaks=False),
+                ),
+            )
+            taker.give(unit, None, "limit")
+            taker.notices.append(unit)
+
+
+def take_own(taker: Taker, leaf: int, hosts_of: dict[int, list[Machine]], preference: int | None) -> None:
+    """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
+    hosts = hosts_of.get(leaf, [])
+    stated = {parcel.preference for host in hosts for parcel in host.parcels if parcel.owner == leaf}
+    for each in sorted(stated) if preference is None else [preference]:
+
+        def mine(host: Machine, at: int = each) -> list[Parcel]:
+            return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
+
+        source = Source(OWN, mine, lambda _parcel: True, lambda unit: unit.pool != OWN)
+        for asked in sorted(taker.books.by_leaf[leaf], key=lambda one: one.order):
+            while taker.take(asked, source, hosts):
+                pass
+
+
+def take_lent_back(taker: Taker, pool: int, _which: object) -> None:
+    """A private pool takes back what it lent up, for its leaves in the order of the assignment loop (R-TAKE-2)."""
+    books, terms = taker.books, taker.books.terms
+    outside = set(terms.above[pool]) - {pool}
+    hosts = [host for host in books.hosts if any(_is_of(parcel, pool) for parcel in host.parcels)]
+    if not any(unit.pool in outside for host in hosts for unit in host.units):
+        return
+
+    def source(leaf: int) -> Source:
+        def parcels(host: Machine) -> list[Parcel]:
+            return [
+                parcel
+                for parcel in host.parcels
+                if _is_of(parcel, pool) and is_lent_to(parcel, pool) and may_use(terms, parcel, leaf, pool)
+            ]
+
+        def gives(unit: Unit) -> bool:
+            return unit.pool in outside and pool not in terms.above[unit.asked.leaf]
+
+        return Source(pool, parcels, lambda _parcel: True, gives)
+
+    _in_turns(taker, pool, source, hosts)
+
+
+def _is_of(parcel: Parcel, pool: int) -> bool:
+    return any(row == pool for row, _ in parcel.chain)
+
+
+def compare(taker: Taker, pool: int) -> None:
+    """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
+    books, terms = taker.books, taker.books.terms
+    standing = taker.standing(pool)
+    standing.divide(
+        {
+            asked: taker.ways.units_in(asked, pool) + max(0, asked.waiting - taker.ways.units(asked))
+            for asked in standing.members
+        }
+    )
+
+    def source(leaf: int) -> Source:
+        def parcels(host: Machine) -> list[Parcel]:
+            there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
+            return [
+                parcel
+                for parcel in host.parcels
+                if (parcel.level == pool or parcel in there) and may_use(terms, parcel, leaf, pool)
+            ]
+
+        return Source(pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True)
+
+    _in_turns(taker, pool, source, books.hosts)
+
+
+def _in_turns(taker: Taker, pool: int, source: object, hosts: list[Machine]) -> None:
+    """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again."""
+    standing = taker.standing(pool)
+    lines: dict[int, list[Asked]] = {}
+    for asked in standing.members:
+        if standing.size[asked]:
+            lines.setdefault(asked.leaf, []).append(asked)
+    for line in lines.values():
+        line.sort(key=lambda asked: asked.order)
+    is_done = False
+    while not is_done:
+        is_done = True
+        waiting = [leaf for leaf, line in lines.items() if any(taker.wants(asked) for asked in line)]
+        turns = Turns(taker.books.terms, pool, waiting, standing.moved)
+        while (leaf := turns.next()) is not None:
+            place = source(leaf)  # type: ignore[operator]
+            if any(taker.take(asked, place, hosts) for asked in lines[leaf]):
+                is_done = False
+                break
+            turns.drop(leaf)

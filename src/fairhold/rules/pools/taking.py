@@ -1,0 +1,327 @@
+"""Units are taken back: which host's, whose, and when they may be (SPEC §6.6, R-TAKE-1 to R-TAKE-4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, fits, less, times
+from fairhold.ledger.pools import Machine, Notice, Parcel, Unit, free_of
+from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.standing import Standing
+from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
+from fairhold.rules.pools.ways import Ways, hold_beyond
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, PoolBooks
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a request may take.
+
+    pool     : in which it will stand, or OWN
+    parcels  : of a host that it may use, in booking order
+    is_idle  : whether what is idle of a parcel is there for it
+    gives    : whether a unit may be taken there
+    is_compared : whether usages and quotas of the pool decide
+    """
+
+    pool: int
+    parcels: Callable[[Machine], list[Parcel]]
+    is_idle: Callable[[Parcel], bool]
+    gives: Callable[[Unit], bool]
+    is_compared: bool = False
+
+
+@dataclass(slots=True)
+class Pick:
+    """What would go on one host for one unit.
+
+    over : how over-used those were that give, in the order in which they were picked
+    """
+
+    host: Machine
+    victims: list[Unit]
+    over: list[tuple[int, Over]]
+    broken: int
+    keys: list[tuple[object, ...]]
+
+
+class Taker:
+    """Gives notices for requests, and keeps everything that follows of them up to date."""
+
+    def __init__(self, books: PoolBooks, ways: Ways, notices: list[Unit]) -> None:
+        self.books, self.ways, self.notices = books, ways, notices
+        self.standings: dict[int, Standing] = {}
+        self.limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+        for asked, hosts in ways.of.items():
+            self.limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+
+    def standing(self, pool: int) -> Standing:
+        """How a pool is used, worked out when it is asked for first."""
+        if pool not in self.standings:
+            found = self.standings[pool] = Standing(self.books, pool)
+            for asked in found.members:
+                found.moves(asked, self.ways.units_in(asked, pool))
+        return self.standings[pool]
+
+    def wants(self, asked: Asked) -> int:
+        """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
+        way = self.ways.units(asked)
+        missing = asked.model.min_count - len(asked.units)
+        if missing > 0:
+            return max(0, missing - way)
+        return min(1, max(0, asked.waiting - way))
+
+    def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
+        """Take for one unit or a whole gang; all or nothing."""
+        units, hosts = self.wants(asked), list(hosts)
+        if not units:
+            return False
+        gone: list[tuple[Pick, list[Unit]]] = []
+        for _ in range(units):
+            pick = self._best(asked, source, hosts, is_gang=units > 1)
+            if pick is None:
+                break
+            gone.append((pick, self._notice(asked, source, pick)))
+        else:
+            if not source.is_compared or self._is_fair(asked, source, [unit for _, more in gone for unit in more]):
+                if self.limits.allow(asked, 0):
+                    self.notices += [unit for _, more in gone for unit in more]
+                    return True
+        for pick, more in reversed(gone):
+            self._undo(asked, source, pick, more)
+        return False
+
+    def _best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
+        """The host on which those give that are most over-used (R-TAKE-3)."""
+        best: Pick | None = None
+        for host in hosts:
+            pick = self._pick(asked, source, host)
+            if pick is None or not (pick.victims or is_gang):
+                continue
+            if source.is_compared and not is_gang and not self._would_be_fair(asked, source, pick):
+                continue
+            if best is None or _is_better(pick, best):
+                best = pick
+        return best
+
+    def _pick(self, asked: Asked, source: Source, host: Machine) -> Pick | None:
+        """Whose units go on a host so that one unit of a request fits; None = it cannot."""
+        parcels = source.parcels(host)
+        if not parcels:
+            return None
+        dimensions, among = self.books.terms.dimensions, set(parcels)
+        room = self._room(asked, source, host, parcels)
+        whole = (0,) * dimensions
+        for parcel in parcels:
+            whole = add(whole, parcel.amounts)
+        if not fits(asked.unit, whole):
+            return None
+        if fits(asked.unit, room):
+            return Pick(host, [], [], 0, [])
+        candidates = [
+            unit
+            for unit in host.units
+            if unit.notice is None and unit.asked.leaf != asked.leaf and source.gives(unit) and not among.isdisjoint(unit.books)
+        ]
+        picked: list[tuple[list[Unit], tuple[int, Over], tuple[object, ...], bool]] = []
+        gone: set[Unit] = set()
+        while not fits(asked.unit, room):
+            found = self._next(asked, source, candidates, gone)
+            if found is None:
+                self._restore(gone)
+                return None
+            bundle, over, key = found
+            for unit in bundle:
+                gone.add(unit)
+                self._leave(unit)
+                if unit.host is host:
+                    room = add(room, free_of(unit, among, dimensions))
+            picked.append((bundle, over, key, len(bundle) > 1 or bool(key[0])))
+        for entry in reversed(picked[:]):
+            freed = (0,) * dimensions
+            for unit in entry[0]:
+                if unit.host is host:
+                    freed = add(freed, free_of(unit, among, dimensions))
+            if fits(asked.unit, less(room, freed)):
+                room = less(room, freed)
+                picked.remove(entry)
+        self._restore(gone)
+        victims = [unit for entry in picked for unit in entry[0]]
+        return Pick(
+            host, victims, [entry[1] for entry in picked], sum(entry[3] for entry in picked), [e[2] for e in picked]
+        )
+
+    def _room(self, asked: Asked, source: Source, host: Machine, parcels: list[Parcel]) -> Vector:
+        """What is there already: idle, held for the request, or on its way to it and more than it needs."""
+        among = set(parcels)
+        room = (0,) * self.books.terms.dimensions
+        for parcel in parcels:
+            if source.is_idle(parcel):
+                room = add(room, parcel.room(asked))
+            elif asked in parcel.kept:
+                room = add(room, parcel.kept[asked])
+        way = self.ways.of.get(asked, {}).get(host)
+        if way is not None:
+            for unit in way.victims:
+                room = add(room, free_of(unit, among, self.books.terms.dimensions))
+            room = less(room, times(asked.unit, way.units))
+        return room
+
+    def _next(
+        self, asked: Asked, source: Source, candidates: list[Unit], gone: set[Unit]
+    ) -> tuple[list[Unit], tuple[int, Over], tuple[object, ...]] | None:
+        """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
+        terms = self.books.terms
+        best: tuple[tuple[object, ...], Unit] | None = None
+        keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
+        for unit in candidates:
+            if unit in gone:
+                continue
+            place = unit.pool, unit.asked.leaf
+            if place not in keys:
+                may = not source.is_compared or self._may_give(asked, source.pool, unit.asked.leaf)
+                standing = self.standing(unit.pool)
+                keys[place] = (len(terms.above[unit.pool]), giving_key(terms, standing, unit.asked.leaf)) if may else None
+            of_leaf = keys[place]
+            if of_leaf is None:
+                continue
+            breaks = bool(unit.asked.model.min_count) and _breaks(unit, gone)
+            key = (*of_leaf, giving_order(terms, unit, breaks=breaks))
+            if best is None or key < best[0]:
+                best = key, unit
+        if best is None:
+            return None
+        unit = best[1]
+        over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
+        key = giving_order(terms, unit, breaks=bool(unit.asked.model.min_count) and _breaks(unit, gone))
+        return bundle_of(unit, gone), over, key
+
+    def _siblings(self, one: int, other: int) -> tuple[int, int]:
+        """The two rows below the lowest row that is above both leaves."""
+        above, below = self.books.terms.above, 0
+        mine, theirs = above[one], above[other]
+        while mine[-1 - below] == theirs[-1 - below]:
+            below += 1
+        return mine[-1 - below], theirs[-1 - below]
+
+    def _may_give(self, asked: Asked, pool: int, leaf: int) -> bool:
+        """Whether a leaf's unit may be taken for another's by their quotas (R-TAKE-1)."""
+        standing, terms = self.standing(pool), self.books.terms
+        mine, theirs = self._siblings(asked.leaf, leaf)
+        if standing.moved.get(mine, 0) >= standing.quota[mine] * standing.whole:
+            return False
+        for row in terms.above[leaf]:
+            if standing.moved.get(row, 0) <= standing.quota[row] * standing.whole:
+                return False
+            if row == theirs:
+                break
+        return True
+
+    def _would_be_fair(self, asked: Asked, source: Source, pick: Pick) -> bool:
+        standing = self.standing(source.pool)
+        for unit in pick.victims:
+            self._leave(unit)
+        standing.moves(asked, 1)
+        found = self._is_fair(asked, source, pick.victims)
+        standing.moves(asked, -1)
+        self._restore(pick.victims)
+        return found
+
+    def _is_fair(self, asked: Asked, source: Source, victims: list[Unit]) -> bool:
+        """Whether nobody who gave has less than the taker now, weighed by ratio, but for a better share priority."""
+        standing, terms = self.standing(source.pool), self.books.terms
+        for leaf in {unit.asked.leaf for unit in victims if unit.pool == source.pool}:
+            if leaf == asked.leaf:
+                continue
+            mine, theirs = self._siblings(asked.leaf, leaf)
+            if terms.priority[mine] > terms.priority[theirs] or not terms.ratio[theirs]:
+                continue
+            ours, left = standing.moved.get(mine, 0), standing.moved.get(theirs, 0)
+            if Fraction(left, terms.ratio[theirs]) < Fraction(ours, terms.ratio[mine]):
+                return False
+        return True
+
+    def _leave(self, unit: Unit) -> None:
+        for standing in self.standings.values():
+            standing.leaves(unit)
+
+    def _restore(self, units: Iterable[Unit]) -> None:
+        for unit in units:
+            standing = self.standings.get(unit.pool)
+            if standing is not None and unit.asked in standing.size:
+                standing.moves(unit.asked, 1)
+
+    def _notice(self, asked: Asked, source: Source, pick: Pick) -> list[Unit]:
+        """Tell the victims, and hold what is idle beside them."""
+        for unit in pick.victims:
+            self.give(unit, asked, "quota")
+        way = self.ways.way(asked, pick.host, source.pool)
+        way.victims += [unit for unit in pick.victims if unit.host is pick.host]
+        way.units += 1
+        if source.pool in self.standings:
+            self.standings[source.pool].moves(asked, 1)
+        if source.pool >= 0:
+            self.limits.add(asked, 1)
+        self._hold(asked, source, pick.host)
+        return pick.victims
+
+    def _hold(self, asked: Asked, source: Source, host: Machine) -> None:
+        way = self.ways.of[asked][host]
+        parcels = [each for each in source.parcels(host) if source.is_idle(each)]
+        freed = (0,) * self.books.terms.dimensions
+        among = set(source.parcels(host))
+        for unit in way.victims:
+            freed = add(freed, free_of(unit, among, self.books.terms.dimensions))
+        need = times(asked.unit, way.units)
+        hold_beyond(asked, parcels, tuple(max(0, a - b) for a, b in zip(need, freed, strict=True)))
+
+    def give(self, unit: Unit, asked: Asked | None, reason: str) -> None:
+        """Tell a unit to go."""
+        self._leave(unit)
+        deadline = self.books.now + grace_of(self.books.terms, unit)
+        unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
+        if unit.pool >= 0:
+            self.limits.add(unit.asked, -1)
+
+    def _undo(self, asked: Asked, source: Source, pick: Pick, victims: list[Unit]) -> None:
+        for unit in victims:
+            unit.notice = None
+            if unit.pool >= 0:
+                self.limits.add(unit.asked, 1)
+        self._restore(victims)
+        way = self.ways.of[asked][pick.host]
+        way.victims = [unit for unit in way.victims if unit not in set(victims)]
+        way.units -= 1
+        if source.pool in self.standings:
+            self.standings[source.pool].moves(asked, -1)
+        if source.pool >= 0:
+            self.limits.add(asked, -1)
+        for parcel in pick.host.parcels:
+            parcel.unkeep(asked)
+        self._hold(asked, source, pick.host)
+
+
+def _breaks(unit: Unit, gone: set[Unit]) -> bool:
+    stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
+    return stays - 1 < unit.asked.model.min_count
+
+
+def _is_better(one: Pick, other: Pick) -> bool:
+    """Most over-used victims, fewest gangs broken, fewest units, then by `victims`; else the host listed first stays."""
+    for mine, theirs in zip(one.over, other.over, strict=False):
+        if mine != theirs:
+            return mine < theirs
+    if (one.broken, len(one.victims)) != (other.broken, len(other.victims)):
+        return (one.broken, len(one.victims)) < (other.broken, len(other.victims))
+    for a, b in zip(one.keys, other.keys, strict=False):
+        if a[:-2] != b[:-2]:
+            return a[:-2] < b[:-2]
+    return False

@@ -1,0 +1,64 @@
+"""Who gives a unit in a pool: share priorities from below, then the largest usage / ratio (SPEC §6.6, R-VICTIM-2)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.ledger.pools import Asked, Terms, Unit
+    from fairhold.rules.pools.standing import Standing
+
+Over = tuple[tuple[int, Fraction], ...]
+"""How over-used a leaf is, level by level from the pool's owner down: (share priority, −usage / ratio); least first."""
+_UNBOUND = Fraction(-(10**30))
+
+
+def over_use(terms: Terms, standing: Standing, leaf: int) -> Over:
+    """How over-used a leaf is in a pool, as moved."""
+    way = terms.above[leaf]
+    way = way[: way.index(standing.pool)]
+    return tuple((terms.priority[row], _used(terms, standing, row)) for row in reversed(way))
+
+
+def _used(terms: Terms, standing: Standing, row: int) -> Fraction:
+    used = standing.moved.get(row, 0)
+    if terms.ratio[row]:
+        return Fraction(-used, terms.ratio[row])
+    return _UNBOUND if used else Fraction(0)
+
+
+def giving_key(terms: Terms, standing: Standing, leaf: int) -> tuple[tuple[int, Fraction, int], ...]:
+    """Place of a leaf among those that give, the first gives; ties: last in plan order, level by level."""
+    way = terms.above[leaf]
+    rows = list(reversed(way[: way.index(standing.pool)]))
+    return tuple((*level, -row) for level, row in zip(over_use(terms, standing, leaf), rows, strict=True))
+
+
+def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
+    """A unit, or its whole gang where that falls below its minimum without it.
+
+    gone : units that go as well
+    """
+    asked = unit.asked
+    if not asked.model.min_count:
+        return [unit]
+    stays = [each for each in asked.units if each.notice is None and each not in set(gone)]
+    return stays if len(stays) - 1 < asked.model.min_count else [unit]
+
+
+def giving_order(terms: Terms, unit: Unit, *, breaks: bool) -> tuple[object, ...]:
+    """Place of a unit inside its leaf: the fewest gangs broken, then by `victims` (SPEC §8)."""
+    asked, victims = unit.asked, terms.settings.victims
+    age: tuple[int, ...] = (-asked.model.submitted, -unit.started)
+    if victims == "oldest":
+        age = (asked.model.submitted, unit.started)
+    elif victims == "lowest_priority":
+        age = (asked.model.priority, *age)
+    return breaks, *age, _last(asked), -unit.serial
+
+
+def _last(asked: Asked) -> int:
+    return -asked.place
