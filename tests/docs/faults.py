@@ -19,6 +19,17 @@ HOSTS = PLAN.replace("{slots: 100}", "{hosts: [{name: 'g[1-9]', slots: 8}]}, cpu
 )
 OLDEST = PLAN.replace("policy: hybrid", "policy: hybrid\n    settings: {victims: oldest}")
 YOUNG = PLAN.replace("{owned: 60}", "{owned: 60, min_runtime: 10m}")
+VECTORS = """\
+fairhold: 1
+resources: {cpu: {}, memory: {unit: GiB}}
+resource_groups: {gpu: {hosts: [{name: 'g[1-9]', cpu: 64, memory: 512}]}}
+consumers: {Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}
+policies:
+  - resource_groups: [gpu]
+    policy: multidimensional
+    consumers:
+      /Trading: {own: [{resource_group: gpu, hosts: 2}]}
+"""
 WHOLE = PLAN.replace("{slots: 100}", "{hosts: [{name: g1, slots: 100}]}").replace(
     "policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}"
 )
@@ -36,6 +47,7 @@ jobs:
   - {JOB}
 """
 R1 = "{id: r1, consumer: /Research, count: 4}"
+V1 = "requests: [{id: v1, consumer: /Trading/Risk, unit: {cpu: 8}, count: 20}]"
 HELD = "{request: r1, units: 4, started: 2026-01-05T08:00:00Z}"
 DEADLINE = "deadline: 2026-01-05T09:00:10Z"
 
@@ -92,6 +104,20 @@ def owning(consumers: str, shown: str) -> Sample:
     return plan(WHO, f"consumers: {{A: {{}}, B: {{}}, D: {{consumers: {{d: {{}}}}}}}}\npolicies: [{entry}]\n", shown)
 
 
+def vectors(old: str, new: str, shown: str = "") -> Sample:
+    """A plan of `multidimensional` with one mistake."""
+    assert old in VECTORS
+    return Sample("plan", PLAN, VECTORS.replace(old, new), shown or new)
+
+
+def held(row: str, shown: str) -> Sample:
+    """A state of `multidimensional` with one allocation."""
+    text = f"{V1}\nallocations: [{{request: v1, host: g1, {row}, started: 2026-01-05T08:00:00Z}}]"
+    return state(text, shown, VECTORS)
+
+
+OWN = "hosts: 2"
+RISK = "/Trading/Risk: {own: [{resource_group: gpu, "
 OWNED = "/Trading: {owned: 60}"
 GROUPS = "{compute: {slots: 100}}"
 TREE = "{Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}"
@@ -122,6 +148,10 @@ SAMPLES = {
     "not-whole": plan("owned: 60", "owned: 60.5"),
     "negative": plan("owned: 60", "owned: -1"),
     "out-of-range": plan("slots: 100", "slots: 2000000000000"),
+    "not-a-number": vectors("memory: 512", "memory: 512GiB"),
+    "no-multiple": vectors("memory: 512", "memory: 0.1"),
+    "unknown-resource": vectors("memory: 512", "gpu: 8"),
+    "base-unit": vectors("cpu: {}", "cpu: {base: 0.3}", "base: 0.3"),
     "unknown-word": plan("policy: hybrid", "policy: hybrid\n    settings: {victims: eldest}", "{victims: eldest}"),
     "duration": plan("Research: {}", "Research: {reclaim_grace: 30}"),
     "instant": Sample("state", "2026-01-05T09:00:00Z", "2026-01-05 09:00"),
@@ -130,7 +160,7 @@ SAMPLES = {
     "unknown-day": plan("policy: hybrid", "policy: hybrid\n    window: Mo 08:00-18:00", "window: Mo 08:00-18:00"),
     "date": plan("fairhold: 1", f"fairhold: 1\n{SPECIAL.replace('12-25', '12-32')}", "2026-12-32"),
     "name": plan("Research: {}", "'Re/search': {}"),
-    "not-supported-yet": plan("policy: hybrid", "policy: multidimensional"),
+    "not-supported-yet": plan("policy: hybrid", "policy: fair_share"),
     "mixed-consumers": plan(TREE, "{/Trading: {}, Research: {}}"),
     "parent-after-child": plan(TREE, "{/Trading/Risk: {}, /Trading: {}}"),
     "slots-and-hosts": plan(GROUPS, "{compute: {slots: 8, hosts: [{name: g1, slots: 8}]}}"),
@@ -155,6 +185,23 @@ SAMPLES = {
     "policies-not-mixed": beside("/A: {}", "/B: {}, /C: {}", "policy: share_ratio", one="share_ratio"),
     "settings-differ": beside(
         "/A: {}", "/B: {}, /C: {}", "distribute_evenly: true", one="hybrid, settings: {distribute_evenly: true}"
+    ),
+    "slots-and-vectors": vectors("memory: 512", "slots: 8"),
+    "owned-in-one-way": vectors(OWN, f"{OWN}, total: {{cpu: 64}}"),
+    "group-of-another-entry": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace("{gpu: {", "{old: {hosts: [{name: o1, cpu: 8}]}, gpu: {").replace(
+            "resource_group: gpu", "resource_group: old"
+        )
+        + "  - {resource_groups: [old], policy: multidimensional}\n",
+        "resource_group: old",
+    ),
+    "remaining-twice": Sample(
+        "plan",
+        PLAN,
+        f"{VECTORS}      {RISK}hosts: remaining}}]}}\n      {RISK.replace('Risk', 'FX')}hosts: remaining}}]}}\n",
+        "`hosts: remaining` of two children",
     ),
     "label": plan("{slots: 100}", "{hosts: [{name: g1, slots: 100, labels: [zone==a]}]}", "labels: [zone==a]"),
     "packing-needs-hosts": plan(
@@ -206,6 +253,18 @@ SAMPLES = {
     ),
     "group-not-shared": plan(GROUPS, "{compute: {slots: 100}, cpu: {slots: 50}}", "cpu: {slots: 50}"),
     "overcommitted": plan("{slots: 100}", "{slots: 50}"),
+    "private-grace-short": vectors(
+        f"{OWN}}}]", f"{OWN}, lend_grace: 60s}}], private_pool_grace: 30s", "private_pool_grace: 30s"
+    ),
+    "never-borrows": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace(f"{OWN}}}]", f"{OWN}, lend_grace: 60s}}]").replace(
+            "multidimensional", "multidimensional\n    settings: {public_pool_grace: 60s}"
+        )
+        + "      /Research: {reclaim_grace: 2m}\n",
+        "reclaim_grace: 2m",
+    ),
     "group-without-policy": state("demand: {/Research: {cpu: 5}}", "{cpu: 5}", UNSHARED),
     "not-a-leaf": state("demand: {/Trading: {compute: 5}}"),
     "unknown-host": state("hosts_down: [g10]", plan=HOSTS),
@@ -219,6 +278,13 @@ SAMPLES = {
     "duplicate-request": state(f"requests: [{R1}, {R1}]", "id: r1"),
     "gang-above-count": state("requests: [{id: r1, consumer: /Research, count: 4, min_count: 8}]", "min_count: 8"),
     "wrong-unit": state("requests: [{id: r1, consumer: /Research, count: 4, unit: {slots: 2}}]", "unit: {slots: 2}"),
+    "unknown-pool": held("units: 4, pool: /Research", "pool: /Research"),
+    "lent-above-held": held("units: 4, lenders: {/Research: 5}", "lenders: {/Research: 5}"),
+    "used-above-host": held("units: 9", "units: 9"),
+    "owned-above-host": state(
+        "ownership: [{host: g1, consumer: /Trading, amounts: {cpu: 80}}]", "amounts: {cpu: 80}", VECTORS
+    ),
+    "vectors-need-requests": state("demand: {/Research: {gpu: 5}}", plan=VECTORS),
     "wrong-holder": state(
         f"requests: [{R1}]\nallocations: [{HELD}]\n"
         f"reclaims: [{{request: r1, consumer: /Trading/FX, units: 1, {DEADLINE}}}]",

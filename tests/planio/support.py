@@ -40,6 +40,23 @@ policies:
   - {resource_groups: [gpu, cpu], policy: hybrid, consumers: {/A: {owned: 10}, /B: {owned: 5}, /C: {limit: 7}}}
 """
 
+VECTORS = """\
+fairhold: 1
+resources: {cpu: {step: 0.5, overcommit: 1.5}, memory: {unit: GiB}, gpu: {base: 1}}
+resource_groups:
+  main: {hosts: [{name: "g[1-4]", cpu: 64, memory: 512, gpu: 8}, {name: big, cpu: 128, labels: [large]}]}
+  rest: {hosts: [{name: r1, cpu: 8}]}
+consumers: {Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}
+policies:
+  - resource_groups: [main, rest]
+    policy: multidimensional
+    settings: {packing: balanced, public_pool_grace: 60s, rebalance_interval: 5m}
+    consumers:
+      /Trading: {own: [{resource_group: main, hosts: 3}], share_limit: {gpu: 6}}
+      /Trading/Risk: {own: [{resource_group: main, hosts: 1}], reclaim_grace: 30s}
+      /Research: {share_priority: 2, share_ratio: 3}
+"""
+
 
 def cases(name: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))["cases"]
@@ -54,3 +71,12 @@ def faults_of(text: str) -> tuple[Fault, ...]:
 
 def codes_and_lines(faults: tuple[Fault, ...]) -> list[tuple[str, int]]:
     return [(fault.code, fault.line) for fault in faults]
+
+
+def swapped(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def told(faults: tuple[Fault, ...]) -> list[tuple[str, str]]:
+    return [(fault.code, ".".join(map(str, fault.place))) for fault in faults]

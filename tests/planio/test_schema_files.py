@@ -70,7 +70,14 @@ def test_only_known_kinds_have_a_schema() -> None:
 
 
 def test_all_cases_are_valid() -> None:
-    for case in [*cases("hybrid"), *cases("share_ratio"), *cases("cycles"), *cases("ownership"), *cases("multidimensional"), *cases("lending")]:
+    for case in [
+        *cases("hybrid"),
+        *cases("share_ratio"),
+        *cases("cycles"),
+        *cases("ownership"),
+        *cases("multidimensional"),
+        *cases("lending"),
+    ]:
         for kind in ("plan", "state"):
             assert list(CHECKS[kind].iter_errors(case[kind])) == [], case["id"]
 

@@ -179,3 +179,32 @@ def test_whole_numbers(value: object) -> None:
     assert is_valid >= is_read
     if not isinstance(value, float):  # to a schema, 1.0 is a whole number
         assert is_valid == is_read
+
+
+AMOUNTS = st.one_of(
+    st.integers(), st.floats(allow_nan=False), st.booleans(), st.none(), st.decimals(0, 9).map(str), TEXTS
+)
+
+
+@given(AMOUNTS)
+@example(10**12)
+@example(0)
+@example(-0.0)
+@example("0" * 29 + "5")
+@example("0.5")
+@example("5.")
+@example("40%")
+def test_amounts(value: object) -> None:
+    def vectors(host: object = 8, share: object = 1, own: object = 1, **resource: object) -> Json:
+        consumers = {"/A": {"share_limit": {"x": share}, "own": [{"resource_group": "c", "per_host": {"x": own}}]}}
+        entry = {"resource_groups": ["c"], "policy": "multidimensional", "consumers": consumers}
+        group = {"hosts": [{"name": "h", "x": host}]}
+        return plan_of(resources={"x": {"base": 1} | resource}, resource_groups={"c": group}, policies=[entry])
+
+    plans = [vectors(value), vectors(share=value), vectors(own=value), vectors(step=value), vectors(overcommit=value)]
+    parcels = [{"host": "h", "consumer": "/A", "amounts": {"x": value}}]
+    request = {"id": "r", "consumer": "/A", "count": 1, "unit": {"x": value}}
+    states = [state_of(ownership=parcels), state_of(requests=[request])]
+    found = [verdicts("plan", plan) for plan in plans] + [verdicts("state", each, vectors(10**12)) for each in states]
+    for is_valid, is_read in found:
+        assert is_valid >= is_read

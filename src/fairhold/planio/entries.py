@@ -9,8 +9,9 @@ from fairhold.model.tree import ROOT
 from fairhold.planio.controls import CONTROLS, read_control
 from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
-from fairhold.planio.owning import VECTOR_KEYS, read_vector_setting
+from fairhold.planio.owning import OWN_KEYS, VECTOR_KEYS, read_vector_setting
 from fairhold.planio.report import listed, shown
+from fairhold.planio.resources import VECTORS
 from fairhold.units import LARGEST, UNLIMITED
 
 if TYPE_CHECKING:
@@ -123,9 +124,13 @@ def refuse_key(
 
     keys_of : policy → the keys that it reads
     """
+    known = keys_of[policy]
     others = [name for name, keys in keys_of.items() if key in keys]
-    if others:
+    if policy == VECTORS and key in OWN_KEYS and key not in known:
+        what, mend = f"`{shown(key)}` is said of one part of what is owned", "write it in an entry of `own`"
+        report.fault("wrong-place", what, mend, place)
+    elif others:
         what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy}`"
-        report.fault("other-policy", what, f"leave it out, or use {listed(keys_of[policy])}", place)
+        report.fault("other-policy", what, f"leave it out, or use {listed(known)}", place)
     else:
-        report.unknown_key(key, keys_of[policy], place, not_here)
+        report.unknown_key(key, known, place, not_here)

@@ -8,6 +8,7 @@ from fairhold.model.plan import ResourceGroup
 from fairhold.planio.hosts import read_hosts
 from fairhold.planio.names import check_name
 from fairhold.planio.report import shown
+from fairhold.planio.resources import amount_text
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 GROUP_KEYS = ("slots", "configured_slots", "hosts")
 NOT_HERE = {"capacity": "`capacity`, totals without hosts, is", "labels": "hosts by `labels` are"}
+MOST_TOGETHER = 1000 * LARGEST
+"""Base units of a resource that may be used of the hosts of a group together."""
 _PLACE = ("resource_groups",)
 
 
@@ -55,6 +58,7 @@ def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[st
         report.fault("slots-and-hosts", what, "leave `slots` away: it is the sum of the hosts'", (*place, "slots"))
     hosts = read_hosts(report, node["hosts"], (*place, "hosts"), taken, resources)
     _check_alike(report, name, node, hosts)
+    _check_totals(report, hosts, (*place, "hosts"), resources)
     slots = sum(host.slots for host in hosts)
     if slots > LARGEST:
         what = f"the hosts have {slots} slots together, more than {LARGEST}"
@@ -71,3 +75,13 @@ def _check_alike(report: Report, name: str, node: dict[str, Value], hosts: Seque
     elif any(vectors) and "configured_slots" in node:
         what = f"the hosts of `{shown(name)}` have amounts of resources and no slots"
         report.fault("slots-and-vectors", what, "leave it out", (*_PLACE, name, "configured_slots"))
+
+
+def _check_totals(report: Report, hosts: Sequence[Host], place: Place, resources: Known) -> None:
+    """Bound what may be used of all hosts together."""
+    for at, resource in enumerate(resources.resources):
+        units = sum(int(host.amounts[at] * resource.overcommit) for host in hosts if host.amounts)
+        if units > MOST_TOGETHER:
+            most = amount_text(resource, MOST_TOGETHER)
+            what = f"the hosts have more than {most} of `{shown(resource.name)}` together"
+            report.fault("out-of-range", what, "write fewer or smaller hosts, or a larger `base`", place)

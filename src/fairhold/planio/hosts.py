@@ -83,20 +83,21 @@ def read_hosts(report: Report, value: Value, place: Place, taken: set[str], reso
 
 def _read_amounts(report: Report, node: dict[str, Value], place: Place, resources: Known) -> Vector:
     """Read what a host has of every resource; nothing where it has slots."""
-    amounts = []
+    amounts, is_told = [], False
     for key, stated in node.items():
         if key in resources.at:
             at = resources.at[key]
             amounts.append((at, read_amount(report, stated, (*place, key), resources.resources[at])))
         elif key not in HOST_KEYS:
             _refuse_key(report, key, resources, (*place, key))
-    if not amounts:
+            is_told = True
+    if not amounts and (not is_told or not resources.at or "slots" in node):
         report.missing(node, ("slots",), place, "a host")
         return ()
     if "slots" in node:
         what = "the host has slots and amounts of resources, and is shared in one of them"
         report.fault("slots-and-vectors", what, "leave one away", (*place, "slots"))
-    elif not any(units for _, units in amounts):
+    elif not is_told and not any(units for _, units in amounts):
         report.fault("out-of-range", "the host has nothing of any resource", "write an amount above 0", place)
     return full(resources, amounts)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
-from fairhold.planio.reach import Reach, least_of, most_of, per_host_of
+from fairhold.planio.reach import Reach, Stock, least_of, most_of, per_host_of, reach_of_all
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import VECTORS, amount_text
 from fairhold.planio.sides import listed_by
@@ -79,18 +79,20 @@ class _OwnCheck:
         for row, position, own in self.owned():
             if own.resource_group == name:
                 families.setdefault(self.tree.parent[row], []).append((row, position, own))
-        hosts = self.plan.resource_groups[name].hosts
-        reach: dict[int, Reach] = {ROOT: Reach.of_hosts(hosts)}
+        if not families:
+            return
+        stock = Stock(self.plan.resource_groups[name].hosts, len(self.plan.resources))
+        reach: dict[int, Reach] = {ROOT: reach_of_all(stock)}
         # Parents stand before their children, so that what one has is known when its family's turn comes.
         for parent in sorted(families):
             if parent not in reach:
                 self._owns_nothing(parent, name, families[parent])
                 continue
-            self._check_family(parent, name, families[parent], reach[parent])
+            self._check_family(parent, name, families[parent], reach[parent], stock)
             mine: dict[int, list[Owning]] = {}
             for row, _, own in families[parent]:
                 mine.setdefault(row, []).append(own)
-            reach |= {row: most_of(entries, reach[parent], hosts) for row, entries in mine.items()}
+            reach |= {row: most_of(entries, reach[parent], stock) for row, entries in mine.items()}
 
     def _owns_nothing(self, parent: int, group: str, family: _Stated) -> None:
         path = shown(self.tree.paths[parent])
@@ -99,14 +101,14 @@ class _OwnCheck:
             mend = f"let `{path}` own at least as much"
             self.report.fault("children-own-more", what, mend, self.place(row, position))
 
-    def _check_family(self, parent: int, group: str, family: _Stated, reach: Reach) -> None:
+    def _check_family(self, parent: int, group: str, family: _Stated, reach: Reach, stock: Stock) -> None:
         """Children of one parent: no host twice, `remaining` once, together no more than the parent has."""
         self._check_names(parent, family, reach)
         rest = [(row, position) for row, position, own in family if own.remaining]
         for row, position in rest[1:]:
             what = f"`remaining` is written at `{shown(self.tree.paths[rest[0][0]])}` already, and nothing is left then"
             self.report.fault(
-                "remaining-twice", what, "write a number or a part", (*self.place(row, position), "hosts")
+                "remaining-twice", what, "write a number or a percentage", (*self.place(row, position), "hosts")
             )
         entries = [own for _, _, own in family]
         part = sum((own.percent or 0) for own in entries)
@@ -118,13 +120,12 @@ class _OwnCheck:
             if hosts > reach.whole:
                 self._more(parent, group, f"{hosts} hosts", str(reach.whole), family)
                 return
-        self._check_amounts(parent, group, family, reach)
+        self._check_amounts(parent, group, family, reach, stock)
 
-    def _check_amounts(self, parent: int, group: str, family: _Stated, reach: Reach) -> None:
+    def _check_amounts(self, parent: int, group: str, family: _Stated, reach: Reach, stock: Stock) -> None:
         """Compare what is owned of single resources, in all and of every host; the first one beyond is told."""
-        entries, hosts = [own for _, _, own in family], self.plan.resource_groups[group].hosts
-        resources = self.plan.resources
-        in_all = least_of(entries, hosts, len(resources))
+        entries, resources = [own for _, _, own in family], self.plan.resources
+        in_all = least_of(entries, stock, len(resources), are_whole=reach.whole is not None)
         per_host, parts = per_host_of(entries, len(resources))
         for at, resource in enumerate(resources):
             name = f"of `{shown(resource.name)}`"

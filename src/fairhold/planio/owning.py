@@ -113,7 +113,7 @@ def _read_hosts(report: Report, value: Value, place: Place) -> dict[str, Any]:
 
 
 def _read_percent(report: Report, text: str, place: Place) -> Fraction | None:
-    """Read a part such as `40%`; None where it is none, 0 with a fault where it is out of range."""
+    """Read a percentage such as `40%`; None where it is none, 0 with a fault where it is out of range."""
     match = _PERCENT.fullmatch(text)
     if match is None:
         return None
@@ -121,7 +121,7 @@ def _read_percent(report: Report, text: str, place: Place) -> Fraction | None:
     if 0 < part <= 1:
         return part
     report.fault(
-        "out-of-range", f"`{shown(text)}` is not above 0% and at most 100%", "write a part such as `40%`", place
+        "out-of-range", f"`{shown(text)}` is not above 0% and at most 100%", "write a percentage such as `40%`", place
     )
     return Fraction(0)
 

@@ -147,9 +147,9 @@ def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], pl
     """Refuse a policy of slots for a group of vectors, and the other way round."""
     for group in groups:
         has_vectors = any(host.amounts for host in group.hosts)
-        if policy == VECTORS and not has_vectors and (group.slots or not group.hosts):
-            what = f"`{VECTORS}` shares resources of hosts, and the resource group `{shown(group.name)}` has slots"
-            mend = "write its hosts with amounts, as `{name: g1, cpu: 8}`, or use another policy"
+        if policy == VECTORS and not has_vectors:
+            what = f"`{VECTORS}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"
+            mend = "give it hosts with amounts, as `{name: g1, cpu: 8}`, or use another policy"
             report.fault("slots-and-vectors", what, mend, place)
         elif policy != VECTORS and has_vectors:
             what = f"`{policy}` shares slots, and the hosts of `{shown(group.name)}` have amounts of resources"

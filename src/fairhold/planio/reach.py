@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import accumulate
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairhold.model.plan import Host
     from fairhold.model.vector import Owning, Vector
+
+
+class Stock:
+    """The hosts of a resource group: what single ones have, and what the largest and smallest have together."""
+
+    def __init__(self, hosts: Sequence[Host], resources: int) -> None:
+        self.of = {host.name: host.amounts for host in hosts}
+        columns = [sorted(host.amounts[at] for host in hosts) for at in range(resources)]
+        self._least = [list(accumulate(column, initial=0)) for column in columns]
+        self._most = [list(accumulate(reversed(column), initial=0)) for column in columns]
+
+    def named(self, names: Iterable[str]) -> Vector:
+        """What the hosts of these names have together."""
+        return tuple(map(sum, zip(*(self.of[name] for name in names), strict=True)))
+
+    def largest(self, count: int) -> Vector:
+        """Of every resource what the `count` hosts with the most of it have."""
+        return tuple(sums[min(count, len(self.of))] for sums in self._most)
+
+    def smallest(self, count: int) -> Vector:
+        """Of every resource what the `count` hosts with the least of it have."""
+        return tuple(sums[min(count, len(self.of))] for sums in self._least)
 
 
 class Reach(NamedTuple):
@@ -27,15 +50,16 @@ class Reach(NamedTuple):
     amounts: Vector
     per_host: Vector
 
-    @classmethod
-    def of_hosts(cls, hosts: Sequence[Host]) -> Reach:
-        """All of some hosts."""
-        return cls(len(hosts), frozenset(host.name for host in hosts), _most(hosts, len(hosts)), _most(hosts, 1))
+
+def reach_of_all(stock: Stock) -> Reach:
+    """All of a resource group."""
+    whole = len(stock.of)
+    return Reach(whole, frozenset(stock.of), stock.largest(whole), stock.largest(1))
 
 
-def most_of(entries: Sequence[Owning], above: Reach, hosts: Sequence[Host]) -> Reach:
+def most_of(entries: Sequence[Owning], above: Reach, stock: Stock) -> Reach:
     """What the entries of one owner give it at most; `above` is what its parent can have."""
-    each = [_most_of_one(own, above, hosts) for own in entries]
+    each = [_most_of_one(own, above, stock) for own in entries]
     wholes = [reach.whole for reach in each]
     names = [reach.names for reach in each]
     amounts = (sum(units) for units in zip(*(reach.amounts for reach in each), strict=True))
@@ -48,14 +72,15 @@ def most_of(entries: Sequence[Owning], above: Reach, hosts: Sequence[Host]) -> R
     )
 
 
-def _most_of_one(own: Owning, above: Reach, hosts: Sequence[Host]) -> Reach:
+def _most_of_one(own: Owning, above: Reach, stock: Stock) -> Reach:
     if own.names:
-        return Reach.of_hosts([host for host in hosts if host.name in own.names])
+        each = zip(*(stock.of[name] for name in own.names), strict=True)
+        return Reach(len(own.names), frozenset(own.names), stock.named(own.names), tuple(map(max, each)))
     whole = own.hosts
     if own.percent is not None and above.whole is not None:
         whole = floor(own.percent * above.whole)
     if whole is not None:
-        return Reach(whole, None, _most(hosts, whole), above.per_host)
+        return Reach(whole, None, stock.largest(whole), above.per_host)
     # What is left out follows the largest part, so that only what there is bounds it.
     total, part = dict(own.total), dict(own.per_host)
     amounts = tuple(min(total.get(at, units), units) for at, units in enumerate(above.amounts))
@@ -68,24 +93,20 @@ def _of_host(part: Fraction | int, units: int) -> int:
     return floor(part * units) if isinstance(part, Fraction) else min(part, units)
 
 
-def _most(hosts: Sequence[Host], count: int) -> Vector:
-    """Of every resource what the `count` hosts with the most of it have."""
-    columns = zip(*(host.amounts for host in hosts), strict=True)
-    return tuple(sum(sorted(column, reverse=True)[:count]) for column in columns)
+def least_of(entries: Sequence[Owning], stock: Stock, resources: int, *, are_whole: bool) -> Vector:
+    """What entries take together at least: named hosts, of numbers the smallest ones, totals as far as they say it.
 
-
-def least_of(entries: Sequence[Owning], hosts: Sequence[Host], resources: int) -> Vector:
-    """What entries take together at least: named hosts, of numbers the smallest ones, totals as far as they say it."""
+    are_whole : whether hosts are whole ones; where the parent owns parts, what hosts bring is not known
+    """
     amounts = [0] * resources
     for own in entries:
-        taken = [host.amounts for host in hosts if host.name in own.names]
-        if own.hosts is not None:
-            columns = zip(*(host.amounts for host in hosts), strict=True)
-            taken = [tuple(sum(sorted(column)[: own.hosts]) for column in columns)]
         for at, units in own.total:
             amounts[at] += units
-        for vector in taken:
-            amounts = [so_far + units for so_far, units in zip(amounts, vector, strict=True)]
+        if not are_whole:
+            continue
+        taken = stock.named(own.names) if own.names else stock.smallest(own.hosts or 0)
+        for at, units in enumerate(taken):
+            amounts[at] += units
     return tuple(amounts)
 
 

@@ -103,7 +103,7 @@ def _read_base(report: Report, value: Value, place: Place, unit: str) -> int:
     number = _exact(value)
     if number is None or number <= 0 or number.numerator != 1:
         what = f"the base unit {kind(value)} is no whole part of one {shown(unit) or 'unit'}"
-        report.fault("base-unit", what, "write a part such as 0.001, 0.5 or 1", place)
+        report.fault("base-unit", what, "write a fraction such as 0.001, 0.5 or 1", place)
         return 0
     return _bounded(report, number.denominator, place)
 
@@ -164,8 +164,9 @@ def _members(report: Report, value: Value, place: Place, resources: Known, what:
 
 def unknown_resource(report: Report, name: str, resources: Known, place: Place) -> None:
     """Refuse a resource that the plan does not declare."""
-    otherwise = "name a resource of the plan" if resources.at else f"declare it: `resources: {{{shown(name)}: {{}}}}`"
-    mend = report.suggest(name, resources.at, otherwise)
+    declare = f"add it to the plan: `resources: {{{shown(name)}: {{}}}}`"
+    close = report.suggest(name, resources.at)
+    mend = f"{close} Else {declare}" if close else declare
     report.fault("unknown-resource", f"there is no resource `{shown(name)}`", mend, place)
 
 
