@@ -37,7 +37,7 @@ def beyond(one: Vector, other: Vector) -> Vector:
 
 def fits(need: Vector, room: Vector) -> bool:
     """Whether there is room in every dimension."""
-    return all([a <= b for a, b in zip(need, room, strict=True)])
+    return all(a <= b for a, b in zip(need, room, strict=True))
 
 
 def count(unit: Vector, room: Vector) -> int:

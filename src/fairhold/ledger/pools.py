@@ -204,9 +204,9 @@ class PoolBooks:
             yield from host.units
 
 
-def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel], started: int) -> Unit:
+def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
     """Put a unit on a host, booked on the parcels in their order."""
-    unit = Unit(asked, host, started, books.next_serial(), pool)
+    unit = Unit(asked, host, books.now, books.next_serial(), pool)
     rest = asked.unit
     for parcel in parcels:
         part = common(rest, parcel.room(asked))
@@ -240,5 +240,3 @@ def free_of(unit: Unit, parcels: set[Parcel], dimensions: int) -> Vector:
 def within(limit: int | None) -> int:
     """A bound in microseconds; None = any."""
     return UNLIMITED if limit is None else limit
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, count, less
+from fairhold.kernels.vectors import add, common, count, less, times, total
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.state import Allocation, HeldUnits
@@ -127,43 +127,33 @@ def _keeps(books: PoolBooks, state: State) -> None:
         if asked is None or host is None:
             continue
         units = min(noun.units, left.setdefault(asked, asked.waiting))
-        room = (0,) * books.terms.dimensions
-        for parcel in host.parcels:
-            room = add(room, parcel.idle)
+        room = total((parcel.idle for parcel in host.parcels), books.terms.dimensions)
         units = min(units, count(asked.unit, room))
         if units:
             left[asked] -= units
             books.keeps[asked, host] = units
-            hold_beyond(asked, host.parcels, tuple(units * each for each in asked.unit))
+            hold_beyond(asked, host.parcels, times(asked.unit, units))
 
 
-def settle_pools(plan: Plan, books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
+def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
     """Units whose grace has run out are stopped; what they free is held for their taker: (request, host, units)."""
-    del plan
     if state.previous_cycle is not None and state.previous_cycle >= state.now:
         return []
-    due = [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]
-    freed: dict[tuple[Asked, Machine], Vector] = {}
     found: dict[tuple[str, str], int] = defaultdict(int)
-    for unit in due:
+    freed: dict[tuple[Asked, Machine], None] = {}
+    for unit in [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]:
         taker = unit.notice.taker if unit.notice else None
         found[unit.asked.model.id, unit.host.name] += 1
         if taker is not None:
-            key = taker, unit.host
-            freed[key] = add(freed[key], unit.asked.unit) if key in freed else unit.asked.unit
+            freed[taker, unit.host] = None
         remove(unit)
-    for (taker, host), room in freed.items():
-        for parcel in host.parcels:
-            room = add(room, less(parcel.room(taker), common(parcel.room(taker), room)))
-        idle = (0,) * books.terms.dimensions
-        for parcel in host.parcels:
-            idle = add(idle, parcel.room(taker))
-        kept = sum(units for (asked, _), units in books.keeps.items() if asked is taker)
-        here = books.keeps.get((taker, host), 0)
-        units = min(taker.waiting - kept + here, count(taker.unit, idle))
+    for taker, host in freed:
+        room = total((parcel.room(taker) for parcel in host.parcels), books.terms.dimensions)
+        elsewhere = sum(units for (asked, at), units in books.keeps.items() if asked is taker and at is not host)
+        units = min(taker.waiting - elsewhere, count(taker.unit, room))
         if units > 0:
             books.keeps[taker, host] = units
-            hold_beyond(taker, host.parcels, tuple(units * each for each in taker.unit))
+            hold_beyond(taker, host.parcels, times(taker.unit, units))
     return [(request, host, units) for (request, host), units in found.items()]
 
 
@@ -248,5 +238,3 @@ def held_of(books: PoolBooks) -> tuple[HeldUnits, ...]:
         if still:
             rows.append(HeldUnits(asked.model.id, host.name, still))
     return tuple(rows)
-
-

@@ -53,7 +53,7 @@ class PooledCycle:
 def run_pools(plan: Plan, entry: PolicyEntry, state: State) -> PooledCycle:
     """Settle, adjust, both sweeps."""
     books = open_pools(plan, entry, state)
-    stops = settle_pools(plan, books, state)
+    stops = settle_pools(books, state)
     found = run_sweeps(books, reserved_against(books))
     for asked, host in [key for key in books.keeps if not key[0].waiting]:
         del books.keeps[asked, host]
@@ -133,7 +133,12 @@ def _rows(plan: Plan, units: Iterable[Unit]) -> list[Document]:
     for unit in units:
         row = found.setdefault(
             (unit.asked.model.id, unit.host.name),
-            {"consumer": plan.tree.paths[unit.asked.leaf], "request": unit.asked.model.id, "host": unit.host.name, "units": 0},
+            {
+                "consumer": plan.tree.paths[unit.asked.leaf],
+                "request": unit.asked.model.id,
+                "host": unit.host.name,
+                "units": 0,
+            },
         )
         row["units"] += 1
     return list(found.values())

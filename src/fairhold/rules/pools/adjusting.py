@@ -52,11 +52,7 @@ class Level:
         for host in space:
             self.hosts.setdefault(host.group, []).append(host)
         self.named = {
-            host.name
-            for row in self.rows
-            for entry in terms.own[row]
-            for host in space
-            if host.name in entry.names
+            host.name for row in self.rows for entry in terms.own[row] for host in space if host.name in entry.names
         }
         self.target: dict[Target, int] = {}
 
@@ -158,7 +154,9 @@ class Level:
     def part_of(self, entry: Owning, host: Machine) -> Vector:
         """What an entry by host asks of one: those left out follow the largest part named, rounded down to the step."""
         whole = self.space[host]
-        wanted = {at: int(stated * whole[at]) if isinstance(stated, Fraction) else stated for at, stated in entry.per_host}
+        wanted = {
+            at: int(stated * whole[at]) if isinstance(stated, Fraction) else stated for at, stated in entry.per_host
+        }
         largest = max(
             (
                 stated if isinstance(stated, Fraction) else Fraction(stated, whole[at])
@@ -171,7 +169,9 @@ class Level:
 
     def following(self, there: Vector, needed: dict[int, int]) -> Vector:
         """Of what there is as much as is needed; dimensions left out follow the largest part."""
-        largest = max((Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at]), default=Fraction(0))
+        largest = max(
+            (Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at]), default=Fraction(0)
+        )
         return self._rounded(there, needed, largest)
 
     def _rounded(self, there: Vector, wanted: dict[int, int], rest: Fraction) -> Vector:

@@ -12,7 +12,7 @@ from fairhold.rules.pools.turns import Turns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
 
     Waits = Callable[[Asked], int]
@@ -26,7 +26,7 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
     standing = Standing(books, pool)
     lines = _lines(waits, standing)
     turns = Turns(books.terms, pool, lines, standing.usage)
-    placing = Placing(books, pool, limits)
+    placing = Placing(books, pool, limits, books.hosts)
     placed: list[Unit] = []
     while (leaf := turns.next()) is not None:
         new = _place_one(lines[leaf], placing, waits)
@@ -63,9 +63,10 @@ def _place_one(line: list[Asked], placing: Placing, waits: Waits) -> list[Unit]:
     return []
 
 
-def fill_own(books: PoolBooks, leaf: int, preference: int, waits: Waits, limits: Limits) -> list[Unit]:
-    """A leaf fills what it owns of one preference (S2.2)."""
-    placing = Placing(books, leaf, limits, preference)
+def fill_own(books: PoolBooks, hosts: list[Machine], parcel: Parcel, waits: Waits, limits: Limits) -> list[Unit]:
+    """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
+    leaf = parcel.owner
+    placing = Placing(books, leaf, limits, hosts, parcel.preference)
     line = sorted((each for each in books.by_leaf[leaf] if waits(each) > 0), key=lambda asked: asked.order)
     placed: list[Unit] = []
     while new := _place_one(line, placing, waits):

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Machine, Terms
 
 
-
 def book_units(books: PoolBooks, host: Machine, lenders: Mapping[Unit, tuple[int, ...]]) -> None:
     """Book all units of a host: those of owners first, then those with stated lenders, then the others."""
     for parcel in host.parcels:
@@ -41,7 +40,7 @@ def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
 
 
 def _place(terms: Terms, parcel: Parcel, leaf: int, pool: int, lenders: tuple[int, ...]) -> tuple[object, ...]:
-    """Where a unit of a state is booked first: own, stated lenders, its pool, then what is lent to it, then the rest."""
+    """Where a unit of a state is booked first: own, stated lenders, its pool, what is lent to it, then the rest."""
     order = booking_order(terms, parcel, leaf, pool)
     if pool == OWN and parcel.owner == leaf:
         return 0, order
@@ -82,5 +81,3 @@ def split_lenders(units: int, lenders: Mapping[int, int]) -> list[tuple[int, ...
             left[row] -= 1
         found.append(tuple(mine))
     return found
-
-

@@ -79,7 +79,7 @@ def room_in(parcels: Iterable[Parcel], asked: Asked, dimensions: int) -> Vector:
 
 
 def is_lent_to(parcel: Parcel, pool: int) -> bool:
-    """Whether what is idle of a parcel may go up to a pool, or is its own: nothing on the way is reserved (R-LEND-1)."""
+    """Whether what is idle of a parcel may go up to a pool, or is its own: nothing below is reserved (R-LEND-1)."""
     for row, entry in parcel.chain:
         if row == pool:
             return True

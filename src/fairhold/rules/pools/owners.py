@@ -11,6 +11,8 @@ from fairhold.rules.pools.adjusting import Level
 from fairhold.rules.pools.placing import workload
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine
     from fairhold.model.vector import Owning
@@ -36,13 +38,13 @@ def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
     space = {host: host.plain for host in books.hosts}
     for host in books.hosts:
         host.parcels = []
-    _divide(books, PUBLIC, {host: () for host in books.hosts}, space, _Context(before, load, steps))
+    _divide(books, PUBLIC, dict.fromkeys(books.hosts, ()), space, _Context(before, load, steps))
     for host in books.hosts:
         _overcommit(host)
 
 
 class _Context:
-    def __init__(self, before: Before, load: dict[Machine, object], steps: Vector) -> None:
+    def __init__(self, before: Before, load: dict[Machine, Fraction], steps: Vector) -> None:
         self.before, self.load, self.steps = before, load, steps
 
 
@@ -50,7 +52,7 @@ def _divide(
     books: PoolBooks, parent: int, chains: dict[Machine, Chain], space: dict[Machine, Vector], context: _Context
 ) -> None:
     """Adjust the children of one consumer inside what it owns; what they do not own is its own parcel."""
-    level = Level(books, parent, space, context.load.__getitem__, context.steps)  # type: ignore[arg-type]
+    level = Level(books, parent, space, context.load.__getitem__, context.steps)
     if level.rows:
         level.set_targets()
         for host in space:

@@ -18,12 +18,17 @@ class Placing:
     """Places units on what is idle in one pool, or of one leaf's own of one preference; idle space only shrinks.
 
     pool       : level whose idle content is used: a pool, or the leaf itself
+    hosts      : on which there may be some, in inventory order
     preference : of own parcels that are used, None = of all
     """
 
-    def __init__(self, books: PoolBooks, pool: int, limits: Limits, preference: int | None = None) -> None:
+    def __init__(
+        self, books: PoolBooks, pool: int, limits: Limits, hosts: list[Machine], preference: int | None = None
+    ) -> None:
         self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
-        self._at: dict[Asked, int] = {}
+        self.hosts = [host for host in hosts if any(parcel.level == pool for parcel in host.parcels)]
+        self._at: dict[object, int] = {}
+        self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
 
     def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
         found = parcels_for(self.books.terms, host, asked.leaf, self.pool)
@@ -43,20 +48,29 @@ class Placing:
             return True
         return all(unit.asked.leaf == asked.leaf for unit in host.units)
 
+    def _kind(self, asked: Asked) -> object:
+        """What requests have in common that fit on the same hosts."""
+        terms, leaf = self.books.terms, asked.leaf
+        if asked in self._keeps:
+            return asked
+        if leaf in terms.own or terms.settings.packing == "exclusive":
+            return asked.unit, leaf
+        bounds = tuple(row for row in terms.above[leaf] if row in terms.pool_grace) if terms.pool_grace else ()
+        return asked.unit, terms.grace[leaf], bounds
+
     def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
-        hosts = self.books.hosts
+        hosts = self.hosts
         if self.books.terms.settings.packing == "balanced":
             able = [(host, parcels) for host in hosts if (parcels := self._fits(host, asked)) is not None]
             return min(able, key=lambda each: (workload(each[0]), each[0].place)) if able else None
-        at = self._at.get(asked, 0)
-        while at < len(hosts):
+        kind = self._kind(asked)
+        for at in range(self._at.get(kind, 0), len(hosts)):
             parcels = self._fits(hosts[at], asked)
             if parcels is not None:
-                self._at[asked] = at
+                self._at[kind] = at
                 return hosts[at], parcels
-            at += 1
-        self._at[asked] = at
+        self._at[kind] = len(hosts)
         return None
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
@@ -64,18 +78,20 @@ class Placing:
         if self.pool != asked.leaf and not self.limits.allow(asked, units):
             return []
         placed: list[Unit] = []
+        kind = self._kind(asked)
+        begin = self._at.get(kind, 0)
         for _ in range(units):
             found = self.host_for(asked)
             if found is None:
                 for unit in reversed(placed):
                     self.take_back(unit)
-                self._at.pop(asked, None)
+                self._at[kind] = begin
                 return []
             placed.append(self._put_on(asked, *found))
         return placed
 
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
-        unit = place(self.books, asked, host, self.pool, parcels, self.books.now)
+        unit = place(self.books, asked, host, self.pool, parcels)
         if all(parcel.owner == asked.leaf for parcel in unit.books):
             unit.pool = OWN
         else:

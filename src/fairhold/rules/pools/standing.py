@@ -172,6 +172,3 @@ def _under(standing: Standing, row: int, limited: int, waiting: Mapping[Asked, i
             room[at] -= units * asked.unit[at]
         demand += min(Fraction(1), Fraction(units, standing.capacity[asked.unit]))
     return demand
-
-
-__all__ = ["Standing"]

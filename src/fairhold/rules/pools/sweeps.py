@@ -9,14 +9,17 @@ from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import giving_key, giving_order
 from fairhold.rules.pools.ways import Ways
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+    from fairhold.model.vector import Owning
+    from fairhold.rules.pools.standing import Standing
 
 
 @dataclass(slots=True)
@@ -107,7 +110,7 @@ class _Early:
         """Take back what a private pool has lent up, where its owner's entry says so."""
         if self._is_early(pool):
             taker = Taker(self.books, self.ways, self.found.noticed)
-            take_lent_back(taker, pool, lambda entry: entry)
+            take_lent_back(taker, pool, lambda entry: entry.reclaim_before_next_level)
             self._note(pool)
 
     def _note(self, row: int) -> None:
@@ -125,14 +128,12 @@ def _hosts_of(books: PoolBooks) -> dict[int, list[Machine]]:
     return found
 
 
-def _fill_leaf(
-    found: Sweeps, leaf: int, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early
-) -> None:
+def _fill_leaf(found: Sweeps, leaf: int, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> None:
     """A leaf fills what it owns, best preference first; what it leaves is lent up."""
     books = found.books
     mine = [parcel for host in hosts_of.get(leaf, ()) for parcel in host.parcels if parcel.owner == leaf]
-    for preference in sorted({parcel.preference for parcel in mine}):
-        found.placed += fill_own(books, leaf, preference, early.waits, limits)
+    for preference, parcel in sorted({parcel.preference: parcel for parcel in mine}.items(), key=lambda each: each[0]):
+        found.placed += fill_own(books, hosts_of[leaf], parcel, early.waits, limits)
         early.take_own(leaf, preference)
     lend_up(mine, leaf, books.terms.tree.parent[leaf])
 
@@ -202,11 +203,14 @@ def take_own(taker: Taker, leaf: int, hosts_of: dict[int, list[Machine]], prefer
                 pass
 
 
-def take_lent_back(taker: Taker, pool: int, _which: object) -> None:
-    """A private pool takes back what it lent up, for its leaves in the order of the assignment loop (R-TAKE-2)."""
+def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
+    """A private pool takes back what it lent up, for its leaves in the order of the assignment loop (R-TAKE-2).
+
+    of : whether what is owned by an entry of the pool's owner is taken back now
+    """
     books, terms = taker.books, taker.books.terms
     outside = set(terms.above[pool]) - {pool}
-    hosts = [host for host in books.hosts if any(_is_of(parcel, pool) for parcel in host.parcels)]
+    hosts = [host for host in books.hosts if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
     if not any(unit.pool in outside for host in hosts for unit in host.units):
         return
 
@@ -215,7 +219,7 @@ def take_lent_back(taker: Taker, pool: int, _which: object) -> None:
             return [
                 parcel
                 for parcel in host.parcels
-                if _is_of(parcel, pool) and is_lent_to(parcel, pool) and may_use(terms, parcel, leaf, pool)
+                if _is_of(parcel, pool, of) and is_lent_to(parcel, pool) and may_use(terms, parcel, leaf, pool)
             ]
 
         def gives(unit: Unit) -> bool:
@@ -226,8 +230,8 @@ def take_lent_back(taker: Taker, pool: int, _which: object) -> None:
     _in_turns(taker, pool, source, hosts)
 
 
-def _is_of(parcel: Parcel, pool: int) -> bool:
-    return any(row == pool for row, _ in parcel.chain)
+def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
+    return any(row == pool and of(entry) for row, entry in parcel.chain)
 
 
 def compare(taker: Taker, pool: int) -> None:
@@ -250,12 +254,14 @@ def compare(taker: Taker, pool: int) -> None:
                 if (parcel.level == pool or parcel in there) and may_use(terms, parcel, leaf, pool)
             ]
 
-        return Source(pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True)
+        return Source(
+            pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True
+        )
 
     _in_turns(taker, pool, source, books.hosts)
 
 
-def _in_turns(taker: Taker, pool: int, source: object, hosts: list[Machine]) -> None:
+def _in_turns(taker: Taker, pool: int, source: Callable[[int], Source], hosts: list[Machine]) -> None:
     """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again."""
     standing = taker.standing(pool)
     lines: dict[int, list[Asked]] = {}
@@ -270,7 +276,7 @@ def _in_turns(taker: Taker, pool: int, source: object, hosts: list[Machine]) -> 
         waiting = [leaf for leaf, line in lines.items() if any(taker.wants(asked) for asked in line)]
         turns = Turns(taker.books.terms, pool, waiting, standing.moved)
         while (leaf := turns.next()) is not None:
-            place = source(leaf)  # type: ignore[operator]
+            place = source(leaf)
             if any(taker.take(asked, place, hosts) for asked in lines[leaf]):
                 is_done = False
                 break

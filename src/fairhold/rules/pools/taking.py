@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, fits, less, times
+from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
@@ -53,6 +53,19 @@ class Pick:
     keys: list[tuple[object, ...]]
 
 
+class _Turn:
+    """Somebody's turn to give: units that go together, and why it was theirs.
+
+    freed : what they have of what the taker may use on the host
+    """
+
+    __slots__ = ("breaks", "bundle", "freed", "key", "over")
+
+    def __init__(self, bundle: list[Unit], over: tuple[int, Over], key: tuple[object, ...], *, breaks: bool) -> None:
+        self.bundle, self.over, self.key, self.breaks = bundle, over, key, breaks
+        self.freed: Vector = ()
+
+
 class Taker:
     """Gives notices for requests, and keeps everything that follows of them up to date."""
 
@@ -91,10 +104,11 @@ class Taker:
                 break
             gone.append((pick, self._notice(asked, source, pick)))
         else:
-            if not source.is_compared or self._is_fair(asked, source, [unit for _, more in gone for unit in more]):
-                if self.limits.allow(asked, 0):
-                    self.notices += [unit for _, more in gone for unit in more]
-                    return True
+            victims = [unit for _, more in gone for unit in more]
+            is_fair = not source.is_compared or self._is_fair(asked, source, victims)
+            if is_fair and self.limits.allow(asked, 0):
+                self.notices += victims
+                return True
         for pick, more in reversed(gone):
             self._undo(asked, source, pick, more)
         return False
@@ -115,49 +129,35 @@ class Taker:
     def _pick(self, asked: Asked, source: Source, host: Machine) -> Pick | None:
         """Whose units go on a host so that one unit of a request fits; None = it cannot."""
         parcels = source.parcels(host)
-        if not parcels:
-            return None
-        dimensions, among = self.books.terms.dimensions, set(parcels)
-        room = self._room(asked, source, host, parcels)
-        whole = (0,) * dimensions
-        for parcel in parcels:
-            whole = add(whole, parcel.amounts)
+        whole = total((parcel.amounts for parcel in parcels), self.books.terms.dimensions)
         if not fits(asked.unit, whole):
             return None
-        if fits(asked.unit, room):
-            return Pick(host, [], [], 0, [])
-        candidates = [
-            unit
-            for unit in host.units
-            if unit.notice is None and unit.asked.leaf != asked.leaf and source.gives(unit) and not among.isdisjoint(unit.books)
-        ]
-        picked: list[tuple[list[Unit], tuple[int, Over], tuple[object, ...], bool]] = []
+        room, among = self._room(asked, source, host, parcels), set(parcels)
+        able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
+        able = [unit for unit in able if source.gives(unit) and not among.isdisjoint(unit.books)]
+        picked: list[_Turn] = []
         gone: set[Unit] = set()
         while not fits(asked.unit, room):
-            found = self._next(asked, source, candidates, gone)
-            if found is None:
+            turn = self._next(asked, source, able, gone)
+            if turn is None:
                 self._restore(gone)
                 return None
-            bundle, over, key = found
-            for unit in bundle:
-                gone.add(unit)
+            turn.freed = total(
+                (free_of(unit, among, len(room)) for unit in turn.bundle if unit.host is host), len(room)
+            )
+            room = add(room, turn.freed)
+            picked.append(turn)
+            gone.update(turn.bundle)
+            for unit in turn.bundle:
                 self._leave(unit)
-                if unit.host is host:
-                    room = add(room, free_of(unit, among, dimensions))
-            picked.append((bundle, over, key, len(bundle) > 1 or bool(key[0])))
-        for entry in reversed(picked[:]):
-            freed = (0,) * dimensions
-            for unit in entry[0]:
-                if unit.host is host:
-                    freed = add(freed, free_of(unit, among, dimensions))
-            if fits(asked.unit, less(room, freed)):
-                room = less(room, freed)
-                picked.remove(entry)
         self._restore(gone)
-        victims = [unit for entry in picked for unit in entry[0]]
-        return Pick(
-            host, victims, [entry[1] for entry in picked], sum(entry[3] for entry in picked), [e[2] for e in picked]
-        )
+        for turn in reversed(picked[:]):  # those not needed are given back, the last picked first
+            if fits(asked.unit, less(room, turn.freed)):
+                room = less(room, turn.freed)
+                picked.remove(turn)
+        victims = [unit for turn in picked for unit in turn.bundle]
+        broken = sum(turn.breaks for turn in picked)
+        return Pick(host, victims, [turn.over for turn in picked], broken, [turn.key for turn in picked])
 
     def _room(self, asked: Asked, source: Source, host: Machine, parcels: list[Parcel]) -> Vector:
         """What is there already: idle, held for the request, or on its way to it and more than it needs."""
@@ -175,34 +175,29 @@ class Taker:
             room = less(room, times(asked.unit, way.units))
         return room
 
-    def _next(
-        self, asked: Asked, source: Source, candidates: list[Unit], gone: set[Unit]
-    ) -> tuple[list[Unit], tuple[int, Over], tuple[object, ...]] | None:
+    def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
         """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
         terms = self.books.terms
         best: tuple[tuple[object, ...], Unit] | None = None
         keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
-        for unit in candidates:
+        for unit in able:
             if unit in gone:
                 continue
-            place = unit.pool, unit.asked.leaf
+            leaf, place = unit.asked.leaf, (unit.pool, unit.asked.leaf)
             if place not in keys:
-                may = not source.is_compared or self._may_give(asked, source.pool, unit.asked.leaf)
-                standing = self.standing(unit.pool)
-                keys[place] = (len(terms.above[unit.pool]), giving_key(terms, standing, unit.asked.leaf)) if may else None
+                may = not source.is_compared or self._may_give(asked, source.pool, leaf)
+                depth = len(terms.above[unit.pool])
+                keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
-            if of_leaf is None:
-                continue
-            breaks = bool(unit.asked.model.min_count) and _breaks(unit, gone)
-            key = (*of_leaf, giving_order(terms, unit, breaks=breaks))
-            if best is None or key < best[0]:
-                best = key, unit
+            if of_leaf is not None:
+                key = (*of_leaf, giving_order(terms, unit, breaks=_breaks(unit, gone)))
+                if best is None or key < best[0]:
+                    best = key, unit
         if best is None:
             return None
-        unit = best[1]
+        unit, breaks = best[1], _breaks(best[1], gone)
         over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
-        key = giving_order(terms, unit, breaks=bool(unit.asked.model.min_count) and _breaks(unit, gone))
-        return bundle_of(unit, gone), over, key
+        return _Turn(bundle_of(unit, gone), over, giving_order(terms, unit, breaks=breaks), breaks=breaks)
 
     def _siblings(self, one: int, other: int) -> tuple[int, int]:
         """The two rows below the lowest row that is above both leaves."""
@@ -281,7 +276,7 @@ class Taker:
         for unit in way.victims:
             freed = add(freed, free_of(unit, among, self.books.terms.dimensions))
         need = times(asked.unit, way.units)
-        hold_beyond(asked, parcels, tuple(max(0, a - b) for a, b in zip(need, freed, strict=True)))
+        hold_beyond(asked, parcels, beyond(need, freed))
 
     def give(self, unit: Unit, asked: Asked | None, reason: str) -> None:
         """Tell a unit to go."""
@@ -310,12 +305,15 @@ class Taker:
 
 
 def _breaks(unit: Unit, gone: set[Unit]) -> bool:
+    """Whether a gang falls below its minimum without a unit."""
+    if not unit.asked.model.min_count:
+        return False
     stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
     return stays - 1 < unit.asked.model.min_count
 
 
 def _is_better(one: Pick, other: Pick) -> bool:
-    """Most over-used victims, fewest gangs broken, fewest units, then by `victims`; else the host listed first stays."""
+    """Most over-used victims, fewest gangs broken, fewest units, then by `victims`; else the first host stays."""
     for mine, theirs in zip(one.over, other.over, strict=False):
         if mine != theirs:
             return mine < theirs

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairhold.rules.pools.standing import Standing
 
 Over = tuple[tuple[int, Fraction], ...]
-"""How over-used a leaf is, level by level from the pool's owner down: (share priority, −usage / ratio); least first."""
+"""How over-used a leaf is, level by level from the pool down: (share priority, minus usage / ratio); least first."""
 _UNBOUND = Fraction(-(10**30))
 
 

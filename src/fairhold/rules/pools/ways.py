@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, beyond, common, count, fits, less, times
-from fairhold.ledger.pools import PUBLIC
+from fairhold.kernels.vectors import add, beyond, common, count, less, times
+from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
 
 if TYPE_CHECKING:
@@ -169,8 +169,6 @@ def _is_in(parcel: Parcel, leaf: int, pool: int) -> bool:
 
 def pool_of(books: PoolBooks, unit: Unit, taker: Asked) -> int:
     """The pool in which a taker will stand where a unit goes: the nearest that has all of its parcels, or OWN."""
-    from fairhold.ledger.pools import OWN
-
     owners = {parcel.owner for parcel in unit.books}
     for row in books.terms.above[taker.leaf]:
         if row == taker.leaf:
@@ -193,6 +191,3 @@ def _latest(unit: Unit) -> tuple[int, int]:
 def _is_broken(asked: Asked) -> bool:
     """Whether a gang is stopped whole."""
     return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)
-
-
-__all__ = ["Way", "Ways", "fits", "hold_beyond", "pool_of"]
