@@ -50,7 +50,7 @@ consumers: {Trading: {consumers: {Risk: {}, FX: {}}}, Research: {}}
 policies:
   - resource_groups: [main, rest]
     policy: multidimensional
-    settings: {packing: balanced, public_pool_grace: 60s, rebalance_interval: 5m}
+    settings: {packing: balanced, public_pool_grace: 60s}
     consumers:
       /Trading: {own: [{resource_group: main, hosts: 3}], share_limit: {gpu: 6}}
       /Trading/Risk: {own: [{resource_group: main, hosts: 1}], reclaim_grace: 30s}

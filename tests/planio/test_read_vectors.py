@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from fairhold.errors import InputError
 from fairhold.model.plan import ConsumerSettings
-from fairhold.model.vector import Owning, Resource
+from fairhold.model.vector import Owning, Resource, amounts_document
 from fairhold.planio.document import parse_document
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.report import Report
-from fairhold.planio.resources import amounts_document, read_amount
+from fairhold.planio.resources import read_amount
 from fairhold.units import LARGEST
 from tests.planio.support import VECTORS, faults_of, swapped, told
 
@@ -89,7 +89,7 @@ def test_hosts_have_amounts_in_the_order_of_the_resources() -> None:
 
 def test_settings_are_read() -> None:
     (entry,) = PLAN.policies
-    assert (entry.settings.public_pool_grace, entry.settings.rebalance_interval) == (60_000_000, 300_000_000)
+    assert entry.settings.public_pool_grace == 60_000_000
     own = Owning("main", hosts=3)
     assert entry.consumers == {
         1: ConsumerSettings(own=(own,), share_limit=((2, 6),)),
@@ -336,3 +336,17 @@ def test_work_does_not_run_under_vectors_yet() -> None:
         parse_plan(VECTORS, "plan.yaml", runs=True)
     (fault,) = caught.value.faults
     assert (fault.code, fault.place, fault.line) == ("not-supported-yet", ("policies", 0, "policy"), 9)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("dead_zone: 1", "other-policy"),
+        ("hold_after: 5m", "other-policy"),
+        ("within: fifo", "other-policy"),
+        ("rebalance_interval: 5m", "not-supported-yet"),
+    ],
+)
+def test_settings_that_have_no_effect_are_refused(said: str, code: str) -> None:
+    text = swapped(VECTORS, "packing: balanced", f"packing: balanced, {said}")
+    assert [fault.code for fault in faults_of(text)] == [code]

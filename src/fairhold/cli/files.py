@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cli.pools import ownership_text, pool_tables
 from fairhold.cli.table import cut, table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
@@ -38,9 +39,12 @@ def _print_json(document: object) -> None:
     print_text(json.dumps(document, indent=1))
 
 
-def open_plan(path: Path) -> Plan:
-    """Read the plan of a file and tell its warnings."""
-    plan, warnings = read_plan(path)
+def open_plan(path: Path, command: str = "") -> Plan:
+    """Read the plan of a file and tell its warnings.
+
+    command : that knows slots alone, and refuses plans that share vectors
+    """
+    plan, warnings = read_plan(path, command=command)
     _warn(warnings)
     return plan
 
@@ -143,7 +147,7 @@ def print_quota(plan_path: Path, state_path: Path, *, as_json: bool) -> None:
     if as_json:
         _print_json(document)
     else:
-        print_text(_quota_table(document))
+        print_text(_all_tables(document))
 
 
 def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_json: bool, check: bool = False) -> None:
@@ -156,7 +160,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
     if after is not None:
         refuse_same(after, plan_path, "--after names the plan")
-    plan = open_plan(plan_path)
+    plan = open_plan(plan_path, "cycle --check" if check else "")
     cycle = run_cycle(plan, read_state(state_path, plan), check=check)
     if cycle.untrue:
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))
@@ -169,7 +173,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
     if as_json:
         _print_json(cycle.document | {"state": state})
         return
-    print_text(_quota_table(cycle.document, _stranded(cycle.after)))
+    print_text(_all_tables(cycle.document, _stranded(cycle.after)))
     for name, title in (
         ("stops", "Stopped, their grace has run out"),
         ("grants", "Granted"),
@@ -183,13 +187,26 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         print_text(f"\n{title}: {'' if rows else 'nothing'}".rstrip(" "))
         if rows:
             print_text(moves_table(rows))
+    if "pools" in cycle.document:
+        print_text(f"\n{ownership_text(cycle.document)}")
+
+
+def _all_tables(document: Document, stranded: Mapping[str, int] | None = None) -> str:
+    """The quotas of all resource groups, then those of all pools."""
+    texts = [_quota_table(document, stranded)] if document["resource_groups"] else []
+    return "\n\n".join([*texts, *pool_tables(document)])
 
 
 def moves_table(rows: list[Document]) -> str:
     """Rows of units that move, in the same columns for all kinds of moves."""
     keys = {key: None for row in rows for key in row}
     head = [key for key in dict.fromkeys(("at", *_MOVE_COLUMNS, *keys)) if key in keys]
-    return table(head, [[row.get(key) for key in head] for row in rows])
+    return table(head, [[_cell(row.get(key)) for key in head] for row in rows])
+
+
+def _cell(value: object) -> object:
+    """A value of a move; lenders as `2 /Research, 1 /Trading`."""
+    return ", ".join(f"{units} {path}" for path, units in value.items()) if isinstance(value, dict) else value
 
 
 def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: str, *, as_json: bool) -> None:
@@ -199,7 +216,7 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
     from fairhold.cycle.run import run  # noqa: PLC0415
 
-    plan = open_plan(plan_path)
+    plan = open_plan(plan_path, "explain")
     state = read_state(state_path, plan)
     books = open_books(plan, state)
     settle(books, state)
@@ -228,7 +245,7 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
     from fairhold.cycle.verify import verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
-    plan = open_plan(plan_path)
+    plan = open_plan(plan_path, "verify")
     state = read_state(state_path, plan)
     result = parse_document(read_text(result_path), str(result_path)).value
     if (
@@ -271,7 +288,7 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
     from fairhold.cycle.stated import differences  # noqa: PLC0415
 
-    old, new = open_plan(plan_path), open_plan(new_path)
+    old, new = (open_plan(path, "diff") for path in (plan_path, new_path))
     before = run_cycle(old, read_state(state_path, old))
     try:
         state = read_state(state_path, new)

@@ -112,6 +112,10 @@ def _changes(consumers: Document) -> str:
 
 
 def _word(value: object) -> str:
-    if isinstance(value, list):  # a lend or borrow list
-        return ", ".join(f"{peer['consumer']} {_word(peer['limit'])}" for peer in value) or "nobody"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_word(each)}" for key, each in value.items())
+    if isinstance(value, list) and value and "limit" in value[0]:  # a lend or borrow list
+        return ", ".join(f"{peer['consumer']} {_word(peer['limit'])}" for peer in value)
+    if isinstance(value, list):
+        return "; ".join(map(_word, value)) or "nobody"  # an empty list of them
     return "-" if value is None else str(value)

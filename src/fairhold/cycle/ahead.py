@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
+from fairhold.cycle.pooled.ahead import reclaims_ahead
 from fairhold.cycle.stated import key_of, word
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
@@ -84,6 +85,7 @@ def calendar_document(plan: Plan, begin: int, end: int, state: State | None = No
     found = switches(plan, begin, end)
     instants = list(dict.fromkeys(switch.instant for switch in found))
     cycles = dict(zip(instants, look_ahead(plan, state, instants), strict=True)) if state is not None else {}
+    pooled = dict(zip(instants, reclaims_ahead(plan, state, instants), strict=True)) if state is not None else {}
     rows = {
         group: lay_out(plan, group, force) for group in plan.resource_groups if (force := in_force(plan, group, begin))
     }
@@ -105,7 +107,7 @@ def calendar_document(plan: Plan, begin: int, end: int, state: State | None = No
             in_other_window(rows[group], switch.before), in_other_window(rows[group], switch.after)
         )
         if state is not None:
-            reclaims = cycles[switch.instant].document["reclaims"]
+            reclaims = cycles[switch.instant].document["reclaims"] + pooled[switch.instant]
             row["reclaims"] = [each for each in reclaims if each["resource_group"] == group]
         document["switches"].append(row)
     return document
@@ -147,7 +149,8 @@ def _stated(rows: Rows, node: int) -> Document:
     entry = rows.entries[rows.chosen[rows.row[node]]]
     stated = entry.consumers.get(node, _DEFAULT)
     values = {"policy": entry.policy} if node else {}
-    return values | {key_of(name): word(name, getattr(stated, name), rows.paths) for name in _SETTINGS}
+    resources = rows.source.resources
+    return values | {key_of(name): word(name, getattr(stated, name), rows.paths, resources) for name in _SETTINGS}
 
 
 class Side(NamedTuple):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.cycle.open import Stop, close_books, open_books, settle
+from fairhold.cycle.pooled.joining import quota_part, run_entries, with_pools, with_vectors
 from fairhold.cycle.run import CycleResult, quotas, run
 from fairhold.ledger.decision import apply
 from fairhold.model.state import State
@@ -24,8 +25,8 @@ Document = dict[str, Any]
 class Cycle(NamedTuple):
     """One whole cycle over all resource groups of a state.
 
-    results : by resource group, in plan order
-    stops   : units whose grace had run out before
+    results : by resource group with slots, in plan order
+    stops   : slots whose grace had run out before
     after   : the state when the decision has been applied
     untrue  : where it was asked for, what must hold of every cycle and does not, one line each (SPEC §10)
     """
@@ -43,17 +44,21 @@ def quota_document(plan: Plan, state: State) -> Document:
     return {
         "now": format_instant(state.now),
         "resource_groups": {group: group_document(result) for group, result in results.items()},
-    }
+    } | quota_part(plan, state)
 
 
 def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
-    """One whole cycle on a state: settle, quotas, grants, reclaims, and the state after it.
+    """One whole cycle on a state: settle, quotas, grants, reclaims, and the state after it; slots and vectors.
 
-    check : look whether what must hold of every cycle does
+    check : look whether what must hold of every cycle of slots does
     """
     books = open_books(plan, state)
     cycle = cycle_on(books, state.now, tuple(settle(books, state)), check=check)
-    return cycle._replace(after=close_books(books, state))
+    pooled = run_entries(plan, state)
+    return cycle._replace(
+        after=with_vectors(close_books(books, state), state, pooled),
+        document=with_pools(plan, cycle.document, pooled),
+    )
 
 
 def cycle_on(books: Mapping[str, Books], now: int, stops: tuple[Stop, ...] = (), *, check: bool = False) -> Cycle:

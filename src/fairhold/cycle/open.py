@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
 from fairhold.ledger.decision import Shortage as OfLeaf
-from fairhold.ledger.rows import in_force, lay_out, with_spent
+from fairhold.ledger.rows import in_force, lay_out, shares_vectors, with_spent
 from fairhold.ledger.spending import used_up
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.siting import ANYWHERE, label_set
@@ -33,12 +33,13 @@ class Stop(NamedTuple):
 
 
 def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | None = None) -> dict[str, Books]:
-    """The books of every resource group that a policy shares, in plan order.
+    """The books of every resource group whose slots a policy shares, in plan order.
 
     force : resource group → policy entries in force, where it is not the calendar that says so (R-WINDOW-1)
     """
-    forces = {group: in_force(plan, group, state.now) for group in plan.resource_groups} | dict(force or {})
-    books = {group: Books(_rows(plan, group, forces[group], state)) for group in plan.resource_groups if forces[group]}
+    groups = [group for group in plan.resource_groups if not shares_vectors(plan, group)]
+    forces = {group: in_force(plan, group, state.now) for group in groups} | dict(force or {})
+    books = {group: Books(_rows(plan, group, forces[group], state)) for group in groups if forces[group]}
     for group, book in books.items():
         if state.previous_cycle is not None:
             before = in_force(plan, group, state.previous_cycle)
@@ -70,7 +71,8 @@ def _add_hosts(book: Books, resource_group: ResourceGroup, state: State) -> None
 
 def _book_requests(books: dict[str, Books], state: State) -> None:
     """Requests, what they hold, what is kept for them, and all notices."""
-    for request in state.requests:
+    of_request = {request.id: request for request in state.requests if not request.unit}
+    for request in of_request.values():
         book = books[request.resource_group]
         transitions.submit(
             book,
@@ -85,20 +87,24 @@ def _book_requests(books: dict[str, Books], state: State) -> None:
             time_limit=request.time_limit,
             since=request.since,
         )
-    of_request = {request.id: request for request in state.requests}
     row_of = {group: book.requests.row_of for group, book in books.items()}
     for allocation in state.allocations:
+        if allocation.request not in of_request:
+            continue
         group = of_request[allocation.request].resource_group
         book, request_row = books[group], row_of[group][allocation.request]
         host = book.hosts.row_of[allocation.host]
         transitions.grant(book, request_row, host, allocation.units, allocation.started)
     for held in state.held:
+        if held.request not in of_request:
+            continue
         group = of_request[held.request].resource_group
         book = books[group]
         transitions.keep(book, row_of[group][held.request], book.hosts.row_of[held.host], held.units)
     for notice in state.notices:
         group = notice.resource_group
-        _book_notice(books[group], notice, row_of[group])
+        if group:
+            _book_notice(books[group], notice, row_of[group])
 
 
 def _book_spent(books: dict[str, Books], state: State) -> None:

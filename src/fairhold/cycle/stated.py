@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.errors import place_text
 from fairhold.model.budget import Budget
 from fairhold.model.plan import AUTO, ConsumerSettings, Peer, PolicyEntry, PolicySettings
+from fairhold.model.vector import own_document, parts_document
 from fairhold.model.window import WEEKDAYS
 from fairhold.units import UNLIMITED, format_duration
 
@@ -19,28 +20,35 @@ if TYPE_CHECKING:
     from fairhold.errors import Place
     from fairhold.model.plan import Plan, ResourceGroup
     from fairhold.model.tree import ConsumerTree
+    from fairhold.model.vector import Resource
 
 Document = dict[str, Any]
 Stated = dict["Place", object]
 """Place in a plan → what stands there; None = nothing, and the default holds."""
-_DURATIONS = frozenset({"grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after"})
+_DURATIONS = frozenset(
+    {
+        *("grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after"),
+        *("private_pool_grace", "public_pool_grace"),
+    }
+)
 _KEY = {"grace": "reclaim_grace"}
 """What fields are called in a plan, where it is another word."""
-_NONE = {"user_limit": UNLIMITED, "max_run_time": 0}
-"""Settings that take the place of one above by saying that there is none."""
+_SAID = {"user_limit": (UNLIMITED, "none"), "max_run_time": (0, "none"), "lead": (AUTO, "auto")}
+"""Settings of which one value is a word in a plan; `none` takes the place of one above."""
 _EPOCH = date(1970, 1, 1)
 
 
-def word(name: str, value: object, paths: Sequence[str]) -> object:
-    """A setting as a plan writes it; `name` is its field."""
+def word(name: str, value: Any, paths: Sequence[str], resources: Sequence[Resource] = ()) -> object:  # noqa: ANN401
+    """A setting as a plan writes it; `name` is its field, `resources` those of the plan."""
+    if name in {"own", "share_limit"}:
+        own = name == "own"
+        return ([own_document(resources, each) for each in value] if own else parts_document(resources, value)) or None
     if isinstance(value, tuple) and all(isinstance(peer, Peer) for peer in value):  # a lend or borrow list
         return [{"consumer": paths[peer.consumer], "limit": word("limit", peer.limit, paths)} for peer in value]
     if isinstance(value, Budget):
         return asdict(value)
-    if name in _NONE and value == _NONE[name]:
-        return "none"
-    if name == "lead" and value == AUTO:
-        return "auto"
+    if name in _SAID and value == _SAID[name][0]:
+        return _SAID[name][1]
     if name in _DURATIONS and isinstance(value, int):
         return format_duration(value)
     return None if value == UNLIMITED else value

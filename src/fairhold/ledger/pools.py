@@ -128,9 +128,10 @@ class Asked:
     """A request with what it holds.
 
     units : that it holds, those under notice too
+    away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
     """
 
-    __slots__ = ("leaf", "model", "place", "unit", "units")
+    __slots__ = ("away", "leaf", "model", "place", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
@@ -138,11 +139,17 @@ class Asked:
         self.unit = model.unit
         self.place = place
         self.units: dict[Unit, None] = {}
+        self.away = 0
+
+    @property
+    def held(self) -> int:
+        """Units that it holds, wherever."""
+        return len(self.units) + self.away
 
     @property
     def waiting(self) -> int:
         """Units that it wants and does not hold."""
-        return max(0, self.model.count - len(self.units))
+        return max(0, self.model.count - self.held)
 
     @property
     def order(self) -> tuple[int, int, str]:

@@ -268,6 +268,11 @@ def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, .
     return tuple(at for at, entry in enumerate(plan.policies) if group in entry.resource_groups)
 
 
+def shares_vectors(plan: Plan, group: str) -> bool:
+    """Whether the hosts of a resource group are shared in vectors, at whatever time."""
+    return any(host.amounts for host in plan.resource_groups[group].hosts)
+
+
 def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:
     """The columns of the same group with other entries in force; made once, where no budget is used up."""
     if rows.spent:

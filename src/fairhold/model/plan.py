@@ -124,7 +124,6 @@ class PolicySettings:
     hold_after          : microseconds for which a gang waits before units are held for it, None = none ever are
     observe_only        : what its consumers should give back is decided and shown, and nobody is told to
     public_pool_grace   : microseconds within which what nobody owns is let go, None = no bound (`multidimensional`)
-    rebalance_interval  : microseconds after which ownership is adjusted without a change, 0 = in every cycle
     """
 
     distribute_evenly: bool = False
@@ -141,7 +140,6 @@ class PolicySettings:
     observe_only: bool = False
     hold_after: int | None = None
     public_pool_grace: int | None = None
-    rebalance_interval: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 Vector = tuple[int, ...]
 """Amounts in base units, one for every resource of the plan, in its order."""
@@ -67,3 +73,70 @@ class Parcel:
     host: str
     consumer: int
     amounts: Vector
+
+
+def amount(resource: Resource, units: int) -> int | float | str:
+    """Base units as a file writes them, in the declared unit: a whole number, else exact, as text where need be."""
+    if units % resource.base == 0:
+        return units // resource.base
+    text = amount_text(resource, units)
+    number = float(text)
+    return number if repr(number) == text else text
+
+
+def amount_text(resource: Resource, units: int) -> str:
+    """Base units as a decimal in the declared unit, exact."""
+    whole, rest = divmod(units, resource.base)
+    digits = ""
+    while rest:  # the base unit is a decimal, so this ends
+        digit, rest = divmod(rest * 10, resource.base)
+        digits += str(digit)
+    return f"{whole}.{digits}" if digits else str(whole)
+
+
+def amounts_document(resources: Sequence[Resource], vector: Vector) -> dict[str, int | float | str]:
+    """Name → amount of what is not 0, in plan order."""
+    return {resource.name: amount(resource, units) for resource, units in zip(resources, vector, strict=True) if units}
+
+
+def parts_document(
+    resources: Sequence[Resource], parts: Iterable[tuple[int, Fraction | int]]
+) -> dict[str, int | float | str]:
+    """Name → amount, or percentage of what there is, of (place of the resource, amount or part)."""
+    return {
+        resources[at].name: f"{_decimal(each * 100)}%" if isinstance(each, Fraction) else amount(resources[at], each)
+        for at, each in parts
+    }
+
+
+def own_document(resources: Sequence[Resource], own: Owning) -> dict[str, object]:
+    """An entry under `own:` as a plan writes it; what has its default is left out."""
+    found: dict[str, object] = {"resource_group": own.resource_group}
+    if own.hosts is not None:
+        found["hosts"] = own.hosts
+    elif own.percent is not None:
+        found["hosts"] = f"{_decimal(own.percent * 100)}%"
+    elif own.remaining:
+        found["hosts"] = "remaining"
+    elif own.names:
+        found["hosts"] = list(own.names)
+    elif own.per_host:
+        found["per_host"] = parts_document(resources, own.per_host)
+    else:
+        found["total"] = parts_document(resources, own.total)
+    if own.preference is not None:
+        found["preference"] = own.preference
+    if own.lend_grace is not None:
+        found["lend_grace"] = format_duration(own.lend_grace)
+    flags = {"reserved": own.reserved, "reclaim_before_next_level": own.reclaim_before_next_level}
+    return found | {key: True for key, is_set in flags.items() if is_set}
+
+
+def _decimal(value: Fraction) -> str:
+    """A number that was written as a decimal, exactly."""
+    text, rest = str(value.numerator // value.denominator), value % 1
+    digits = ""
+    while rest:
+        digit, rest = divmod(rest * 10, 1)
+        digits += str(digit)
+    return f"{text}.{digits}" if digits else text

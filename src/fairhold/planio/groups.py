@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ResourceGroup
+from fairhold.model.vector import amount_text
 from fairhold.planio.hosts import read_hosts
 from fairhold.planio.names import check_name
 from fairhold.planio.report import shown
-from fairhold.planio.resources import amount_text
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
+from fairhold.model.vector import amount_text
 from fairhold.planio.reach import Reach, Stock, least_of, most_of, per_host_of, reach_of_all
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTORS, amount_text
+from fairhold.planio.resources import VECTORS
 from fairhold.planio.sides import listed_by
 
 if TYPE_CHECKING:

@@ -31,10 +31,10 @@ SETTINGS_OF = {
     "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
     "ownership": _COMMON,
     "share_ratio": ("enforce", "entitlement", *_COMMON),
-    "multidimensional": ("public_pool_grace", "rebalance_interval", *_COMMON),
+    "multidimensional": ("packing", "victims", "public_pool_grace"),
 }
 """Policy → the settings that it reads."""
-_OTHER_SETTINGS = ("division", "k", "reclaimer_utilization_multiplier")
+_OTHER_SETTINGS = ("rebalance_interval", "division", "k", "reclaimer_utilization_multiplier")
 NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
 
 
@@ -138,7 +138,6 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
     settings = PolicySettings(
         *(evenly, keep, packing, victims, within, enforce, entitlement, lead),
         public_pool_grace=read_bound(report, node.get("public_pool_grace"), (*place, "public_pool_grace")),
-        rebalance_interval=report.duration(node.get("rebalance_interval", 0), (*place, "rebalance_interval")),
     )
     return with_restraints(report, node, place, settings)
 

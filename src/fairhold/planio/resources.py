@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.model.vector import Resource
+from fairhold.model.vector import Resource, amount_text
 from fairhold.planio.names import check_name
 from fairhold.planio.report import kind, shown
 from fairhold.planio.scalars import Written, is_whole
@@ -217,27 +217,3 @@ def _exact(value: Value) -> Fraction | None:
         return Fraction(Decimal(text))
     has_digit = any(digit in "123456789" for digit in re.split("[eE]", text)[0])
     return Fraction(-1 if text.startswith("-") else 1, 10**30) if has_digit else Fraction(0)
-
-
-def amount(resource: Resource, units: int) -> int | float | str:
-    """Base units as a file writes them, in the declared unit: a whole number, else exact, as text where need be."""
-    if units % resource.base == 0:
-        return units // resource.base
-    text = amount_text(resource, units)
-    number = float(text)
-    return number if repr(number) == text else text
-
-
-def amount_text(resource: Resource, units: int) -> str:
-    """Base units as a decimal in the declared unit, exact."""
-    whole, rest = divmod(units, resource.base)
-    digits = ""
-    while rest:  # the base unit is a decimal, so this ends
-        digit, rest = divmod(rest * 10, resource.base)
-        digits += str(digit)
-    return f"{whole}.{digits}" if digits else str(whole)
-
-
-def amounts_document(resources: Sequence[Resource], vector: Vector) -> dict[str, int | float | str]:
-    """Name → amount of what is not 0, in plan order."""
-    return {resource.name: amount(resource, units) for resource, units in zip(resources, vector, strict=True) if units}

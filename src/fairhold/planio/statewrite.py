@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.planio.resources import amounts_document
+from fairhold.model.vector import amounts_document
 from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.stateview import slot_groups
 from fairhold.units import SECOND, format_instant

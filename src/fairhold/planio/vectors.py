@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.model.tree import ROOT
-from fairhold.model.vector import Parcel
+from fairhold.model.vector import Parcel, amount_text
 from fairhold.planio.names import unknown_path
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import amount_text, read_vector
+from fairhold.planio.resources import read_vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

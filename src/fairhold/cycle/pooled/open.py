@@ -36,11 +36,11 @@ def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
     terms = terms_of(plan, entry)
     books = _books(plan, entry, terms, state)
     lenders = _units(plan, books, state)
-    _notices(books, state)
     before = _before(books, state, lenders)
     adjust(books, before, tuple(resource.step for resource in plan.resources))
     for host in books.hosts:
         book_units(books, host, lenders)
+    _notices(books, state)
     _keeps(books, state)
     return books
 
@@ -69,7 +69,10 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, tuple[int, 
     lenders: dict[Unit, tuple[int, ...]] = {}
     for allocation in state.allocations:
         asked, host = books.asked.get(allocation.request), books.host_of.get(allocation.host)
-        if asked is None or host is None:
+        if asked is None:
+            continue
+        if host is None:
+            asked.away += allocation.units
             continue
         pool = OWN if allocation.pool == "own" else plan.tree.rows.get(allocation.pool, PUBLIC)
         for rows in split_lenders(allocation.units, dict(allocation.lenders)):
@@ -81,16 +84,25 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, tuple[int, 
 
 
 def _notices(books: PoolBooks, state: State) -> None:
-    """Notices of the state on units of their holder, the latest started first; expired ones are stopped."""
+    """Notices of the state on units of their holder: on what they were given for, then the latest started first."""
     for noun in state.notices:
         asked = books.asked.get(noun.request)
         if asked is None:
             continue
         taker = books.asked.get(noun.taker_request)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
+        fitting = {unit: _is_for(books, unit, taker) for unit in free}
         free.sort(key=lambda unit: (-unit.started, -unit.serial))
+        free.sort(key=fitting.__getitem__, reverse=True)
         for unit in free[: noun.units]:
             unit.notice = Notice(taker, noun.deadline, noun.reason, books.next_serial(), is_new=False)
+
+
+def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
+    """Whether a unit stands on what its notice can be for: the taker's own, or what is reserved for others."""
+    if taker is None:
+        return stands_on_reserved(books, unit)
+    return any(parcel.owner == taker.leaf for parcel in unit.books)
 
 
 def _before(books: PoolBooks, state: State, lenders: dict[Unit, tuple[int, ...]]) -> Before:

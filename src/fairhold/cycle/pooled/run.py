@@ -16,13 +16,16 @@ from fairhold.cycle.pooled.open import (
     reserved_against,
     settle_pools,
 )
+from fairhold.cycle.pooled.shares import in_units, planned, total_of
+from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import private_pools, run_sweeps
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.model.plan import Plan, PolicyEntry
@@ -50,8 +53,11 @@ class PooledCycle:
     held: tuple[HeldUnits, ...]
 
 
-def run_pools(plan: Plan, entry: PolicyEntry, state: State) -> PooledCycle:
-    """Settle, adjust, both sweeps."""
+def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> PooledCycle:
+    """Settle, adjust, both sweeps.
+
+    members : first-level consumers that take part, None = all
+    """
     books = open_pools(plan, entry, state)
     stops = settle_pools(books, state)
     found = run_sweeps(books, reserved_against(books))
@@ -59,12 +65,12 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State) -> PooledCycle:
         del books.keeps[asked, host]
     return PooledCycle(
         books=books,
-        pools={_name(plan, pool): _pool(plan, found.standings[pool]) for pool in sorted(found.standings)},
+        pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
         grants=_grants(plan, books, found.placed),
         reclaims=_reclaims(plan, books, found.noticed),
-        withdrawn=_rows(plan, found.withdrawn),
-        stops=[{"request": request, "host": host, "units": units} for request, host, units in stops],
-        refused=_refused(books, found.standings[PUBLIC]),
+        withdrawn=_withdrawn(plan, books, found.withdrawn),
+        stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in stops],
+        refused=_refused(books),
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
         notices=notices_of(books),
@@ -72,10 +78,11 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State) -> PooledCycle:
     )
 
 
-def quota_pools(plan: Plan, entry: PolicyEntry, state: State) -> Document:
-    """The usages and quotas of all pools of the state as it is, nothing moved (SPEC §6.2)."""
-    from fairhold.rules.pools.content import lend_up  # noqa: PLC0415
+def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> Document:
+    """The usages and quotas of all pools of the state as it is, nothing moved (SPEC §6.2).
 
+    members : first-level consumers that take part, None = all
+    """
     books = open_pools(plan, entry, state)
     pools = private_pools(books)
     for leaf in books.terms.leaves:
@@ -83,29 +90,46 @@ def quota_pools(plan: Plan, entry: PolicyEntry, state: State) -> Document:
         lend_up(mine, leaf, books.terms.tree.parent[leaf])
     for pool in pools:
         lend_up((each for host in books.hosts for each in host.parcels), pool, books.terms.tree.parent[pool])
-    document: Document = {}
-    for pool in sorted([PUBLIC, *pools]):
-        standing = Standing(books, pool)
+    standings = [Standing(books, pool) for pool in sorted([PUBLIC, *pools])]
+    for standing in standings:
         standing.divide({asked: asked.waiting for asked in standing.members})
-        document[_name(plan, pool)] = _pool(plan, standing)
-    return document
+    return _pools(plan, standings, members)
 
 
 def _name(plan: Plan, pool: int) -> str:
     return "own" if pool == OWN else plan.tree.paths[pool]
 
 
-def _pool(plan: Plan, standing: Standing) -> Document:
+def _pools(plan: Plan, standings: Iterable[Standing], members: Collection[int] | None) -> Document:
+    mine = plan.tree.children[PUBLIC] if members is None else members
+    return {_name(plan, standing.pool): _pool(plan, standing, mine) for standing in standings}
+
+
+def _pool(plan: Plan, standing: Standing, members: Collection[int]) -> Document:
+    """What a pool has, and of everybody who shares it usage, demand and quota, and what that is in resources."""
+    books, pool = standing.books, standing.pool
+    has = total_of(books, pool)
     consumers: Document = {}
-    terms = standing.books.terms
-    for row in range(len(terms.above)):
-        if standing.pool in terms.above[row]:
-            consumers[plan.tree.paths[row]] = {
-                "usage": str(Fraction(standing.usage.get(row, 0), standing.whole)),
-                "usage_demand": str(standing.demand.get(row, Fraction(0))),
-                "usage_quota": str(standing.quota.get(row, Fraction(0))),
-            }
-    return {"consumers": consumers}
+    for row, amounts in sorted(planned(books.terms, pool, has, members).items()):
+        quota = standing.quota.get(row, Fraction(0))
+        consumers[plan.tree.paths[row]] = {
+            "usage": str(Fraction(standing.usage.get(row, 0), standing.whole)),
+            "usage_demand": str(standing.demand.get(row, Fraction(0))),
+            "usage_quota": str(quota),
+            "share_quota": in_units(plan.resources, amounts),
+            "approximate_share_quota": in_units(plan.resources, (quota * each for each in has)),
+        }
+    return {"amounts": in_units(plan.resources, has), "consumers": consumers}
+
+
+def _row(plan: Plan, books: PoolBooks, request: str, host: str) -> Document:
+    """Who holds units, in what group, of what request and where."""
+    return {
+        "consumer": plan.tree.paths[books.asked[request].leaf],
+        "resource_group": books.host_of[host].group,
+        "request": request,
+        "host": host,
+    }
 
 
 def _grants(plan: Plan, books: PoolBooks, placed: Iterable[Unit]) -> list[Document]:
@@ -119,8 +143,7 @@ def _grants(plan: Plan, books: PoolBooks, placed: Iterable[Unit]) -> list[Docume
             rows.append((key, [unit]))
     found = []
     for (request, host, pool), units in rows:
-        row: Document = {"consumer": plan.tree.paths[units[0].asked.leaf], "request": request, "host": host}
-        row |= {"units": len(units), "pool": _name(plan, pool)}
+        row = _row(plan, books, request, host) | {"units": len(units), "pool": _name(plan, pool)}
         lenders = lenders_of(books.terms, units)
         if lenders:
             row["lenders"] = {plan.tree.paths[lender]: number for lender, number in lenders}
@@ -128,51 +151,33 @@ def _grants(plan: Plan, books: PoolBooks, placed: Iterable[Unit]) -> list[Docume
     return found
 
 
-def _rows(plan: Plan, units: Iterable[Unit]) -> list[Document]:
+def _withdrawn(plan: Plan, books: PoolBooks, units: Iterable[Unit]) -> list[Document]:
     found: dict[tuple[str, str], Document] = {}
     for unit in units:
-        row = found.setdefault(
-            (unit.asked.model.id, unit.host.name),
-            {
-                "consumer": plan.tree.paths[unit.asked.leaf],
-                "request": unit.asked.model.id,
-                "host": unit.host.name,
-                "units": 0,
-            },
-        )
-        row["units"] += 1
+        key = unit.asked.model.id, unit.host.name
+        found.setdefault(key, _row(plan, books, *key) | {"units": 0})["units"] += 1
     return list(found.values())
 
 
 def _reclaims(plan: Plan, books: PoolBooks, noticed: Iterable[Unit]) -> list[Document]:
-    del books
     found: dict[tuple[str, str, str, int, str], Document] = {}
     for unit in noticed:
         notice = unit.notice
         assert notice is not None
         taker = notice.taker.model.id if notice.taker else None
-        row = found.setdefault(
-            (unit.asked.model.id, unit.host.name, taker or "", notice.deadline, notice.reason),
-            {
-                "consumer": plan.tree.paths[unit.asked.leaf],
-                "request": unit.asked.model.id,
-                "host": unit.host.name,
-                "units": 0,
-                "for": taker,
-                "deadline": format_instant(notice.deadline),
-                "reason": notice.reason,
-            },
-        )
-        row["units"] += 1
+        key = unit.asked.model.id, unit.host.name, taker or "", notice.deadline, notice.reason
+        if key not in found:
+            said = {"units": 0, "for": taker, "deadline": format_instant(notice.deadline), "reason": notice.reason}
+            found[key] = _row(plan, books, *key[:2]) | said
+        found[key]["units"] += 1
     return list(found.values())
 
 
-def _refused(books: PoolBooks, public: Standing) -> list[Document]:
+def _refused(books: PoolBooks) -> list[Document]:
     """Requests whose unit fits no host of the entry at all."""
-    del public
     sizes = {host.total for host in books.hosts}
     return [
         {"request": asked.model.id, "reason": "unplaceable"}
         for asked in books.asked.values()
-        if asked.waiting and not any(all(a <= b for a, b in zip(asked.unit, size, strict=True)) for size in sizes)
+        if asked.waiting and not any(fits(asked.unit, size) for size in sizes)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import common, less
+from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
 from fairhold.rules.pools.content import booking_order
 
@@ -15,12 +15,22 @@ if TYPE_CHECKING:
 
 
 def book_units(books: PoolBooks, host: Machine, lenders: Mapping[Unit, tuple[int, ...]]) -> None:
-    """Book all units of a host: those of owners first, then those with stated lenders, then the others."""
+    """Book all units of a host: those of owners first, then those without stated lenders, then the others."""
     for parcel in host.parcels:
         parcel.idle = parcel.amounts
     order = {unit: at for at, unit in enumerate(host.units)}
-    for unit in sorted(host.units, key=lambda unit: (unit.pool != OWN, not lenders.get(unit), order[unit])):
-        _book(books.terms, unit, lenders.get(unit, ()))
+    for unit in sorted(host.units, key=lambda unit: (unit.pool != OWN, bool(lenders.get(unit)), order[unit])):
+        stated, pool = lenders.get(unit, ()), unit.pool
+        _book(books.terms, unit, ())
+        if stated and set(unit.lenders(books.terms)) != set(stated):  # what it stood on then is not what is free now
+            _unbook(unit)
+            unit.pool = pool
+            _book(books.terms, unit, stated)
+
+
+def _unbook(unit: Unit) -> None:
+    for parcel, part in unit.books.items():
+        parcel.idle = add(parcel.idle, part)
 
 
 def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
@@ -42,14 +52,14 @@ def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
 def _place(terms: Terms, parcel: Parcel, leaf: int, pool: int, lenders: tuple[int, ...]) -> tuple[object, ...]:
     """Where a unit of a state is booked first: own, stated lenders, its pool, what is lent to it, then the rest."""
     order = booking_order(terms, parcel, leaf, pool)
-    if pool == OWN and parcel.owner == leaf:
+    if parcel.owner == leaf:
         return 0, order
     if parcel.owner in lenders:
         return 1, order
     if parcel.owner in {pool, PUBLIC if pool == OWN else pool}:
         return 2, order
     is_below = pool == PUBLIC or any(row == pool for row, _ in parcel.chain)
-    return (3 if is_below and parcel.owner != leaf else 4), order
+    return (3 if is_below else 4), order
 
 
 def _pool(terms: Terms, unit: Unit) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bound_on(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> int:
-    """Microseconds in which a leaf's unit in a pool has to let go of a parcel, UNLIMITED = any (R-LEND-2).
+    """Microseconds in which a leaf's unit in a pool has to let go of a parcel, UNLIMITED = any (R-LEND-6).
 
     A leaf's own parcels have no bound. What an owner's children do not own is bound by its private pool's grace for its
     descendants, wherever they get it; what was lent by the smallest grace of those who lent it on.
@@ -79,7 +79,7 @@ def room_in(parcels: Iterable[Parcel], asked: Asked, dimensions: int) -> Vector:
 
 
 def is_lent_to(parcel: Parcel, pool: int) -> bool:
-    """Whether what is idle of a parcel may go up to a pool, or is its own: nothing below is reserved (R-LEND-1)."""
+    """Whether what is idle of a parcel may go up to a pool, or is its own: nothing below is reserved (R-LEND-5)."""
     for row, entry in parcel.chain:
         if row == pool:
             return True

@@ -83,7 +83,7 @@ class Standing:
             want = self._wanted(asked, waiting.get(asked, 0))
             for row in terms.above[asked.leaf]:
                 wanted[row] = wanted.get(row, Fraction(0)) + want
-                if row == self.pool:
+                if row == self.pool or not terms.ratio[row]:  # who takes no part is no need of those above
                     break
         self.demand = _limited(self, wanted, waiting)
         self.quota = {self.pool: Fraction(self.usage.get(self.pool, 0), self.whole)}
@@ -136,7 +136,8 @@ def _limited(standing: Standing, wanted: dict[int, Fraction], waiting: Mapping[A
         below = [*limits, (row,)] if mine else limits
         children = terms.tree.children[row]
         if children:
-            demand = sum((of(child, below) for child in children), Fraction(0))
+            parts = {child: of(child, below) for child in children}
+            demand = sum((part for child, part in parts.items() if terms.ratio[child]), Fraction(0))
             if mine:
                 demand = min(demand, _under(standing, row, row, waiting))
         else:

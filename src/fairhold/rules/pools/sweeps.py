@@ -11,8 +11,8 @@ from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
-from fairhold.rules.pools.victims import giving_key, giving_order
-from fairhold.rules.pools.ways import Ways
+from fairhold.rules.pools.victims import bundle_of, giving_key, giving_order
+from fairhold.rules.pools.ways import Ways, is_stopped_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,13 +65,12 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
         above = books.terms.tree.parent[pool]
         lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
+    _fill_rest(found, hosts_of, limits, early)
     found.withdrawn = _withdraw(books, ways)
     taker = Taker(books, ways, found.noticed)
     found.standings = taker.standings
     for unit in reserved:
-        if unit.notice is None:
-            taker.give(unit, None, "limit")
-            found.noticed.append(unit)
+        _give_up(taker, unit)
     keep_limits(taker)
     for leaf in books.terms.leaves:
         take_own(taker, leaf, hosts_of, None)
@@ -138,6 +137,23 @@ def _fill_leaf(found: Sweeps, leaf: int, hosts_of: dict[int, list[Machine]], lim
     lend_up(mine, leaf, books.terms.tree.parent[leaf])
 
 
+def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> None:
+    """What a gang wants beyond its minimum may stand where the whole of it did not fit: on what stayed at its level."""
+    books = found.books
+    while any(asked.model.min_count and early.waits(asked) for asked in books.asked.values()):
+        before = len(found.placed)
+        for leaf in books.terms.leaves:
+            mine = {
+                each.preference: each for host in hosts_of.get(leaf, ()) for each in host.parcels if each.level == leaf
+            }
+            for _, parcel in sorted(mine.items(), key=lambda each: each[0]):
+                found.placed += fill_own(books, hosts_of[leaf], parcel, early.waits, limits)
+        for pool in [*private_pools(books), PUBLIC]:
+            found.placed += fill_pool(books, pool, early.waits, limits)
+        if len(found.placed) == before:
+            return
+
+
 def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
     """Notices that nobody needs any more (R-NOTICE-2)."""
     gone = ways.withdraw()
@@ -145,10 +161,14 @@ def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
     nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
     nobodys = [unit for unit in nobodys if unit.notice is not None and not unit.notice.is_new]
     nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
+    done: set[Unit] = set()
     for unit in nobodys:
-        if limits.allow(unit.asked, 1) and not stands_on_reserved(books, unit):
-            limits.add(unit.asked, 1)
-            gone.append(unit)
+        whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
+        is_free = not any(stands_on_reserved(books, each) for each in whole)
+        if unit not in done and is_free and limits.allow(unit.asked, len(whole)):
+            limits.add(unit.asked, len(whole))
+            gone += whole
+        done.update(whole)
     for unit in gone:
         unit.notice = None
     return gone
@@ -184,8 +204,14 @@ def keep_limits(taker: Taker) -> None:
                     giving_order(terms, unit, breaks=False),
                 ),
             )
-            taker.give(unit, None, "limit")
-            taker.notices.append(unit)
+            _give_up(taker, unit)
+
+
+def _give_up(taker: Taker, unit: Unit) -> None:
+    """A unit goes though nobody waits, with its whole gang where that falls below its minimum."""
+    for each in bundle_of(unit, ()) if unit.notice is None else ():
+        taker.give(each, None, "limit")
+        taker.notices.append(each)
 
 
 def take_own(taker: Taker, leaf: int, hosts_of: dict[int, list[Machine]], preference: int | None) -> None:

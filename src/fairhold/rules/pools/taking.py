@@ -87,7 +87,7 @@ class Taker:
     def wants(self, asked: Asked) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
         way = self.ways.units(asked)
-        missing = asked.model.min_count - len(asked.units)
+        missing = asked.model.min_count - asked.held
         if missing > 0:
             return max(0, missing - way)
         return min(1, max(0, asked.waiting - way))
@@ -108,6 +108,7 @@ class Taker:
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
             if is_fair and self.limits.allow(asked, 0):
                 self.notices += victims
+                self._bring_more(asked, source, {pick.host: None for pick, _ in gone})
                 return True
         for pick, more in reversed(gone):
             self._undo(asked, source, pick, more)
@@ -267,6 +268,16 @@ class Taker:
             self.limits.add(asked, 1)
         self._hold(asked, source, pick.host)
         return pick.victims
+
+    def _bring_more(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> None:
+        """What the victims free beyond one unit, with what is idle beside them, brings more units (SPEC §6.6)."""
+        for host in hosts:
+            while asked.held >= asked.model.min_count and asked.waiting > self.ways.units(asked):
+                parcels = source.parcels(host)
+                room = self._room(asked, source, host, parcels)
+                if not fits(asked.unit, room) or not self.limits.allow(asked, 1):
+                    break
+                self._notice(asked, source, Pick(host, [], [], 0, []))
 
     def _hold(self, asked: Asked, source: Source, host: Machine) -> None:
         way = self.ways.of[asked][host]

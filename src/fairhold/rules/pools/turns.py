@@ -38,7 +38,7 @@ class Turns:
         return [child for child in self._terms.tree.children[row] if child in self._alive]
 
     def _join(self, leaf: int) -> None:
-        """A leaf takes part, unless a ratio of 0 keeps it out (R-RATIO-0)."""
+        """A leaf takes part, unless a ratio of 0 keeps it out (R-SHARE-2)."""
         way = self._terms.above[leaf]
         way = way[: way.index(self._pool)]
         if leaf in self._alive or any(not self._terms.ratio[row] for row in way):

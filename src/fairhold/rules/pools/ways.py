@@ -96,7 +96,7 @@ class Ways:
         gone: list[Unit] = []
         bundles: dict[object, list[Unit]] = {}
         for unit in victims:
-            bundles.setdefault(unit.asked if _is_broken(unit.asked) else unit, []).append(unit)
+            bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
         order = sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True)
         for units in order:
             fewer = {host: self._without(asked, host, units) for host in {unit.host for unit in units}}
@@ -188,6 +188,6 @@ def _latest(unit: Unit) -> tuple[int, int]:
     return (notice.deadline, notice.serial) if notice else (0, 0)
 
 
-def _is_broken(asked: Asked) -> bool:
+def is_stopped_whole(asked: Asked) -> bool:
     """Whether a gang is stopped whole."""
     return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)

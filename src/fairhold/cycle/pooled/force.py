@@ -1,0 +1,72 @@
+"""Which policy entries share vectors at an instant, of which groups, and whose requests are theirs (SPEC §6.1, §9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.open import POLICY
+from fairhold.ledger.rows import in_force, shares_vectors
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A policy entry in force, with pools of its own.
+
+    at      : its position under `policies:`
+    entry   : with the resource groups that it shares now
+    members : first-level consumers that take part
+    """
+
+    at: int
+    entry: PolicyEntry
+    members: frozenset[int]
+
+    @property
+    def name(self) -> str:
+        """Its resource groups, as documents call it where several entries are in force."""
+        return ", ".join(self.entry.resource_groups)
+
+    def part_of(self, plan: Plan, state: State) -> State:
+        """The state with the requests of its members alone."""
+        top = plan.tree.first_level
+        mine = tuple(each for each in state.requests if each.unit and top[each.consumer] in self.members)
+        return replace(state, requests=mine)
+
+
+def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
+    """The entries that share vectors at an instant, in plan order.
+
+    A consumer takes part in the first of them that shares a group which one of its branch's entries shares at any time;
+    who stands in none takes part in all if they all share the same groups, which one at a time does.
+    """
+    groups: dict[int, list[str]] = {}
+    for group in plan.resource_groups:
+        for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
+            groups.setdefault(at, []).append(group)
+    found: list[InForce] = []
+    left = set(plan.tree.children[0])
+    theirs = _groups_of(plan)
+    for at in sorted(groups):
+        entry = plan.policies[at]
+        mine = tuple(group for group in entry.resource_groups if group in groups[at])
+        members = frozenset(row for row in left if theirs[row] & set(mine))
+        left -= members
+        found.append(InForce(at, replace(entry, resource_groups=mine), members))
+    return found
+
+
+def _groups_of(plan: Plan) -> dict[int, frozenset[str]]:
+    """First-level consumer → groups in whose hosts its units of vectors may stand."""
+    entries = [entry for entry in plan.policies if entry.policy == POLICY]
+    all_groups = {frozenset(entry.resource_groups) for entry in entries}
+    found: dict[int, frozenset[str]] = {}
+    for entry in entries:
+        for top in {plan.tree.first_level[row] for row in entry.consumers}:
+            found[top] = found.get(top, frozenset()) | set(entry.resource_groups)
+    default: frozenset[str] = next(iter(all_groups)) if len(all_groups) == 1 else frozenset()
+    return {row: found.get(row, default) for row in plan.tree.children[0]}

@@ -1,0 +1,90 @@
+"""What all entries that share vectors decide in one cycle, beside the slots of other resource groups (SPEC §11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.pooled.force import InForce, entries_in_force
+from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
+from fairhold.model.vector import amounts_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+Document = dict[str, Any]
+Cycles = list[tuple[InForce, PooledCycle]]
+"""Entries in force, in plan order, with what each decided."""
+_MOVES = ("stops", "grants", "reclaims", "withdrawn")
+
+
+def run_entries(plan: Plan, state: State) -> Cycles:
+    """One cycle of every entry in force that shares vectors; pools of one do not touch those of another."""
+    return [
+        (force, run_pools(plan, force.entry, force.part_of(plan, state), force.members))
+        for force in entries_in_force(plan, state.now)
+    ]
+
+
+def quota_part(plan: Plan, state: State) -> Document:
+    """What `quota` says of pools; nothing where no vectors are shared."""
+    forces = entries_in_force(plan, state.now)
+    return _pools(
+        (force, quota_pools(plan, force.entry, force.part_of(plan, state), force.members)) for force in forces
+    )
+
+
+def with_pools(plan: Plan, document: Document, cycles: Cycles) -> Document:
+    """The document of a cycle with what entries that share vectors decided; as it was where there are none."""
+    if not cycles:
+        return document
+    joined = document | {kind: [*document[kind]] for kind in _MOVES}
+    for _, cycle in cycles:
+        for kind in _MOVES:
+            joined[kind] += getattr(cycle, kind)
+    return joined | {
+        **_pools((force, cycle.pools) for force, cycle in cycles),
+        "ownership": [
+            {
+                "host": parcel.host,
+                "consumer": plan.tree.paths[parcel.consumer],
+                "amounts": amounts_document(plan.resources, parcel.amounts),
+            }
+            for _, cycle in cycles
+            for parcel in cycle.ownership
+        ],
+        "refused": [row for _, cycle in cycles for row in cycle.refused],
+    }
+
+
+def _pools(found: Iterable[tuple[InForce, Document]]) -> Document:
+    """The pools of one entry by name; of several by their groups first, since each has a public pool."""
+    pools = list(found)
+    if len(pools) == 1:
+        return {"pools": pools[0][1]}
+    return {"pools": {force.name: each for force, each in pools}} if pools else {}
+
+
+def with_vectors(after: State, before: State, cycles: Cycles) -> State:
+    """The state of slots after a cycle with the parts that hold vectors.
+
+    Units on hosts that are down are in no pool, and stay in the state until somebody says that they are gone.
+    """
+    requests = {request.id for request in before.requests if request.unit}
+    if not cycles:
+        return after
+    stays = [each for each in before.allocations if each.request in requests and each.host in before.hosts_down]
+    noticed = [each for each in before.notices if each.request in requests and each.host in before.hosts_down]
+    done = [cycle for _, cycle in cycles]
+    return replace(
+        after,
+        requests=(*after.requests, *(each for each in before.requests if each.unit)),
+        allocations=(*after.allocations, *chain.from_iterable(cycle.allocations for cycle in done), *stays),
+        notices=(*after.notices, *chain.from_iterable(cycle.notices for cycle in done), *noticed),
+        held=(*after.held, *chain.from_iterable(cycle.held for cycle in done)),
+        ownership=(*chain.from_iterable(cycle.ownership for cycle in done),),
+    )

@@ -1,0 +1,58 @@
+"""Share quotas of a pool as amounts of resources (SPEC §6.4, S0.14-19, R-USAGE-4)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import total
+from fairhold.rules.pools.content import parts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import PoolBooks, Terms
+    from fairhold.model.vector import Resource
+
+Amounts = tuple[Fraction, ...]
+"""Base units, one for every resource of the plan."""
+
+
+def total_of(books: PoolBooks, pool: int) -> Vector:
+    """What a pool has on all hosts."""
+    return total(parts(books, pool), books.terms.dimensions)
+
+
+def planned(terms: Terms, pool: int, has: Vector, members: Collection[int]) -> dict[int, Amounts]:
+    """Row → its part of a pool by share ratios alone, at most the share limits of those on its way.
+
+    Priorities and demand play no part in it: it says what is planned, and nothing is decided by it.
+
+    members : first-level consumers that take part
+    """
+    found: dict[int, Amounts] = {pool: _under(terms, pool, tuple(Fraction(each) for each in has))}
+    part = {pool: Fraction(1)}
+    open_ = [pool]
+    while open_:
+        above = open_.pop()
+        children = [row for row in terms.tree.children[above] if above or row in members]
+        ratios = sum(terms.ratio[row] for row in children)
+        for row in children:
+            part[row] = part[above] * terms.ratio[row] / ratios if ratios else Fraction(0)
+            mine = tuple(min(part[row] * each, most) for each, most in zip(has, found[above], strict=True))
+            found[row] = _under(terms, row, mine)
+        open_ += children
+    return found
+
+
+def _under(terms: Terms, row: int, amounts: Amounts) -> Amounts:
+    limit = dict(terms.limit.get(row, ()))
+    return tuple(min(each, Fraction(limit[at])) if at in limit else each for at, each in enumerate(amounts))
+
+
+def in_units(resources: Iterable[Resource], amounts: Iterable[Fraction | int]) -> dict[str, str]:
+    """Resource → amount in the declared unit, an exact fraction."""
+    return {
+        resource.name: str(Fraction(each) / resource.base) for resource, each in zip(resources, amounts, strict=True)
+    }

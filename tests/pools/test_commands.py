@@ -1,0 +1,204 @@
+"""`quota`, `cycle` and `windows` under `multidimensional`, alone and beside slots; what other commands say."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.cli.files import check_plan, print_cycle, print_diff, print_explanation, print_quota, verify_result
+from fairhold.cli.pools import percent
+from fairhold.cli.windows import print_windows
+from fairhold.cycle.document import run_cycle
+from fairhold.errors import InputError
+from fairhold.model.vector import Owning, Resource, own_document
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state, state_document
+from tests.pools.small import inputs, of, on, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Json = dict[str, Any]
+PLAN = """\
+fairhold: 1
+resources: {cpu: {step: 0.5}, gpu: {}}
+resource_groups:
+  main: {hosts: [{name: "h[1-2]", cpu: 8, gpu: 2}]}
+  slow: {slots: 10}
+  big: {hosts: [{name: b1, cpu: 8, gpu: 2}]}
+consumers: {A: {}, B: {}, C: {}}
+policies:
+  - resource_groups: [main]
+    policy: multidimensional
+    window: "Mon-Fri 08:00-18:00"
+    consumers: {/A: {own: [{resource_group: main, hosts: 50%, lend_grace: 30s}]}, /B: {share_limit: {cpu: 4.5}}}
+  - resource_groups: [main]
+    policy: multidimensional
+    consumers: {/B: {own: [{resource_group: main, per_host: {cpu: 50%, gpu: 1}}]}}
+  - {resource_groups: [slow], policy: hybrid, consumers: {/A: {owned: 5}, /B: {owned: 5}}}
+  - {resource_groups: [big], policy: multidimensional, consumers: {/C: {own: [{resource_group: big, hosts: 1}]}}}
+"""
+STATE = """\
+fairhold_state: 1
+now: 2026-01-05T09:00:00Z
+demand: {/A: {slow: 8}, /B: {slow: 8}}
+requests:
+  - {id: a, consumer: /A, unit: {cpu: 2, gpu: 1}, count: 2}
+  - {id: b, consumer: /B, unit: {cpu: 1}, count: 20}
+  - {id: c, consumer: /C, unit: {cpu: 1, gpu: 1}, count: 20}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
+    plan.write_text(PLAN)
+    state.write_text(STATE)
+    return plan, state
+
+
+def test_a_cycle_shares_slots_and_the_vectors_of_every_entry_in_force() -> None:
+    plan = parse_plan(PLAN, "plan.yaml")[0]
+    cycle = run_cycle(plan, parse_state(STATE, plan, "state.yaml"))
+    rows = [(row["consumer"], row["resource_group"], row["units"]) for row in cycle.document["grants"]]
+    assert rows == [("/A", "slow", 5), ("/B", "slow", 5), ("/A", "main", 2), ("/B", "main", 4), ("/C", "big", 2)]
+    assert list(cycle.document["resource_groups"]) == ["slow"]
+    assert {name: list(pools) for name, pools in cycle.document["pools"].items()} == {"main": ["/"], "big": ["/"]}
+    members = {name: list(pools["/"]["consumers"]) for name, pools in cycle.document["pools"].items()}
+    assert members == {"main": ["/", "/A", "/B"], "big": ["/", "/C"]}
+    text = json.dumps(state_document(plan, cycle.after))
+    again = run_cycle(plan, parse_state(text, plan, "state.json"))
+    assert [again.document[kind] for kind in ("grants", "reclaims", "withdrawn")] == [[], [], []]
+    assert json.dumps(state_document(plan, again.after)) == text
+
+
+def test_r_window_1_the_entry_in_force_counts() -> None:
+    plan = parse_plan(PLAN, "plan.yaml")[0]
+    night = STATE.replace("09:00", "20:00")
+    rows = run_cycle(plan, parse_state(night, plan, "state.yaml")).document["ownership"]
+    amounts = {"cpu": 4, "gpu": 1}
+    assert rows[:2] == [{"host": host, "consumer": "/B", "amounts": amounts} for host in ("h1", "h2")]
+
+
+def test_units_on_a_host_that_is_down_stay_until_somebody_says_that_they_are_gone() -> None:
+    cycle = run({"/A": {}}, [of("/A", 2)], [on("h0", "A", 2)], hosts_down=["h0"])
+    assert [(row.host, row.units) for row in cycle.after.allocations] == [("h1", 2), ("h0", 2)]
+
+
+def test_what_fits_no_host_is_refused() -> None:
+    cycle = run({"/A": {}}, [of("/A", 1, 5), of("/A", 1, 4, name="fits")])
+    assert cycle.document["refused"] == [{"request": "A", "reason": "unplaceable"}]
+
+
+def test_grace_that_has_run_out_stops_and_the_space_is_held_for_its_taker() -> None:
+    notice = {"request": "B", "host": "h0", "units": 4, "for": "A", "deadline": "2026-01-05T09:00:00Z"}
+    consumers: Json = {"/A": {"share_priority": 1}, "/B": {"share_priority": 2}}
+    plan, state = inputs(
+        consumers, [of("/A", 1, 4), of("/B", 4)], [on("h0", "B", 4)], hosts={"h0": 4}, reclaims=[notice]
+    )
+    document = run_cycle(plan, state).document
+    stop = {"consumer": "/B", "resource_group": "all", "request": "B", "host": "h0", "units": 4}
+    assert document["stops"] == [stop]
+    assert [(row["request"], row["units"]) for row in document["grants"]] == [("A", 1)]
+
+
+def test_the_quota_is_told_in_a_table_for_each_pool(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_quota(*files, as_json=False)
+    tables = capsys.readouterr().out.split("\n\n")
+    assert tables[0].startswith("slow: 10 slots\n")
+    assert tables[1].splitlines() == [
+        "main, public pool: cpu 16, gpu 4",
+        "consumer  usage  demand  quota  ~cpu  ~gpu",
+        "/         0%     75%     0%     0     0",
+        "/A        0%     50%     0%     0     0",
+        "/B        0%     25%     0%     0     0",
+    ]
+
+
+def test_the_cycle_is_told_in_tables(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    print_cycle(*files, None, as_json=False)
+    text = capsys.readouterr().out
+    assert "/B        main            b        h1        4  /     4 /A\n" in text
+    assert text.endswith("Owned:\nconsumer  host  cpu  gpu\n/A        h1      8    2\n/C        b1      8    2\n")
+
+
+def test_the_state_after_it_is_written(files: tuple[Path, Path], tmp_path: Path) -> None:
+    after = tmp_path / "after.json"
+    print_cycle(*files, after, as_json=True)
+    document = json.loads(after.read_text())
+    assert document["allocations"][1]["lenders"] == {"/A": 4}
+    print_cycle(files[0], after, None, as_json=True)
+
+
+def test_windows_tell_what_is_owned_and_what_each_switch_takes_back(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_windows(*files, "1d", "", as_json=True)
+    switches = json.loads(capsys.readouterr().out)["switches"]
+    by_day = {"resource_group": "main", "hosts": "50%", "lend_grace": "30s"}
+    by_night = {"resource_group": "main", "per_host": {"cpu": "50%", "gpu": 1}}
+    evening, morning = (each["consumers"] for each in switches)
+    assert evening == {
+        "/A": {"own": [[by_day], None]},
+        "/B": {"own": [None, [by_night]], "share_limit": [{"cpu": 4.5}, None]},
+    }
+    assert morning["/B"]["share_limit"] == [None, {"cpu": 4.5}]
+    assert [each["reclaims"] != [] for each in switches] == [False, True]
+    assert {row["reason"] for row in switches[1]["reclaims"]} == {"limit"}
+    print_windows(files[0], None, "1d", "2026-01-05T09:00:00Z", as_json=False)
+    assert "resource_group main, hosts 50%, lend_grace 30s -> -" in capsys.readouterr().out
+
+
+def test_check_knows_it(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    check_plan(files[0], as_json=False)
+    assert "good; 3 consumers, 4 policy entries" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        lambda plan, state: print_explanation(plan, state, "/A", "", as_json=False),
+        lambda plan, state: verify_result(plan, state, state, as_json=False),
+        lambda plan, state: print_diff(plan, plan, state, "7d", as_json=False),
+        lambda plan, state: print_cycle(plan, state, None, as_json=False, check=True),
+    ],
+    ids=["explain", "verify", "diff", "cycle --check"],
+)
+def test_what_knows_slots_alone_refuses_it_at_its_place(
+    command: Callable[[Path, Path], None], files: tuple[Path, Path]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        command(*files)
+    places = [(fault.code, fault.place, fault.line) for fault in caught.value.faults]
+    assert places == [
+        ("not-supported-yet", ("policies", at, "policy"), line) for at, line in ((0, 10), (1, 14), (3, 17))
+    ]
+
+
+def test_percentages_are_short_and_never_hide_what_is_there() -> None:
+    told = [percent(text) for text in ("0", "1", "1/3", "3/2", "1/2000", "1/1999", "1/3000")]
+    assert told == ["0%", "100%", "33.3%", "150%", "<0.1%", "0.1%", "<0.1%"]
+
+
+def test_own_entries_are_told_as_a_plan_writes_them() -> None:
+    resources = (Resource("cpu"), Resource("gpu"))
+    stated: list[tuple[Json, Json]] = [
+        (
+            {"remaining": True, "preference": 2, "reserved": True},
+            {"hosts": "remaining", "preference": 2, "reserved": True},
+        ),
+        ({"percent": Fraction(25, 200)}, {"hosts": "12.5%"}),
+        ({"names": ("h1", "h2")}, {"hosts": ["h1", "h2"]}),
+        (
+            {"total": ((1, 1500),), "reclaim_before_next_level": True},
+            {"total": {"gpu": 1.5}, "reclaim_before_next_level": True},
+        ),
+    ]
+    told = [own_document(resources, Owning("all", **values)) for values, _ in stated]
+    assert told == [{"resource_group": "all", **expected} for _, expected in stated]

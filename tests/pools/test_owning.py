@@ -1,0 +1,66 @@
+"""The rules of who owns which hosts, one by one (S2.1 to S2.6, S2.14, S2.16 to S2.30)."""
+
+from __future__ import annotations
+
+from tests.pools.small import of, on, own, owned, placed, run, taken
+
+SIX = {f"h{at}": 4 for at in range(6)}
+
+
+def test_r_adjust_0_counts_percentages_and_what_remains_s2_3_s2_4_s2_14_s2_25() -> None:
+    consumers = {"/A": own(hosts="34%"), "/B": own(hosts="20%"), "/C": own(hosts="10%"), "/D": own(hosts="remaining")}
+    found = owned(consumers, [], hosts=SIX)
+    assert {path: len(hosts) for path, hosts in found.items()} == {"/A": 2, "/B": 1, "/D": 3}
+    down = owned(consumers, [], hosts=SIX, hosts_down=["h0", "h1"])
+    assert {path: len(hosts) for path, hosts in down.items()} == {"/A": 1, "/D": 3}
+    too_many = {"/A": own(hosts=1) | {"rank": 1}, "/B": own(hosts=2)}
+    assert owned(too_many, []) == {"/B": ["h0", "h1"]}
+    inside = {"/M": own(hosts=2), "/M/x": own(hosts="50%"), "/M/y": own(hosts=["h3"])}
+    assert set(owned(inside | {"/M": own(hosts=["h2", "h3"])}, [], hosts=SIX)["/M/x"]) == {"h2"}
+
+
+def test_r_adjust_0_parts_follow_the_largest_fraction_and_the_step() -> None:
+    hosts = {"h0": {"cpu": 10, "gpu": 5}}
+    (row,) = run({"/A": own(per_host={"cpu": "50%"})}, [], hosts=hosts).document["ownership"]
+    assert row["amounts"] == {"cpu": 5, "gpu": 2}
+    rows = run({"/A": own(total={"gpu": 6})}, [], hosts=hosts | {"h1": {"cpu": 8, "gpu": 4}}).document["ownership"]
+    assert [row["amounts"] for row in rows] == [{"cpu": 10, "gpu": 5}, {"cpu": 2, "gpu": 1}]
+
+
+def test_r_adjust_1_idle_hosts_come_back_to_whose_they_were_s2_16_s2_17_s2_18_s2_19_s2_28() -> None:
+    before = [("h3", "/A", 4), ("h5", "/B", 4)]
+    assert owned({"/A": own(hosts=1), "/B": own(hosts=1)}, [], hosts=SIX, ownership=before) == {
+        "/A": ["h3"],
+        "/B": ["h5"],
+    }
+    assert owned({"/A": own(hosts=1), "/B": {}}, [], hosts=SIX, ownership=before) == {"/A": ["h3"]}
+
+
+def test_r_adjust_2_the_least_loaded_is_given_up_s2_25_s2_26_s2_27() -> None:
+    before = [(host, "/A", 4) for host in ("h0", "h1", "h2")]
+    held = [on("h0", "A", 2, "own"), on("h1", "A", 1, "own"), on("h2", "A", 3, "own")]
+    assert owned({"/A": own(hosts=2)}, [of("/A", 6)], held, hosts=SIX, ownership=before) == {"/A": ["h0", "h2"]}
+
+
+def test_r_adjust_3_public_hosts_then_those_of_worse_ranks_s2_20_s2_21_s2_22_s2_23_s2_24() -> None:
+    before = [("h3", "/A", 4), ("h5", "/B", 4)]
+    assert owned({"/A": {}, "/B": own(hosts=2)}, [], hosts=SIX, ownership=before)["/B"] == ["h0", "h5"]
+    busy = [on("h0", "B", 2), on("h1", "B", 1)]
+    assert owned({"/A": own(hosts=1), "/B": {}}, [of("/B", 3)], busy, hosts={"h0": 4, "h1": 4}) == {"/A": ["h1"]}
+    worse = {"/A": own(hosts=1), "/B": own(hosts=2) | {"rank": 1}}
+    held = [on("h0", "B", 2, "own"), on("h1", "B", 1, "own")]
+    took = owned(worse, [of("/B", 3)], held, ownership=[("h0", "/B", 4), ("h1", "/B", 4)])
+    assert took == {"/A": ["h1"], "/B": ["h0"]}
+    rest = run({"/A": own(per_host={"cpu": 1}), "/B": own(hosts=1) | {"rank": 1}}, [], hosts={"h0": 4})
+    assert [row["amounts"]["cpu"] for row in rest.document["ownership"]] == [1, 3]
+
+
+def test_r_adjust_4_units_go_on_as_borrowed_until_the_owner_wants_it_s2_29_s2_30() -> None:
+    graces = {"/A": {"reclaim_grace": "60s"}, "/C": own(hosts=["h1"], lend_grace="5s")}
+    held, before = [on("h1", "A", 2, "own")], [("h1", "/A", 4)]
+    assert taken(graces, [of("/A", 2)], held, ownership=before) == []
+    wants = [of("/A", 2), of("/C", 3)]
+    assert taken(graces, wants, held, hosts={"h1": 4}, ownership=before) == [("A", "h1", 1, "C", 5)]
+    assert placed(graces, wants, held, hosts={"h1": 4}, ownership=before) == [("C", "h1", 2, "own")]
+    reserved = graces | {"/C": own(hosts=["h1"], lend_grace="5s", reserved=True)}
+    assert taken(reserved, [of("/A", 2)], held, ownership=before) == [("A", "h1", 2, None, 5)]

@@ -1,0 +1,80 @@
+"""The rules of taking back, one by one: inside a pool, by owners, gangs, notices, what is held (S0.8, S0.11, S2.10)."""
+
+from __future__ import annotations
+
+from tests.pools.small import of, on, own, placed, run, taken
+
+PAIR: dict[str, dict[str, object]] = {"/A": {}, "/B": {}}
+
+
+def test_r_take_1_takes_until_the_two_would_change_places_s0_8_s0_11() -> None:
+    assert taken(PAIR, [of("/A", 9), of("/B", 9)], [on("h0", "B", 5)], hosts={"h0": 5}) == [("B", "h0", 2, "A", 0)]
+    better = {"/A": {"share_priority": 1}, "/B": {}}
+    assert taken(better, [of("/A", 9), of("/B", 9)], [on("h0", "B", 5)], hosts={"h0": 5}) == [("B", "h0", 5, "A", 0)]
+    assert taken(better, [of("/A", 9), of("/B", 9)], [on("h0", "A", 5)], hosts={"h0": 5}) == []
+
+
+def test_r_take_2_owners_take_back_without_comparison_from_the_outermost_pool_s2_10() -> None:
+    consumers = {"/M": own(hosts=1), "/M/x": own(hosts=1), "/M/y": {}, "/Z": {}}
+    held = [on("h0", "y", 2, "/M"), on("h0", "Z", 2)]
+    held[0]["lenders"] = held[1]["lenders"] = {"/M/x": 2}
+    wants = [of("/M/y", 2), of("/Z", 2)]
+    assert taken(consumers, [of("/M/x", 2), *wants], held, hosts={"h0": 4}) == [("Z", "h0", 2, "x", 0)]
+    assert taken(consumers, [of("/M/x", 3), *wants], held, hosts={"h0": 4}) == [
+        ("Z", "h0", 2, "x", 0),
+        ("y", "h0", 1, "x", 0),
+    ]
+
+
+def test_r_take_3_where_the_fewest_units_go_beside_what_is_idle() -> None:
+    wants = [of("/B", 1, 2, name="large"), of("/B", 4, 1, name="small"), of("/A", 1, 2)]
+    held = [on("h0", "small", 2), on("h1", "large", 1)]
+    rows = taken({"/A": {"share_priority": 1}, "/B": {}}, wants, held, hosts={"h0": 2, "h1": 2})
+    assert rows == [("large", "h1", 1, "A", 0)]
+
+
+def test_r_take_4_gangs_go_whole_s0_45() -> None:
+    gang = of("/A", 4, min_count=4)
+    assert placed(PAIR, [gang], hosts={"h0": 2}) == []
+    assert placed({"/A": own(hosts=["h0"])}, [gang], hosts={"h0": 2, "h1": 2}) == [
+        ("A", "h0", 2, "own"),
+        ("A", "h1", 2, "/"),
+    ]
+    stands = [on("h0", "B", 3), on("h1", "B", 1)]
+    stops = taken(
+        {"/A": {"share_priority": 1}, "/B": {}},
+        [of("/A", 1), of("/B", 4, min_count=4)],
+        stands,
+        hosts={
+            "h0": 3,
+            "h1": 1,
+        },
+    )
+    assert stops == [("B", "h0", 3, "A", 0), ("B", "h1", 1, "A", 0)]
+
+
+def test_r_victim_2_the_largest_usage_gives_first() -> None:
+    consumers = {"/A": {"share_priority": 1}, "/B": {}, "/C": {}}
+    held = [on("h0", "B", 4), on("h0", "C", 2)]
+    rows = taken(consumers, [of("/A", 3), of("/B", 4), of("/C", 2)], held, hosts={"h0": 6})
+    assert rows == [("B", "h0", 2, "A", 0), ("C", "h0", 1, "A", 0)]
+
+
+def test_r_held_1_what_a_notice_relies_on_is_kept_for_its_taker() -> None:
+    consumers = {"/A": {"share_priority": 1}, "/B": {"reclaim_grace": "30s"}, "/C": {}}
+    wants = [of("/A", 1, 6), of("/B", 2)]
+    first = run(consumers, wants, [on("h0", "B", 2)], hosts={"h0": 6})
+    assert [row["units"] for row in first.document["reclaims"]] == [2]
+    notice = {"request": "B", "host": "h0", "units": 2, "for": "A", "deadline": "2026-01-05T09:00:30Z"}
+    late = [*wants, of("/C", 4)]
+    assert placed(consumers, late, [on("h0", "B", 2)], hosts={"h0": 6}, reclaims=[notice]) == []
+    freed = [{"request": "A", "host": "h0", "units": 1}]
+    assert placed(consumers, late, [], hosts={"h0": 6}, held=freed) == [("A", "h0", 1, "/")]
+
+
+def test_r_notice_2_who_waits_no_longer_takes_nothing() -> None:
+    consumers = {"/A": {}, "/B": {"reclaim_grace": "30s"}}
+    notice = {"request": "B", "host": "h0", "units": 3, "for": "A", "deadline": "2026-01-05T09:00:30Z"}
+    cycle = run(consumers, [of("/A", 2), of("/B", 4)], [on("h0", "B", 4)], hosts={"h0": 4}, reclaims=[notice])
+    assert [(row["request"], row["units"]) for row in cycle.document["withdrawn"]] == [("B", 1)]
+    assert cycle.document["reclaims"] == []
