@@ -182,6 +182,7 @@ class Changing(RuleBasedStateMachine):
         a whole the first cycle gives all notices there will be.
         """
         result = cycle(self.books, self.now)
+        at_once = self.at_once and not self.keeps_what_is_lost(result)
         most, stopped, steps = self.too_much(result), 0, 1
         got = {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
         begun = self.now
@@ -189,7 +190,7 @@ class Changing(RuleBasedStateMachine):
             self.now = max(due, self.now)
             stopped += stop_expired(self.books, self.now)
             result = cycle(self.books, self.now)
-            assert not self.at_once or not result.decision.notices, "notices after the first cycle"
+            assert not at_once or not result.decision.notices, "notices after the first cycle"
             gives = {self.holder(notice.allocation) for notice in result.decision.notices}
             assert self.gangs or not got & gives, "who got a slot is to give it back"
             got |= {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
@@ -197,7 +198,12 @@ class Changing(RuleBasedStateMachine):
             assert steps <= 2 + most, f"{steps} cycles for {most} slots too many"
         assert is_quiet(cycle(self.books, self.now))
         assert self.gangs or stopped <= most
-        assert not self.at_once or self.now <= begun + self.longest()
+        assert not at_once or self.now <= begun + self.longest()
+
+    def keeps_what_is_lost(self, result: CycleResult) -> bool:
+        """Whether owners may keep more than there is left of what they own: that is shared out as it becomes less."""
+        keeps = any(entry.settings.disable_reclaim_own for entry in self.plan.policies)
+        return keeps and self.books.held[0] > result.snapshot.slots
 
     def holder(self, allocation: int) -> int:
         return self.books.requests.leaf[self.books.allocations.request[allocation]]
