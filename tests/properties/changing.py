@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from math import ceil
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -182,7 +183,7 @@ class Changing(RuleBasedStateMachine):
         a whole the first cycle gives all notices there will be.
         """
         result = cycle(self.books, self.now)
-        at_once = self.at_once and not self.keeps_what_is_lost(result)
+        at_once = self.at_once and not self.keeps_what_is_lost(result) and not self.asks_protected(result)
         most, stopped, steps = self.too_much(result), 0, 1
         got = {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
         begun = self.now
@@ -203,7 +204,12 @@ class Changing(RuleBasedStateMachine):
     def keeps_what_is_lost(self, result: CycleResult) -> bool:
         """Whether owners may keep more than there is left of what they own: that is shared out as it becomes less."""
         keeps = any(entry.settings.disable_reclaim_own for entry in self.plan.policies)
-        return keeps and self.books.held[0] > result.snapshot.slots
+        return keeps and result.snapshot.held[0] > result.snapshot.slots
+
+    def asks_protected(self, result: CycleResult) -> bool:
+        """Whether somebody gives who holds no more than rounding could give: what is freed may go to another taker."""
+        holders = {self.holder(notice.allocation) for notice in result.decision.notices}
+        return any(result.snapshot.held[leaf] <= ceil(result.draft.exact(leaf)) for leaf in holders)
 
     def holder(self, allocation: int) -> int:
         return self.books.requests.leaf[self.books.allocations.request[allocation]]
