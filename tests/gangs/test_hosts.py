@@ -142,3 +142,15 @@ def test_r_gang_1_requests_that_share_hosts_use_no_more_together_than_these_have
     assert moved(found, "grants") == {"ann's": 1, "bob's": 1, "c": 4}
     after = run_cycle(case.plan, found.after)
     assert quota_of(after) == quota_of(found) == {"/A": 2, "/C": 4}
+
+
+@pytest.mark.parametrize("slots", [3, 4])
+def test_r_aside_1_no_more_is_kept_than_its_leaf_may_come_to_hold(slots: int) -> None:
+    """B is above its quota: what is kept for it neither idles beside A, nor brings a notice that is withdrawn."""
+    requests = [loose("a", "/C/A", 17), loose("b", "/C/B", 6)]
+    entry = {"resource_groups": ["g"], "policy": "hybrid", "consumers": {"/C": {"limit": 3}}}
+    plan = {"fairhold": 1, "resource_groups": {"g": {"hosts": [{"name": "h0", "slots": slots}]}}, "policies": [entry]}
+    state = {"fairhold_state": 1, "now": "2026-01-05T09:00:00Z", "requests": requests}
+    held = {"allocations": [stands("b", "h0", 2)], "held": [{"request": "b", "host": "h0", "units": 1}]}
+    found = cycle(Case(plan | {"consumers": {"C": {"consumers": {"A": {}, "B": {}}}}}, state | held))
+    assert (moved(found, "grants"), found.document["reclaims"]) == ({"a": 1}, [])

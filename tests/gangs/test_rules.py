@@ -153,6 +153,16 @@ def test_r_gang_1_gangs_of_two_leaves_do_not_stop_one_another_in_turn() -> None:
     assert (moved(again, "grants"), again.document["reclaims"], quota_of(again)) == ({}, [], quota_of(first))
 
 
+def test_r_gang_1_a_gang_that_starts_changes_no_quota_at_its_instant() -> None:
+    """C's gang of 2 never fits its quota of 1. While A's gang waited that was asked; once it has started, too."""
+    consumers = {"A": {"owned": 2}, "B": {"owned": 2}, "C": {}}
+    requests = [gang("c", "/C", 2), loose("a", "/A", 4), gang("g", "/A", 2, priority=1)]
+    case = case_of(consumers, requests, runs("c", 2), runs("a", 2), slots=6, settings={"distribute_evenly": True})
+    found = cycle(case)
+    assert moved(found, "grants") == {"g": 2}
+    assert quota_of(run_cycle(case.plan, found.after)) == quota_of(found) == {"/A": 6, "/B": 0, "/C": 0}
+
+
 def test_r_gang_1_is_explained_and_one_slot_more_is_true() -> None:
     case = case_of({"A": {"owned": 5}, "B": {"owned": 5}}, [gang("g", "/A", 6), loose("b", "/B", 9)])
     result = run(open_books(case.plan, case.state)["g"], case.state.now)

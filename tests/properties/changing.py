@@ -36,12 +36,11 @@ SMALL = st.integers(0, 9)
 class Changing(RuleBasedStateMachine):
     """Changes come in any order, between cycles or not; `rest` lets things be until nothing moves any more.
 
-    A subclass says which cases it begins with, whether there are gangs, and whether all notices are given at once.
+    A subclass says which cases it begins with, and whether there are gangs.
     """
 
     begins: SearchStrategy[Case]
     gangs = False
-    at_once = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,18 +177,15 @@ class Changing(RuleBasedStateMachine):
     def rest(self) -> None:
         """Cycles, each when the next grace has ended, come to rest in the steps that docs/no-thrash.md states.
 
-        Nobody who got a slot gives it back, no more is stopped than somebody held too much, and where no gang stops as
-        a whole the first cycle gives all notices there will be.
+        Nobody who got a slot gives it back, and no more is stopped than somebody held too much.
         """
         result = cycle(self.books, self.now)
         most, stopped, steps = self.too_much(result), 0, 1
         got = {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
-        begun = self.now
         while (due := transitions.next_deadline(self.books)) is not None:
             self.now = max(due, self.now)
             stopped += stop_expired(self.books, self.now)
             result = cycle(self.books, self.now)
-            assert not self.at_once or not result.decision.notices, "notices after the first cycle"
             gives = {self.holder(notice.allocation) for notice in result.decision.notices}
             assert self.gangs or not got & gives, "who got a slot is to give it back"
             got |= {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
@@ -197,7 +193,6 @@ class Changing(RuleBasedStateMachine):
             assert steps <= 2 + most, f"{steps} cycles for {most} slots too many"
         assert is_quiet(cycle(self.books, self.now))
         assert self.gangs or stopped <= most
-        assert not self.at_once or self.now <= begun + self.longest()
 
     def holder(self, allocation: int) -> int:
         return self.books.requests.leaf[self.books.allocations.request[allocation]]
@@ -206,8 +201,3 @@ class Changing(RuleBasedStateMachine):
         """Slots that leaves hold above their quota, or that go in any case."""
         books, quota = self.books, result.draft.quota
         return sum(max(books.held[leaf] - quota[leaf], result.draft.bound[leaf], 0) for leaf in books.rows.leaves)
-
-    def longest(self) -> int:
-        """The longest time from a notice of now to its end."""
-        lead = max((entry.settings.lead for entry in self.plan.policies), default=0)
-        return max(self.books.rows.grace, default=0) + lead + LONGEST_GRACE

@@ -51,22 +51,18 @@ class Sharing(Changing):
 
 class Fixed(Changing):
     begins = sharing(requested=False, entitlement="fixed")
-    at_once = False
 
 
 class Owning(Changing):
     begins = owning(mixed=False, requested=False)
-    at_once = False
 
 
 class Mixed(Changing):
     begins = owning(mixed=True, requested=False)
-    at_once = False
 
 
 class Switching(Changing):
     begins = owning(requested=False, switched=True)
-    at_once = False
 
 
 class Windows(Changing):
@@ -76,7 +72,6 @@ class Windows(Changing):
 class Gangs(Changing):
     begins = st.one_of(cases(requested=True), sharing(requested=True), owning(requested=True))
     gangs = True
-    at_once = False
 
 
 class Labelled(Changing):
@@ -84,7 +79,6 @@ class Labelled(Changing):
 
     begins = crossed()
     gangs = True
-    at_once = False
 
 
 MACHINES = [Hybrid, Sharing, Fixed, Owning, Mixed, Switching, Windows, Gangs, Labelled]

@@ -212,13 +212,13 @@ def equal_siblings_differ_by_one(result: CycleResult) -> Iterator[Violation]:
 
 
 def a_reserved_unit_goes_to_nobody_else(result: CycleResult) -> Iterator[Violation]:
-    """Whoever is granted idle units, enough stay idle for the reserves of all others (S1.12-13)."""
+    """Whoever is granted idle units, enough stay idle for what others reserve or is kept for them (S1.12-13)."""
     snapshot, tree, reserve = result.snapshot, result.snapshot.rows.tree, result.draft.needs.reserve
-    aside = zeros(len(snapshot.rows))
+    aside, budget = zeros(len(snapshot.rows)), snapshot.budget
     for row in range(len(aside) - 1, 0, -1):
-        aside[row] = max(0, reserve[row] - snapshot.held[row], sum(aside[tree.first[row] : tree.end[row]]))
+        below = sum(aside[tree.first[row] : tree.end[row]])
+        aside[row] = max(0, reserve[row] - snapshot.held[row], result.draft.kept[row], below)
     aside[0] = min(snapshot.idle, sum(aside[tree.first[0] : tree.end[0]]))
-    budget = snapshot.budget
     for row in range(len(aside)):
         left = aside[row]
         for child in range(tree.first[row], tree.end[row]):

@@ -12,6 +12,7 @@ from fairhold.ledger.spending import used_up
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.siting import ANYWHERE, label_set
 from fairhold.model.state import REASONS, Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
+from fairhold.rules.aging import is_young
 from fairhold.rules.victims import victim_order
 from fairhold.units import SECOND
 
@@ -140,11 +141,14 @@ def _book_counts(books: dict[str, Books], state: State) -> None:
                 left -= units
 
 
-def _book_notice(book: Books, notice: Notice, row_of: Mapping[str, int]) -> None:
-    """A notice of the state on the allocations of its holder, in the order of `victims`, as far as none is on them."""
+def _book_notice(book: Books, notice: Notice, row_of: Mapping[str, int], now: int) -> None:
+    """A notice of the state on the allocations of its holder, in the order in which they give, as far as none is there.
+
+    That is the order of `victims`, those first that have run for their least time: so they were chosen (R-CONTROL-5).
+    """
     taker = NOBODY if notice.taker < 0 else book.rows.row[notice.taker]
     left = notice.units
-    for allocation in _held_by(book, notice, row_of):
+    for allocation in _held_by(book, notice, row_of, now):
         units = min(left, book.allocations.units[allocation] - book.allocations.noticed[allocation])
         if units:
             reason = REASONS.index(notice.reason)
@@ -153,7 +157,7 @@ def _book_notice(book: Books, notice: Notice, row_of: Mapping[str, int]) -> None
     assert left == 0, "the reader checks that nobody has more units under notice than it holds"
 
 
-def _held_by(book: Books, notice: Notice, row_of: Mapping[str, int]) -> list[int]:
+def _held_by(book: Books, notice: Notice, row_of: Mapping[str, int], now: int) -> list[int]:
     requests, allocations = book.requests, book.allocations
     if notice.request:
         mine: list[int] = [row_of[notice.request]]
@@ -162,7 +166,7 @@ def _held_by(book: Books, notice: Notice, row_of: Mapping[str, int]) -> list[int
     held = [row for request in mine for row in allocations.by_request.get(request, ())]
     if notice.host:
         held = [row for row in held if book.hosts.name[allocations.host[row]] == notice.host]
-    return victim_order(book, held)
+    return sorted(victim_order(book, held), key=lambda row: is_young(book, row, now))
 
 
 def settle(books: Mapping[str, Books], state: State) -> list[Stop]:

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from fairhold.ledger.snapshot import Snapshot
 
 
+def is_young(books: Books, row: int, now: int) -> bool:
+    """Whether an allocation has run for less than the `min_runtime` of its leaf."""
+    leaf = books.requests.leaf[books.allocations.request[row]]
+    return books.rows.spares_young and books.allocations.started[row] + books.rows.min_runtime[leaf] > now
+
+
 def young(snapshot: Snapshot, leaf: int) -> set[int]:
     """Allocations of a leaf that have run for less than its `min_runtime`."""
     requests, allocations = snapshot.books.requests, snapshot.books.allocations

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import sub
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.sited import hosts_for, is_on_one
 from fairhold.ledger.wanting import what_counts
 from fairhold.model.siting import ANYWHERE
-from fairhold.rules.reclaiming import holdings, keep_own, keep_spared
+from fairhold.rules.reclaiming import keep_below_limits
+from fairhold.rules.returning import keep_of_owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,12 +54,10 @@ class _Claiming:
     def __init__(self, snapshot: Snapshot, draft: Draft) -> None:
         self.snapshot, self.draft = snapshot, draft
         books = snapshot.books
-        have = holdings(snapshot, draft)
-        have.keep[:] = keep_own(snapshot, draft)
-        keep_spared(snapshot, have)
-        self.spare = [
-            held - max(keep, quota) for held, keep, quota in zip(have.held, have.keep, draft.quota, strict=True)
-        ]
+        is_owned = snapshot.rows.policies == {"ownership"}
+        have = keep_of_owners(snapshot, draft) if is_owned else keep_below_limits(snapshot, draft)
+        above = map(sub, have.held, map(max, have.keep, draft.quota))
+        self.spare = list(map(max, above, map(sub, have.held, have.limit), have.bound))
         self.stands: dict[int, dict[int, int]] = {}
         for request, mine in books.allocations.by_request.items():
             there = self.stands.setdefault(books.requests.leaf[request], {})

@@ -31,9 +31,9 @@ def settle_gangs(snapshot: Snapshot, divide: Divide) -> Draft:
     """
     draft = divide()
     requests = snapshot.books.requests
-    if not requests.lines.gangs:
-        return draft
     running = {leaf for leaf, rows in requests.holders.items() if any(requests.minimum[row] for row in rows)}
+    if not (requests.lines.gangs or _has_started(snapshot, running)):
+        return draft
     leaves = sorted(running.union(requests.lines.gangs), key=snapshot.rows.position.__getitem__)
     turns = _Turns(snapshot, leaves)
     lowered: dict[int, None] = {}
@@ -52,6 +52,18 @@ def settle_gangs(snapshot: Snapshot, divide: Divide) -> Draft:
         else:
             draft = trial
     return draft
+
+
+def _has_started(snapshot: Snapshot, leaves: set[int]) -> bool:
+    """Whether units of a gang started just now: it waited before, so that a second cycle asks as the first did."""
+    requests, allocations = snapshot.books.requests, snapshot.books.allocations
+    return any(
+        allocations.started[each] >= snapshot.now
+        for leaf in leaves
+        for row in requests.holders[leaf]
+        if requests.minimum[row]
+        for each in allocations.by_request.get(row, ())
+    )
 
 
 class _Turns:

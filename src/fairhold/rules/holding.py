@@ -156,6 +156,10 @@ def collect(snapshot: Snapshot, draft: Draft) -> None:
     """Find for every leaf the gang for which units are held, and how many held ones are still its (R-HOLD-1)."""
     books, rows = snapshot.books, snapshot.rows
     draft.kept = snapshot.kept[:]
+    most = draft.needs.need if rows.is_fixed else draft.quota
+    for leaf in {books.requests.leaf[books.keeps.request[row]] for row in books.keeps.live}:
+        room = min(most[leaf], snapshot.counted[leaf]) - snapshot.held[leaf]
+        draft.kept[leaf] = max(0, min(snapshot.kept[leaf], room))
     if all(entry.settings.hold_after is None for entry in rows.entries):
         return
     for leaf in {books.requests.leaf[books.keeps.request[row]] for row in books.keeps.live}:

@@ -36,11 +36,24 @@ def reclaim(snapshot: Snapshot, draft: Draft) -> None:
 def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:
     """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
     have = holdings(snapshot, draft) if have is None else have
+    keep_for_themselves(snapshot, draft, have)
+    _divide(snapshot, draft, have, -1)
+
+
+def keep_for_themselves(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
+    """What is not taken for others, and who is protected; where a limit lifts that is seen in `kernels.reclaim`."""
     have.keep[:] = keep_own(snapshot, draft)
     keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
-    draft.keep, draft.protected = have.keep, have.protected
-    _divide(snapshot, draft, have, -1)
+
+
+def keep_below_limits(snapshot: Snapshot, draft: Draft) -> Holdings:
+    """Who holds what, with nothing kept where a limit leaves nothing kept (R-RECLAIM-2)."""
+    rows, have = snapshot.rows, holdings(snapshot, draft)
+    keep_for_themselves(snapshot, draft, have)
+    scratch = Balance(*(zeros(len(rows)) for _ in Balance._fields))
+    balance.run(snapshot.compiled, rows.tree, have, rows.is_flat, scratch, zeros(len(rows)))
+    return have
 
 
 def is_quiet(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
@@ -79,6 +92,9 @@ def _reserves(snapshot: Snapshot, draft: Draft) -> array[int]:
 
 def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> None:
     tree, compiled, room = snapshot.rows.tree, snapshot.compiled, zeros(len(snapshot.rows))
+    # Where a gang gives more than it was asked, a limit may be met without units that are kept: that is asked anew.
+    have = have._replace(keep=have.keep[:], protected=have.protected[:])
+    draft.keep, draft.protected = have.keep, have.protected
     flat = snapshot.rows.is_flat
     balance.run(compiled, tree, have, flat, draft.balance, room)
     if flat:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
+from fairhold.kernels.reclaim import Balance
 from fairhold.rules.lacking import settle_lack
 from fairhold.rules.lending import take_back
 from fairhold.rules.reclaiming import holdings, is_quiet, keep_spared, protect_rounded
 from fairhold.rules.victims import take_units
 
 if TYPE_CHECKING:
-    from fairhold.kernels.reclaim import Balance, Holdings
+    from fairhold.kernels.reclaim import Holdings
     from fairhold.ledger.draft import Draft
     from fairhold.ledger.snapshot import Snapshot
 
@@ -31,11 +32,25 @@ def reclaim_for_owners(snapshot: Snapshot, draft: Draft) -> None:
 def weigh_owners(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:
     """What everybody misses, can give, must give and gives, before units are chosen."""
     have = holdings(snapshot, draft) if have is None else have
+    _keep_for_themselves(snapshot, draft, have)
+    draft.keep, draft.protected = have.keep, have.protected
+    _Return(snapshot, draft, have, draft.balance).run()
+
+
+def keep_of_owners(snapshot: Snapshot, draft: Draft) -> Holdings:
+    """Who holds what, with nothing kept where a limit leaves nothing kept (R-RECLAIM-2)."""
+    have = holdings(snapshot, draft)
+    _keep_for_themselves(snapshot, draft, have)
+    scratch = _Return(snapshot, draft, have, Balance(*(zeros(len(snapshot.rows)) for _ in Balance._fields)))
+    scratch.leaves()
+    scratch.limits()
+    return have
+
+
+def _keep_for_themselves(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
     have.keep[:] = draft.quota
     keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
-    draft.keep, draft.protected = have.keep, have.protected
-    _Return(snapshot, draft, have).run()
 
 
 class _Return:
@@ -45,9 +60,9 @@ class _Return:
     least : (rows,) of a branch, what it gives at least because of its limit
     """
 
-    def __init__(self, snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
+    def __init__(self, snapshot: Snapshot, draft: Draft, have: Holdings, out: Balance) -> None:
         self.snapshot, self.rows, self.draft, self.have = snapshot, snapshot.rows, draft, have
-        self.out: Balance = draft.balance
+        self.out = out
         self.spare = zeros(len(self.rows))
         self.least = zeros(len(self.rows))
 

@@ -90,6 +90,14 @@ class Books:
             noticed[self.place(notice).consumer] += notice.units
         return noticed
 
+    def switching(self) -> Counter[str]:
+        """Units under notice for a switch of windows, by leaf."""
+        units: Counter[str] = Counter()
+        for notice in self.notices:
+            if notice.reason == "window":
+                units[self.place(notice).consumer] += notice.units
+        return units
+
 
 def open_books(plan: Plan, state: State, sheet: Sheet) -> Books:
     """Open the books as the state says."""
@@ -119,18 +127,22 @@ def settle(books: Books, state: State, sheet: Sheet) -> Counter[Place]:
             place = books.place(notice)
             stops[place] += notice.units
             if notice.request:
-                _take_off(books, notice, sheet.switches[place.consumer].victims)
+                _take_off(books, sheet, place.consumer, notice)
             else:
                 books.counts[place.consumer] -= notice.units
     books.notices = [notice for notice in books.notices if notice.deadline > state.now]
     return stops
 
 
-def _take_off(books: Books, notice: Notice, victims: str) -> None:
-    """Take a notice's units off the request's batches on its host, those first that give first (R-VICTIM-1)."""
+def _take_off(books: Books, sheet: Sheet, leaf: str, notice: Notice) -> None:
+    """Take a notice's units off the request's batches on its host, those first that give first.
+
+    They are those that have run long enough (R-CONTROL-5), in the order of `victims` (R-VICTIM-1).
+    """
     found = [each for each in books.batches if (each.request, each.host) == (notice.request, notice.host)]
     left = notice.units
-    for batch in sorted(found, key=lambda each: each.started, reverse=victims != "oldest"):
+    found.sort(key=lambda each: each.started, reverse=sheet.switches[leaf].victims != "oldest")
+    for batch in sorted(found, key=lambda each: sheet.is_young(leaf, each.started)):
         taken = min(left, books.batches[batch])
         books.batches[batch] -= taken
         left -= taken

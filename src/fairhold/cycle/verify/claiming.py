@@ -49,7 +49,7 @@ class _Desk:
     def __init__(self, case: Reclaim, books: Books, found: Claims) -> None:
         self.case, self.found, self.sheet = case, found, case.sheet
         sheet = self.sheet
-        self.spare = {leaf: case.held[leaf] - max(case.keep(leaf), case.quotas.quota[leaf]) for leaf in sheet.leaves}
+        self.spare = {leaf: self.able(leaf) for leaf in sheet.leaves}
         self.held = books.held_by_request()
         self.there: Counter[tuple[str, str]] = Counter()
         self.on: defaultdict[str, set[str]] = defaultdict(set)
@@ -62,6 +62,11 @@ class _Desk:
                 self.on[batch.request].add(batch.host)
         self.idle = {name: max(0, slots - used[name]) for name, slots in sheet.hosts}
         self.coming: Counter[str] = Counter()
+
+    def able(self, leaf: str) -> int:
+        """Units that a leaf can give: those above what is kept, and those that go in any case."""
+        case, kept = self.case, max(self.case.keep(leaf), self.case.quotas.quota[leaf])
+        return case.held[leaf] - min(kept, self.sheet.limit[leaf], case.held[leaf] - case.bound.get(leaf, 0))
 
     def serve(self, leaf: str, missing: int) -> int:
         sheet = self.sheet

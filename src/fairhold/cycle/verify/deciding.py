@@ -41,10 +41,7 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
     waived : path → units that are missed and not taken back in this cycle
     """
     noticed = books.noticed()
-    bound: Counter[str] = Counter()
-    for notice in books.notices:
-        if notice.reason == "window":
-            bound[books.place(notice).consumer] += notice.units
+    bound = books.switching()
     for leaf, units in gone.items():
         bound[leaf] = max(bound[leaf], units)
     lost = max(0, held["/"] - sheet.slots)

@@ -20,14 +20,9 @@ ONE_BY_ONE = 50
 """So many leaves give way one after another, and so many are looked at again (R-GANG-1)."""
 
 
-def settled(
-    sheet: Sheet, held: Mapping[str, int], compute: Callable[[Sheet], tuple[Quotas, Parts]]
-) -> tuple[Quotas, Parts]:
-    """Quotas none of which is more than what the leaf's requests could use of it (R-GANG-1).
-
-    held : request → units
-    """
-    if not any(each.min_count and held.get(each.id, 0) < each.count for each in sheet.requests.values()):
+def settled(sheet: Sheet, compute: Callable[[Sheet], tuple[Quotas, Parts]]) -> tuple[Quotas, Parts]:
+    """Quotas none of which is more than what the leaf's requests could use of it (R-GANG-1)."""
+    if not any(each.min_count and sheet.older.get(each.id, 0) < each.count for each in sheet.requests.values()):
         return compute(sheet)
     lines = {leaf: line_of(sheet, leaf) for leaf in sheet.leaves}
     lines = {leaf: line for leaf, line in lines.items() if any(request.min_count for request in line)}

@@ -21,8 +21,9 @@ from fairhold.cycle.verify.lending import loans_after, taken_back
 from fairhold.cycle.verify.owning import Parts, compute_owned
 from fairhold.cycle.verify.quotas import Quotas, compute_quotas
 from fairhold.cycle.verify.ratios import compute_shares
-from fairhold.cycle.verify.reclaiming import Reclaim
+from fairhold.cycle.verify.reclaiming import Reclaim, make_claims
 from fairhold.cycle.verify.restraint import hold_back, kept_young, missed
+from fairhold.cycle.verify.returning import claim_and_give
 from fairhold.cycle.verify.rooms import Rooms
 from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet
 from fairhold.cycle.verify.switching import given_up, pin
@@ -87,8 +88,8 @@ def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
     shortages, waived = missed(sheet, quotas, whole)
     taking = {leaf: units - waived[leaf] for leaf, units in quotas.entitled.items() if not sheet.children[leaf]}
     quotas = replace(quotas, entitled={**quotas.entitled, **taking})
-    sheet, quotas, waived, claimed = _claimed(sheet, quotas, books, held, whole, waived)
     switched = given_up(sheet, held_before)
+    sheet, quotas, waived, claimed = _claimed(sheet, quotas, books, held, whole, waived, switched)
     noticed = books.noticed()
     pin(books, switched)
     loans = {} if parts is None else loans_after(sheet, parts, quotas.quota, held)
@@ -140,7 +141,7 @@ def entitlements(sheet: Sheet, held: Mapping[str, int]) -> tuple[Quotas, Parts |
 
     held : request → units
     """
-    quotas, parts = settled(sheet, held, _by_policy)
+    quotas, parts = settled(sheet, _by_policy)
     most = most_on_hosts(sheet, quotas.quota)[0] if sheet.is_exclusive else {}
     fewer = {leaf: units for leaf, units in most.items() if units < sheet.usable[leaf]}
     return entitlements(replace(sheet, usable={**sheet.usable, **fewer}), held) if fewer else (quotas, parts)
@@ -159,12 +160,17 @@ def _claimed(  # noqa: PLR0917 - what a cycle knows, in its order
     held: Mapping[str, int],
     whole: Mapping[str, int],
     waived: dict[str, int],
+    switched: Counter[str],
 ) -> tuple[Sheet, Quotas, dict[str, int], Counter[str]]:
     """What only some hosts can serve: claimed there, or waived (R-SITE-4)."""
     if not sheet.is_sited:
         return sheet, quotas, waived, Counter()
     spared = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
-    case = Reclaim(sheet, quotas, held, whole, {}, {}, 0, spared, waived)
+    case = Reclaim(sheet, quotas, held, whole, books.noticed(), books.switching() | switched, 0, spared, waived)
+    if sheet.owns_exactly and not sheet.is_mixed:
+        claim_and_give(case)
+    else:
+        make_claims(case)
     claims = claim(case, books)
     entitled = {leaf: quotas.entitled[leaf] - units for leaf, units in claims.waived.items()}
     quotas = replace(quotas, entitled={**quotas.entitled, **entitled})

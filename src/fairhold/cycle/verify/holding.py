@@ -38,12 +38,14 @@ def collecting(sheet: Sheet, books: Books, quotas: Quotas) -> dict[str, list[Req
 def still_kept(
     sheet: Sheet, quotas: Quotas, gangs: Mapping[str, list[Request]], kept: Mapping[str, int], held: Mapping[str, int]
 ) -> Counter[str]:
-    """Leaf → kept units that are set aside: for gangs no more than their leaf may come to hold.
+    """Leaf → kept units that are set aside: no more than their leaf may come to hold, for gangs no more than its quota.
 
     kept, held : path → units
     """
     found = Counter(kept)
-    for leaf in sheet.leaves:
+    most = quotas.need if sheet.is_fixed else quotas.quota
+    for leaf in list(found):
+        found[leaf] = max(0, min(found[leaf], min(most[leaf], sheet.counted[leaf]) - held[leaf]))
         if sheet.switches[leaf].hold_after is not None:
             room = min(quotas.quota[leaf], sheet.counted[leaf]) - held[leaf] if leaf in gangs else 0
             found[leaf] = max(0, min(found[leaf], room))

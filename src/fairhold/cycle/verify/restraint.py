@@ -68,11 +68,6 @@ def missed(sheet: Sheet, quotas: Quotas, whole: Mapping[str, int]) -> Missed:
     return Missed(shortages, sheet.summed(waived))
 
 
-def young(sheet: Sheet, leaf: str, batch: Batch) -> bool:
-    """Whether units have run for less than the leaf's `min_runtime` (R-CONTROL-5)."""
-    return sheet.now - batch.started < sheet.min_runtime[leaf]
-
-
 def kept_young(sheet: Sheet, leaf: str, free: Mapping[Batch, int]) -> int:
     """Units of a leaf that stay because they, or others of their gang, have not run long enough.
 
@@ -83,7 +78,7 @@ def kept_young(sheet: Sheet, leaf: str, free: Mapping[Batch, int]) -> int:
     spared: set[str] = set()
     for batch, units in free.items():
         running[batch.request] += units
-        if young(sheet, leaf, batch):
+        if sheet.is_young(leaf, batch.started):
             spared.add(batch.request)
         else:
             old[batch.request] += units

@@ -121,6 +121,10 @@ class Sheet:
         """Whether a whole host goes to one consumer (R-HOSTS-1)."""
         return self.settings.packing == "exclusive"
 
+    def is_young(self, leaf: str, started: int) -> bool:
+        """Whether units of a leaf have run for less than its `min_runtime` (R-CONTROL-5)."""
+        return self.now - started < self.min_runtime[leaf]
+
     @property
     def is_mixed(self) -> bool:
         """Whether `ownership` stands beside `hybrid` (R-MIX-1)."""

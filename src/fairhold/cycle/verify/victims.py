@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.books import Batch, Place, fewer
-from fairhold.cycle.verify.restraint import kept_young, make_pieces, young
+from fairhold.cycle.verify.restraint import kept_young, make_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> list[Piece]:
     free = not_noticed(books, sheet, leaf)
     order = _emptying_first(sheet, free, sorted(free, key=_victim_key(sheet, leaf), reverse=True))
     order = sorted(order, key=lambda batch: batch.host not in sheet.claims.get(leaf, ()))
-    old = [batch for batch in order if not young(sheet, leaf, batch)]
+    old = [batch for batch in order if not sheet.is_young(leaf, batch.started)]
     is_enough = sum(free.values()) - kept_young(sheet, leaf, free) >= units
     holds: Counter[str] = Counter()
     may_go: Counter[str] = Counter()
@@ -111,7 +111,8 @@ def not_noticed(books: Books, sheet: Sheet, leaf: str) -> Counter[Batch]:
     for notice in books.notices:
         left = notice.units
         mine = [each for each in free if (each.request, each.host) == (notice.request, notice.host)]
-        for batch in sorted(mine, key=key, reverse=True):
+        mine.sort(key=key, reverse=True)
+        for batch in sorted(mine, key=lambda each: sheet.is_young(leaf, each.started)):
             taken = min(left, free[batch])
             free[batch] -= taken
             left -= taken
