@@ -105,7 +105,7 @@ def _book_requests(books: dict[str, Books], state: State) -> None:
     for notice in state.notices:
         group = notice.resource_group
         if group:
-            _book_notice(books[group], notice, row_of[group])
+            _book_notice(books[group], notice, row_of[group], state.now)
 
 
 def _book_spent(books: dict[str, Books], state: State) -> None:
