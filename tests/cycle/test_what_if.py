@@ -73,7 +73,7 @@ def _set_demand(state: dict[str, object], change: Change) -> None:
 
 def quota_of(case: Case, path: str) -> int:
     books = opened(case)
-    return quotas(books, 0).draft.quota[books.rows.by_path[path]]
+    return quotas(books, case.state.now).draft.quota[books.rows.by_path[path]]
 
 
 def opened(case: Case) -> Books:
