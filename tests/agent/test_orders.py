@@ -119,7 +119,8 @@ def test_who_was_told_by_a_notice_is_not_told_again_by_the_stop_at_its_deadline(
     service.send(notice(1, 30))
     wait_for(lambda: "told" in service.output(1))
     service.send({"type": "stop", "attempt": 1, "reason": "reclaim", "seconds": 0.5})
-    assert service.ended(1)["reason"] == "reclaim"
+    record = service.ended(1)
+    assert (record["reason"], record["detail"]) == ("reclaim", "stopped at its deadline")
     assert service.output(1).split().count("told") == 1
 
 

@@ -59,7 +59,7 @@ def test_a_silent_host_has_stopped_its_work_before_it_is_given_to_another(cluste
     house = cluster("h1")
     job = house.submit(LONG)
     first = until(lambda: pids(house))[0]
-    until(lambda: house.client.job(job).tasks["running"])
+    until(lambda: house.attempts(job)[0]["state"] == "running")
     house.agents["h1"].send_signal(signal.SIGSTOP)  # as if the cable were cut: its supervisor cannot know
     house.agent("h2", house.port)
     until(lambda: not lives(first), 10)

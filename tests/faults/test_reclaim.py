@@ -26,7 +26,7 @@ WORK = "echo $$ >> pids; while [ ! -e go ]; do sleep 0.05; done"
 def borrowed(house: House, script: str, **more: Any) -> Job:
     """A job of /A that uses the slots of /B too, and runs."""
     job = house.submit(script, count=4, **more)
-    until(lambda: house.client.job(job).tasks["running"] == 4)
+    until(lambda: [task.state for task in house.client.tasks(job)] == ["running"] * 4)
     time.sleep(0.2)  # until its shells have set their traps
     return job
 

@@ -171,7 +171,8 @@ class Supervisor:
             self._force("host_lost", "its lease ended")
             self._clear()
         if instant >= min(self._deadline, self._stop_by, self._patience_ends):
-            if self._deadline <= instant and self._asked.stop in ("", "reclaim"):  # the service may order it, too
+            # the service may order it, too, by a clock that is a little ahead of the one here
+            if min(self._deadline, self._stop_by) <= instant and self._asked.stop in {"", "reclaim"}:
                 self._force("reclaim", "stopped at its deadline")
             self._clear()
 

@@ -101,10 +101,14 @@ def count_requests(books: Books, leaf: int, is_limited: bool) -> Counted:  # noq
     users: dict[int, int] = {}
     never: dict[int, int] = {}
     for row in sorted(requests_of(books, leaf), key=lambda row: line_key(books, row)):
-        user, siting, count = requests.user[row], requests.siting.get(row), requests.count[row]
+        user, key, count = requests.user[row], alike(books, row), requests.count[row]
         held, apart = min(requests.held[row], count), 0
         most = min(count, held + users.setdefault(user, room_of_user(books, leaf, user))) if is_limited else count
-        slots = _slots_for(books, row, shared) if siting is not None else None
+        slots = None
+        if key is not None:
+            if key not in shared:
+                shared[key] = _Shared(books, hosts_for(books, requests.siting[row]))
+            slots = shared[key]
         room = most
         if slots is not None:  # what stands on hosts that will not do takes none of the slots
             apart = min(held, slots.apart(books, row))
@@ -158,14 +162,6 @@ class _Shared:
     def twice(self) -> int:
         """Units that count beyond that."""
         return self._most - self.together
-
-
-def _slots_for(books: Books, row: int, shared: dict[Alike, _Shared]) -> _Shared:
-    siting = books.requests.siting[row]
-    key = frozenset(siting.need), frozenset(siting.avoid)
-    if key not in shared:
-        shared[key] = _Shared(books, hosts_for(books, siting))
-    return shared[key]
 
 
 def _beyond_user_limit(books: Books, leaf: int) -> int:
