@@ -16,6 +16,8 @@ class Start:
     units   : its slots
     places  : (host, units) of all its slots, where they are on more than one host; it runs on the first
     longest : microseconds that it may run by the plan, 0 = any time; its job may allow less
+    devices : numbers of the GPUs of its host that are its alone
+    cpu     : thousandths of a core, 0 = not limited; memory: bytes, 0 = not limited by its unit
     """
 
     attempt: int
@@ -27,6 +29,9 @@ class Start:
     units: int = 1
     places: tuple[tuple[str, int], ...] = ()
     longest: int = 0
+    devices: tuple[int, ...] = ()
+    cpu: int = 0
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Notify:
     reason   : one of model.state.REASONS
     taker    : path of the leaf that the slot is on its way to, empty = nobody
     cycle    : number of the one that gave the notice, 0 = none did: its host is being drained
+    job      : of a unit of a vector, that it is on its way to; empty = nobody's
     """
 
     attempt: int
@@ -44,6 +50,7 @@ class Notify:
     reason: str
     taker: str
     cycle: int = 0
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
