@@ -121,8 +121,5 @@ class VectorStorm(Storm):
         attempts = [each for each in self.live.attempts.values() if each.places[0][0] == start.host]
         numbers = [number for each in attempts for number in each.devices]
         assert len(numbers) == len(set(numbers))
-        assert start.devices == self.live.attempts[start.attempt].devices
-        has = {
-            host["name"]: host.get("gpu", 0) for group in PLAN["resource_groups"].values() for host in group["hosts"]
-        }
-        assert all(0 <= number < has[start.host] for number in numbers)
+        assert (start.devices or ()) == self.live.attempts[start.attempt].devices
+        assert all(0 <= number < _GPUS[start.host] for number in numbers)

@@ -1,4 +1,4 @@
-"""GPUs by number: each attempt has some of its host that are its alone, and what else of a unit an engine enforces."""
+"""GPUs by number (R-LIVE-3): each attempt has its own of a host; and what else of a unit an engine enforces."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from fairhold.ledger.vectors import POOLED
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
-    from fairhold.model.vector import Told, Vector
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt
 
 GPU, CPU, MEMORY = "gpu", "cpu", "memory"
 """Resources that mean something to an engine; all others are counted only."""
@@ -35,23 +36,27 @@ class Devices:
         """The lowest free numbers of a host for a unit; none where it needs no whole GPUs."""
         taken = self._taken.setdefault(host, set())
         free = (number for number in count() if number not in taken)
-        numbers = tuple(islice(free, whole_gpus(self._plan, unit)))
+        numbers = tuple(islice(free, whole_gpus(self._plan, unit) or 0))
         taken.update(numbers)
         return numbers
 
 
-def whole_gpus(plan: Plan, unit: Vector) -> int:
-    """GPUs that a unit has for itself: none where it asks for a part of one, or more are promised than there are."""
+def whole_gpus(plan: Plan, unit: Vector) -> int | None:
+    """GPUs that a unit has for itself; None where it asks for a part of one, or nobody hands them out by number."""
     for resource, amount in zip(plan.resources, unit, strict=True):
         if resource.name == GPU and resource.overcommit == 1 and amount % resource.base == 0:
             return amount // resource.base
-    return 0
+    return None
 
 
-def limits_of(books: Books, told: Told) -> tuple[int, int]:
-    """What an engine enforces of a unit: thousandths of a core, bytes of memory; 0 = not limited."""
-    unit = None if books.vectors is None else books.vectors.unit(told)
-    return (0, 0) if unit is None else (cpu_of(books.rows.source, unit), memory_of(books.rows.source, unit))
+def bounds_of(books: Books, attempt: Attempt) -> tuple[tuple[int, ...] | None, int, int]:
+    """What an engine keeps an attempt to: numbers of GPUs, thousandths of a core, bytes; as in `Start`."""
+    unit = None if books.vectors is None else books.vectors.unit(attempt.job.terms.unit)
+    if unit is None:
+        return None, 0, 0
+    plan = books.rows.source
+    devices = None if whole_gpus(plan, unit) is None else attempt.devices
+    return devices, cpu_of(plan, unit), memory_of(plan, unit)
 
 
 def cpu_of(plan: Plan, unit: Vector) -> int:

@@ -15,7 +15,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator import ending, jobs, machines
 from fairhold.orchestrator.budgets import next_of_budgets, spent
 from fairhold.orchestrator.cluster import Cluster
-from fairhold.orchestrator.devices import limits_of
+from fairhold.orchestrator.devices import bounds_of
 from fairhold.orchestrator.due import READY, TRY
 from fairhold.orchestrator.events import (
     Event,
@@ -216,8 +216,7 @@ class Orchestrator:
             attempt.units,
             places,
             books.rows.controls.max_run_time[attempt.job.leaf],
-            attempt.devices,
-            *limits_of(books, attempt.job.terms.unit),
+            *bounds_of(books, attempt),
         )
 
     # Cycles

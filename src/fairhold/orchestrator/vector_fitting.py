@@ -1,4 +1,4 @@
-"""Whether a unit of a vector could ever stand somewhere, and a gang of them start (SPEC §6.1, R-POOL-5)."""
+"""Whether a unit of a vector could ever stand somewhere, and a gang of them start (SPEC §6.1, R-LIVE-1)."""
 
 from __future__ import annotations
 
