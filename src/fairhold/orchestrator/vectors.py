@@ -79,7 +79,7 @@ def grace_of(books: Books, leaf: int, now: int) -> int:
 
 
 def state_of(cluster: Cluster, now: int) -> State:
-    """All vectors of a cluster as a cycle takes them.
+    """All vectors of a cluster as a cycle takes them (R-LIVE-2).
 
     Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its unit until
     its end is proven.
