@@ -94,9 +94,7 @@ def after(plan: Plan, state: State) -> State:
     """The state after a cycle."""
     (entry,) = plan.policies
     done = run_pools(plan, entry, state)
-    return replace(
-        state, allocations=done.allocations, notices=done.notices, held=done.held, ownership=done.ownership
-    )
+    return replace(state, allocations=done.allocations, notices=done.notices, held=done.held, ownership=done.ownership)
 
 
 def changed(state: State) -> State:

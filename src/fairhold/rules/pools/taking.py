@@ -313,6 +313,8 @@ class Taker:
         for parcel in pick.host.parcels:
             parcel.unkeep(asked)
         self._hold(asked, source, pick.host)
+        freed = self.books.keeps.get((asked, pick.host), 0)  # what was held before stays so
+        hold_beyond(asked, pick.host.parcels, times(asked.unit, freed))
 
 
 def _breaks(unit: Unit, gone: set[Unit]) -> bool:
