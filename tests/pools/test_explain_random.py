@@ -7,9 +7,11 @@ from typing import Any
 
 from hypothesis import given, settings
 
+from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.explain.pooled import explain_pools
 from fairhold.planio.state import parse_state, state_document
+from fairhold.runtime.explaining_pools import as_document
 from tests.pools.strategies import read
 from tests.pools.test_random import stories
 from tests.pools.told import broken_promises, untold
@@ -27,6 +29,8 @@ def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Jso
             (told,) = explain_pools(plan, state, path, what_if=False)
             assert json.loads(json.dumps(told)) == told
             assert list(untold(cycle, told)) == []
+            said = as_document(told)
+            assert pools_in_words(said).startswith(said["sentence"])
         state = parse_state(json.dumps(state_document(plan, cycle.after)), plan, "state.json")
 
 

@@ -32,10 +32,24 @@ def untold(cycle: Cycle, told: Json) -> Iterator[str]:
         yield from wrong_pool(cycle, pool)
     for request in told["requests"]:
         yield from wrong_request(cycle, request)
+    for parcel in told["owned"]:
+        yield from wrong_parcel(cycle, parcel)
     for limit in told["share_limits"]:
         left = max(Fraction(0), number(limit["limit"]) - number(limit["used"]))
         if number(limit["left"]) != left:
             yield f"{limit} should leave {left}"
+
+
+def wrong_parcel(cycle: Cycle, parcel: Json) -> Iterator[str]:
+    """A parcel that is more or less than what is used, kept and idle of it, or whose users are others."""
+    consumer = {row["request"]: row["consumer"] for kind in ("grants", "reclaims") for row in cycle.document[kind]}
+    for name, amount in parcel["amounts"].items():
+        parts = [parcel["idle"], *(each["amounts"] for each in (*parcel["kept"], *parcel["used_by"]))]
+        if sum(number(each.get(name, 0)) for each in parts) != number(amount):
+            yield f"{parcel} does not add up"
+    for user in parcel["used_by"]:
+        if consumer.get(user["request"], user["consumer"]) != user["consumer"]:
+            yield f"{parcel} says that {user['request']} is of {user['consumer']}"
 
 
 def wrong_pool(cycle: Cycle, pool: Json) -> Iterator[str]:
@@ -106,7 +120,7 @@ def wrong_request(cycle: Cycle, request: Json) -> Iterator[str]:
 
 def wrong_grace(cycle: Cycle, stands: Json) -> Iterator[str]:
     """A new notice runs out after the grace in force."""
-    notice, bound = stands["notice"], stands["grace"]["bound"]
+    notice, bound = stands["notice"], stands["grace"]["within"]
     if notice and notice["is_new"]:
         grace = (parse_instant(notice["deadline"]) or 0) - cycle.after.now
         if bound is None or grace != parse_duration(bound):

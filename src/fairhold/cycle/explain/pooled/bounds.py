@@ -35,9 +35,9 @@ class Bound:
     def document(self, inquiry: Inquiry) -> Document:
         """The bound as data; `consumer` is null where the whole policy entry says it."""
         if not self.setting:
-            return {"bound": None, "setting": None, "consumer": None}
+            return {"within": None, "setting": None, "consumer": None}
         return {
-            "bound": duration(self.micros),
+            "within": duration(self.micros),
             "setting": self.setting,
             "consumer": inquiry.owner(self.consumer),
         }

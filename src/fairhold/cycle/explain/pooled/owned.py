@@ -60,7 +60,7 @@ def _users(inquiry: Inquiry, parcel: Parcel) -> Iterator[Document]:
             "units": units,
             "pool": inquiry.pool(pool),
             "amounts": inquiry.amounts(amounts),
-            **bound_of(inquiry.terms, parcel, asked.leaf, pool).document(inquiry),
+            "bound": bound_of(inquiry.terms, parcel, asked.leaf, pool).document(inquiry),
         }
 
 

@@ -272,7 +272,7 @@ def level_document(inquiry: Inquiry, level: Level) -> Document:
         found["nearest"] = _gap_document(inquiry, level.gap)
     if level.passed:
         found["passed_over"] = [
-            {"owner": inquiry.owner(owner), **bound.document(inquiry)} for owner, bound in level.passed
+            {"owner": inquiry.owner(owner), "bound": bound.document(inquiry)} for owner, bound in level.passed
         ]
     if level.limit is not None:
         row, at, most, used = level.limit
