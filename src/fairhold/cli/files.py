@@ -221,9 +221,9 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     books = open_books(plan, state)
     settle(books, state)
     if consumer not in plan.tree.rows:
-        raise ArgumentError([_unknown("consumer", consumer, plan.tree.paths)])
+        raise ArgumentError([unknown("consumer", consumer, plan.tree.paths)])
     if group and group not in books:
-        raise ArgumentError([_unknown("resource group", group, tuple(books))])
+        raise ArgumentError([unknown("resource group", group, tuple(books))])
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
     explanations = [explain(plan, result, consumer) for result in results]
     if as_json:
@@ -232,7 +232,8 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
         print_text("\n\n".join(in_words(explanation) for explanation in explanations))
 
 
-def _unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
+def unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
+    """An argument names what is not in the plan."""
     from difflib import get_close_matches  # noqa: PLC0415
 
     near = get_close_matches(name, known, n=1)
