@@ -29,9 +29,11 @@ class Sweeps:
     placed    : units in the order of placing
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
     standings : pool → how it is used, as for reclaim
+    ways      : what is on its way to whom
     """
 
     books: PoolBooks
+    ways: Ways
     placed: list[Unit] = field(default_factory=list)
     noticed: list[Unit] = field(default_factory=list)
     withdrawn: list[Unit] = field(default_factory=list)
@@ -51,9 +53,9 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
 
     reserved : units that stand on parcels which are reserved now for somebody else (SPEC §6.7.4)
     """
-    found = Sweeps(books)
     ways = Ways(books)
     ways.read()
+    found = Sweeps(books, ways)
     hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, hosts_of)
