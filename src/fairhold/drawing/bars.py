@@ -60,7 +60,8 @@ class Bar:
         return Block(_WIDE + 4, _HIGH, tuple(parts))
 
     def _x(self, slots: Fraction | int) -> int:
-        return min(_WIDE, int(_WIDE * slots // self.longest))
+        """How far some slots reach; what is there can be seen."""
+        return max(int(slots > 0), min(_WIDE, int(_WIDE * slots // self.longest)))
 
     def _used(self, held: int) -> list[str]:
         """What is held: on its own, borrowed, and under notice; what is wanted beyond, and the quota."""

@@ -23,6 +23,8 @@ CARD, GAP = 236, 12
 _PAD, _HEAD, _BETWEEN, _LINE = 8, 24, 4, 15
 _LABEL, _TINY = 92, 10
 _MOST_LINES = 6
+_NOTE = 80
+"""Room for how many hosts a box stands for."""
 _FEW_NAMES = 30
 NO_OWNER, TIMES = "nobody", "\N{MULTIPLICATION SIGN}"
 
@@ -64,15 +66,22 @@ def _label(resource: Resource, units: int) -> str:
 def host_card(look: Look, stock: Stock) -> Block:
     """A host, or several that are told as one."""
     several = len(stock.names) > 1
-    name = f"{stock.names[0]} … {stock.names[-1]}" if several else stock.names[0]
     note = "down" if stock.is_down else f"{len(stock.names)} hosts" if several else ""
     lines = [] if stock.is_down else _bars(look, stock, stock.total)
-    lines += [_unit_line(look, told, units) for told, units in _first(stock)]
-    if len(stock.units) > _MOST_LINES:
-        lines.append(_note(f"and {len(stock.units) - _MOST_LINES} more", FAINT))
+    lines += _unit_lines(look, stock)
     some = ", ".join(stock.names[:_FEW_NAMES]) + (" …" if len(stock.names) > _FEW_NAMES else "")
     said = f"{some}: {'down' if stock.is_down else _said(look, stock)}"
-    return _card((name, note), lines, said, "host", is_stack=several, is_dashed=stock.is_down)
+    return _card((_host_name(stock), note), lines, said, "host", is_stack=several, is_dashed=stock.is_down)
+
+
+def _host_name(stock: Stock) -> str:
+    """The name of a host, or of the first and the last of neighbours, where there is room for both."""
+    first, last = stock.names[0], stock.names[-1]
+    if first == last:
+        return first
+    both = f"{first} … {last}"
+    room = CARD - 2 * _PAD - _NOTE
+    return both if stock.is_row and width(both, BODY, bold=True) <= room else f"{first}, …"
 
 
 def pool_card(look: Look, pool: int, stock: Stock, notes: Sequence[str], onwards: str) -> Block:
@@ -80,7 +89,7 @@ def pool_card(look: Look, pool: int, stock: Stock, notes: Sequence[str], onwards
 
     onwards : where its idle part goes
     """
-    lines = _bars(look, stock, stock.owned) if any(stock.owned) else [_note("nothing that is its own", FAINT)]
+    lines = _bars(look, stock, stock.owned) if any(stock.owned) else [_note("nothing is in it", FAINT)]
     lines += [_note(each, INK) for note in notes for each in wrap(note, CARD - 2 * _PAD, SMALL)]
     if onwards:
         lines.append(_onwards(onwards))
@@ -168,21 +177,43 @@ def _owner_label(look: Look, owner: int, x: int, wide: int) -> list[str]:
     return []
 
 
-def _first(stock: Stock) -> list[tuple[Told, int]]:
-    return list(stock.units.items())[:_MOST_LINES]
+def _unit_lines(look: Look, stock: Stock) -> list[Block]:
+    """What stands there, request by request, or where there are many consumer by consumer."""
+    if len(stock.units) <= _MOST_LINES:
+        return [_unit_line(look, told, units) for told, units in stock.units.items()]
+    sums: dict[int, list[int]] = {}
+    for told, units in stock.units.items():
+        of_leaf = sums.setdefault(told.leaf, [0, 0, 0])
+        for at, counts in enumerate((True, bool(told.lenders), told.deadline >= 0)):
+            of_leaf[at] += units if counts else 0
+    lines = []
+    for leaf in sorted(sums, key=lambda leaf: look.keys.get(leaf, 0)):
+        units, lent, noticed = sums[leaf]
+        said = f"{units} units" + (f", {lent} of them lent" if lent else "")
+        lines.append(_keyed(look, leaf, [said, *([f"{noticed} under notice"] if noticed else [])]))
+    return lines
 
 
 def _unit_line(look: Look, told: Told, units: int) -> Block:
     """How many of which request, and who lends, after the key of who holds them; under it the notice."""
-    request, leaf, lenders, deadline, taker = told
+    lent = f", lent by {', '.join(look.tree.name[row] for row in told.lenders)}" if told.lenders else ""
+    lines = [f"{units} {TIMES} {told.request}{lent}"]
+    if told.deadline >= 0:
+        taker = f", for {told.taker}" if told.taker else ""
+        lines.append(f"stops by {_clock(look.now, told.deadline)}{taker}")
+    return _keyed(look, told.leaf, lines)
+
+
+def _keyed(look: Look, leaf: int, lines: Sequence[str]) -> Block:
+    """Lines after the key of a consumer, all but the first in italics."""
     wide, mark = key_mark(look.keys.get(leaf, 0), 0, 1, 13)
-    lent = f", lent by {', '.join(look.tree.name[row] for row in lenders)}" if lenders else ""
     room = CARD - 2 * _PAD - 5 - wide - 6
-    parts = [mark, text(wide + 6, 12, cut(f"{units} {TIMES} {request}{lent}", room, SMALL), SMALL)]
-    if deadline >= 0:
-        notice = f"stops by {_clock(look.now, deadline)}" + (f", for {taker}" if taker else "")
-        parts.append(text(wide + 6, 12 + _LINE, cut(notice, room, SMALL), SMALL, font_style="italic"))
-    return Block(CARD - 2 * _PAD, _LINE * (1 + (deadline >= 0)), tuple(parts))
+    style = (None, "italic")
+    told = (
+        text(wide + 6, 12 + at * _LINE, cut(each, room, SMALL), SMALL, font_style=style[min(at, 1)])
+        for at, each in enumerate(lines)
+    )
+    return Block(CARD - 2 * _PAD, _LINE * len(lines), (mark, *told))
 
 
 def _clock(now: int, instant: int) -> str:

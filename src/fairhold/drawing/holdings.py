@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.vectors import add, total
 from fairhold.ledger.pools import PUBLIC
@@ -16,8 +16,20 @@ if TYPE_CHECKING:
 
 Use = tuple[int, str]
 """Who uses it, and how: `own`, `lent`, `notice`, or `kept` for it."""
-Told = tuple[str, int, tuple[int, ...], int, str]
-"""Units of a request: its id, its leaf, the lenders, the deadline of their notice or -1, for which request."""
+
+
+class Told(NamedTuple):
+    """Units of a request that are alike.
+
+    deadline : of their notice, -1 = there is none
+    taker    : request that the notice is for, empty = nobody's
+    """
+
+    request: str
+    leaf: int
+    lenders: tuple[int, ...]
+    deadline: int
+    taker: str
 
 
 @dataclass(slots=True)
@@ -51,6 +63,8 @@ class Stock:
     shares: dict[tuple[int, str], Share] = field(default_factory=dict)
     units: dict[Told, int] = field(default_factory=dict)
     is_down: bool = False
+    is_row: bool = True
+    """The hosts are neighbours in the inventory."""
 
     @property
     def owned(self) -> Vector:
@@ -68,8 +82,9 @@ class Stock:
         shares = tuple((key, share.amounts, *share.uses.items()) for key, share in self.shares.items())
         return self.group, self.is_down, self.total, shares, *self.units.items()
 
-    def take_in(self, other: Stock) -> None:
-        """Tell another one together with this."""
+    def take_in(self, other: Stock, *, is_next: bool) -> None:
+        """Tell another one together with this; is_next: it follows in the inventory."""
+        self.is_row = self.is_row and is_next
         self.names += other.names
         self.total = add(self.total, other.total)
         for (owner, bound), share in other.shares.items():
@@ -127,7 +142,7 @@ def kind_of(unit: Unit, parcel: Parcel) -> str:
 def _told(books: PoolBooks, unit: Unit) -> Told:
     notice = unit.notice
     deadline, taker = (-1, "") if notice is None else (notice.deadline, _name(notice.taker))
-    return unit.asked.model.id, unit.asked.leaf, unit.lenders(books.terms), deadline, taker
+    return Told(unit.asked.model.id, unit.asked.leaf, unit.lenders(books.terms), deadline, taker)
 
 
 def _name(asked: Asked | None) -> str:
@@ -182,7 +197,7 @@ def _neighbours(stocks: list[Stock]) -> list[Stock]:
     for stock in stocks:
         mine = stock.likeness
         if mine == likeness:
-            found[-1].take_in(stock)
+            found[-1].take_in(stock, is_next=True)
         else:
             found.append(stock)
         likeness = mine
@@ -194,7 +209,7 @@ def _together(stocks: list[Stock], key: Callable[[Stock], tuple[object, ...]]) -
     for stock in stocks:
         mine = key(stock)
         if mine in found:
-            found[mine].take_in(stock)
+            found[mine].take_in(stock, is_next=False)
         else:
             found[mine] = stock
     return list(found.values())

@@ -60,7 +60,8 @@ def _scene(plan: Plan, scene: Scene, state: State, numbers: Mapping[str, Any], *
         drawn = draw_slots(plan, group, scene.force, state, numbers[group], has_state=has_state)
         slots, stated = numbers[group]["slots"], plan.resource_groups[group].slots
         size = f", {slots} slots" + (f" of {stated}" if slots != stated else "")
-    return below([heading(_name(plan, scene, size)), _settings(plan, scene, drawn.width), drawn], 8)
+    when = f", at {format_instant(state.now)}" if has_state else ""
+    return below([heading(f"{_name(plan, scene, size)}{when}"), _settings(plan, scene, drawn.width), drawn], 8)
 
 
 def _settings(plan: Plan, scene: Scene, room: int) -> Block:

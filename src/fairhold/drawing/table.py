@@ -140,7 +140,9 @@ def _row(tree: ConsumerTree, row: Row, start: Mapping[str, int], place: tuple[in
     parts.append(text(x, foot, _name(tree, row), BODY, font_weight="bold"))
     for name, left in start.items():
         for at, each in enumerate(row.cells.get(name, ())):
-            shown = {"text_anchor": None if name in wordy else "end"} | ({"fill": FAINT} if name == OWNS and at % 2 else {})
+            shown = {"text_anchor": None if name in wordy else "end"} | (
+                {"fill": FAINT} if name == OWNS and at % 2 else {}
+            )
             parts.append(text(left, foot + at * _LINE, cut(each, _CELL, SMALL), SMALL, **shown))
     said = "; ".join(f"{name} {', '.join(row.cells[name])}" for name in start if row.cells.get(name))
     path = tree.paths[row.node]

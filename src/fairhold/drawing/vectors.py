@@ -32,7 +32,7 @@ _USES = (
     ("notice", "under notice"),
     ("kept", "kept for whom it was freed"),
 )
-_BESIDE = 24
+_BESIDE, _LEGEND = 24, 270
 _WIDEST, _HIGH_ENOUGH = 1_400, 760
 """Of a picture in which the tree stands beside the hosts; else it stands above them."""
 _LEAST, _MOST = 2, 5
@@ -58,7 +58,7 @@ def draw_vectors(plan: Plan, force: InForce, state: State, *, has_state: bool) -
     look = Look(plan.tree, plan.resources, keys, label, has_state, state.now)
     boxes = [(name, [host_card(look, each) for each in stocks if each.group == name]) for name in groups]
     cards = [pool_card(look, pool, stock, *_notes(books, pool)) for pool, stock in pools]
-    room = _WIDEST - tree.width - _BESIDE
+    room = _WIDEST - max(tree.width, _LEGEND) - _BESIDE
     most = (room + GAP) // (CARD + GAP)
     panels = (_panel(boxes, cards, columns) for columns in range(_LEAST, min(most, _MOST) + 1))
     high = max(tree.height, _HIGH_ENOUGH)
@@ -68,7 +68,8 @@ def draw_vectors(plan: Plan, force: InForce, state: State, *, has_state: bool) -
             break
     if found is None:  # the tree is too wide
         return below([tree, _panel(boxes, cards, _MOST), _legend(hosts, _WIDEST)], 20)
-    left, x = below([tree, _legend(hosts, tree.width)], 20), tree.width + _BESIDE
+    left = below([tree, _legend(hosts, max(tree.width, _LEGEND))], 20)
+    x = left.width + _BESIDE
     return Block(x + found.width, max(left.height, found.height), (put(left, 0, 0), put(found, x, 0)))
 
 
