@@ -49,7 +49,7 @@ def draw_vectors(plan: Plan, force: InForce, state: State, *, has_state: bool) -
         if host.name in state.hosts_down
     ]
     hosts = of_hosts(books, down)
-    keys = _keys(plan, force, hosts, books)
+    keys = _keys(plan, force, hosts)
     tree = _tree(plan, force, keys)
     pools = _pools(books, as_now=has_state)
     groups = force.entry.resource_groups
@@ -86,12 +86,12 @@ def _of_group(hosts: list[Stock], name: str) -> list[Stock]:
     return folded([stock for stock in hosts if stock.group == name])
 
 
-def _keys(plan: Plan, force: InForce, hosts: list[Stock], books: PoolBooks) -> dict[int, int]:
-    """Who owns or holds something has a colour, in the order of the tree."""
-    found = {owner for stock in hosts for owner, _ in stock.shares}
-    found |= {asked.leaf for asked in books.asked.values()}
+def _keys(plan: Plan, force: InForce, hosts: list[Stock]) -> dict[int, int]:
+    """Owners and leaves have colours, in the order of the tree: the same ones with and without a state."""
+    owners = {owner for stock in hosts for owner, _ in stock.shares}
     rows = in_order(plan.tree, [row for row in plan.tree.children[0] if row in force.members])
-    return {row: key for key, row in enumerate((row for row in rows if row in found and row), start=1)}
+    found = [row for row in rows if row and (row in owners or plan.tree.is_leaf(row))]
+    return {row: key for key, row in enumerate(found, start=1)}
 
 
 def _tree(plan: Plan, force: InForce, keys: dict[int, int]) -> Block:
