@@ -19,6 +19,12 @@ Json = dict[str, Any]
 NOW = "2026-01-05T09:00:00Z"
 GRACES = (None, None, "0s", "5s", "30s")
 FEW = st.integers(0, 2)
+RESTRAINTS: dict[str, tuple[Any, ...]] = {
+    "max_reclaims": (1, 2, 4),
+    "dead_zone": (1, 2),
+    "await_ends": ("3s", "40s"),
+    "observe_only": (True, False),
+}
 
 
 @st.composite
@@ -30,6 +36,8 @@ def settings(draw: st.DrawFn, resources: list[str], group: list[str], hosts: lis
         "rank": draw(FEW),
         "reclaim_grace": draw(st.sampled_from(GRACES)),
     }
+    if draw(FEW) == 2:
+        found["min_runtime"] = draw(st.sampled_from(("1m", "57m", "0s")))
     if draw(FEW) == 0:
         found["share_limit"] = {draw(st.sampled_from(resources)): draw(st.integers(0, 8))}
     if not is_leaf:
@@ -86,13 +94,8 @@ def tree_of(widths: list[int], deep: list[int]) -> tuple[Json, list[str]]:
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
-    """A plan that is right, and its leaves."""
-    resources = draw(st.sampled_from((["cpu", "gpu"], ["cpu", "memory", "gpu"])))
-    groups = draw(st.sampled_from((["m"], ["m", "n"])))
-    names = [f"{groups[at % len(groups)]}{at}" for at in range(draw(st.integers(2, 4)))]
-    tree, leaves = tree_of(draw(st.lists(FEW, min_size=2, max_size=3)), draw(st.lists(FEW, min_size=3, max_size=3)))
-    stated = {path: draw(settings(resources, groups, names, is_leaf=path in leaves)) for path in tree}
+def entry_settings(draw: st.DrawFn) -> Json:
+    """Switches of an entry."""
     switches: Json = {
         "packing": draw(st.sampled_from(("stacked", "stacked", "balanced"))),
         "victims": draw(st.sampled_from(("youngest", "oldest", "lowest_priority"))),
@@ -100,6 +103,18 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
     grace = draw(st.sampled_from(GRACES))
     if grace is not None:
         switches["public_pool_grace"] = grace
+    return switches | {key: draw(st.sampled_from(some)) for key, some in RESTRAINTS.items() if draw(FEW) == 2}
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
+    """A plan that is right, and its leaves."""
+    resources = draw(st.sampled_from((["cpu", "gpu"], ["cpu", "memory", "gpu"])))
+    groups = draw(st.sampled_from((["m"], ["m", "n"])))
+    names = [f"{groups[at % len(groups)]}{at}" for at in range(draw(st.integers(2, 4)))]
+    tree, leaves = tree_of(draw(st.lists(FEW, min_size=2, max_size=3)), draw(st.lists(FEW, min_size=3, max_size=3)))
+    stated = {path: draw(settings(resources, groups, names, is_leaf=path in leaves)) for path in tree}
+    switches = draw(entry_settings())
     plan: Json = {
         "fairhold": 1,
         "resources": {name: {} for name in resources},
