@@ -25,7 +25,7 @@ def not_restrained(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
         yield f"observed though nobody says so: {cycle.document['observed']}"
     yield from too_many(settings.max_reclaims, rows)
     yield from too_early(plan, state, cycle)
-    yield from too_young(plan, state, rows)
+    yield from too_young(plan, cycle.after, rows)
 
 
 def too_many(most: int | None, rows: list[Json]) -> Iterator[str]:
@@ -55,17 +55,17 @@ def too_early(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
             yield f"{row} does not await ends"
 
 
-def too_young(plan: Plan, state: State, rows: list[Json]) -> Iterator[str]:
+def too_young(plan: Plan, after: State, rows: list[Json]) -> Iterator[str]:
     """Of a request's units on a host no more are noticed for others than have run long enough."""
-    leaf = {request.id: request.consumer for request in state.requests}
+    leaf = {request.id: request.consumer for request in after.requests}
     old: Counter[tuple[str, str]] = Counter()
-    for each in state.allocations:
+    for each in after.allocations:
         row, least = leaf[each.request], None
         while row and least is None:
             stated = plan.policies[0].consumers.get(row)
             least = stated.min_runtime if stated else None
             row = plan.tree.parent[row]
-        if each.started + (least or 0) <= state.now:
+        if each.started + (least or 0) <= after.now:
             old[each.request, each.host] += each.units
     for noticed in rows:
         there = old[noticed["request"], noticed["host"]]
