@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.document import Cycle, run_cycle
-from fairhold.cycle.pooled.ahead import reclaims_ahead
+from fairhold.cycle.pooled.ahead import pooled_ahead
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND, format_instant, parse_instant
 from tests.pools.small import NOW, inputs, of, on, own, run, taken
@@ -131,8 +131,9 @@ def test_r_control_5_young_units_stay_and_others_go_first() -> None:
     assert reclaimed(first) == [("B", 2)]
     assert list(second_cycle(plan, first)) == []
     assert reclaimed(again(plan, first, 1)) == []
-    rows = list(reclaims_ahead(plan, state, [state.now + 4 * MINUTE, state.now + 5 * MINUTE]))
-    assert [[row["units"] for row in each] for each in rows] == [[], [2]]
+    ahead = pooled_ahead(plan, state, [state.now + 4 * MINUTE, state.now + 5 * MINUTE])
+    rows = [[row["units"] for _, cycle in each for row in cycle.reclaims] for each in ahead]
+    assert rows == [[], [2]]
 
 
 def test_r_control_5_a_gang_with_a_young_unit_is_not_stopped() -> None:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.pools import ownership_text, pool_tables
+from fairhold.cli.pools import changed_pools, hands_text, ownership_text, pool_tables
 from fairhold.cli.table import cut, table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
@@ -211,25 +211,32 @@ def _cell(value: object) -> object:
 
 def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: str, *, as_json: bool) -> None:
     """`explain`: the derivation of one consumer's numbers."""
-    from fairhold.cli.words import as_document, in_words  # noqa: PLC0415
+    from fairhold.cli.pool_words import pools_in_words  # noqa: PLC0415
+    from fairhold.cli.words import document_in_words  # noqa: PLC0415
     from fairhold.cycle.explain import explain  # noqa: PLC0415
+    from fairhold.cycle.explain.pooled import explain_pools  # noqa: PLC0415
     from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
+    from fairhold.cycle.pooled.force import entries_in_force  # noqa: PLC0415
     from fairhold.cycle.run import run  # noqa: PLC0415
+    from fairhold.runtime import explaining, explaining_pools  # noqa: PLC0415
 
-    plan = open_plan(plan_path, "explain")
+    plan = open_plan(plan_path)
     state = read_state(state_path, plan)
     books = open_books(plan, state)
     settle(books, state)
     if consumer not in plan.tree.rows:
         raise ArgumentError([_unknown("consumer", consumer, plan.tree.paths)])
-    if group and group not in books:
-        raise ArgumentError([_unknown("resource group", group, tuple(books))])
+    shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
+    if group and group not in shared:
+        raise ArgumentError([_unknown("resource group", group, shared)])
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
-    explanations = [explain(plan, result, consumer) for result in results]
+    slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
+    pools = [explaining_pools.as_document(told) for told in explain_pools(plan, state, consumer, group)]
     if as_json:
-        _print_json([as_document(explanation) for explanation in explanations])
-    else:
-        print_text("\n\n".join(in_words(explanation) for explanation in explanations))
+        _print_json([*slots, *pools])
+        return
+    texts = [*map(document_in_words, slots), *map(pools_in_words, pools)]
+    print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
@@ -286,12 +293,13 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
     from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+    from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
     from fairhold.cycle.stated import differences  # noqa: PLC0415
 
-    old, new = (open_plan(path, "diff") for path in (plan_path, new_path))
+    old, new = (open_plan(path) for path in (plan_path, new_path))
     before = run_cycle(old, read_state(state_path, old))
     try:
-        state = read_state(state_path, new)
+        state = with_owned(read_state(state_path, new, old), new, before.after, old)
     except InputError as error:  # that it fits the other plan was seen above
         under = f"under the plan {new_path}"
         raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
@@ -354,6 +362,9 @@ def _diff_text(document: Document) -> str:
             texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))
         else:
             texts.append(f"{group}: nobody's numbers change")
+    texts += changed_pools(document)
+    if "ownership" in document:
+        texts.append(hands_text(document["ownership"]))
     for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
         rows = document["reclaims"][name]
         if rows:
