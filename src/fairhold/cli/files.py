@@ -252,7 +252,7 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
     from fairhold.cycle.verify import verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
-    plan = open_plan(plan_path, "verify")
+    plan = open_plan(plan_path)
     state = read_state(state_path, plan)
     result = parse_document(read_text(result_path), str(result_path)).value
     if (
