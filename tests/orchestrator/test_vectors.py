@@ -27,7 +27,7 @@ def test_a_storm_leaves_everything_in_order(seed: int) -> None:
     assert len(storm.seen) >= 12
 
 
-GPUS = {
+GPUS: dict[str, Any] = {
     "fairhold": 1,
     "resources": {"cpu": {}, "memory": {"unit": "GiB"}, "gpu": {}},
     "resource_groups": {"gpu": {"hosts": [{"name": "h1", "cpu": 8, "memory": 64, "gpu": 4}]}},
