@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from fairhold.cycle.explain.nouns import RULE_OF_CONTROL
 from fairhold.cycle.explain.pooled import explain_pools
 from fairhold.cycle.explain.pooled.bounds import bound_of, grace_from
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
@@ -225,6 +227,47 @@ def test_the_pool_has_too_little_on_any_host_where_the_host_would_do() -> None:
     assert level(request)["nearest"] == {"host": "h0", "missing": {"cpu": 2}}
 
 
+CONTROLS: list[tuple[Json, Json, str | None, dict[str, tuple[Any, Any, int]]]] = [
+    ({"observe_only": True}, {}, None, {"observe_only": (True, False, 4)}),
+    ({"dead_zone": 5}, {}, None, {"dead_zone": (5, 0, 4)}),
+    ({"await_ends": "40s"}, {}, "2026-01-05T09:00:40Z", {"await_ends": ("40s", "0s", 4)}),
+    ({"max_reclaims": 3}, {}, None, {"max_reclaims": (3, 4, 4)}),
+    ({}, {"min_runtime": "1m"}, "2026-01-05T09:01:00Z", {"min_runtime": ("1m", "0s", 4)}),
+]
+
+
+@pytest.mark.parametrize(("settings", "holder", "until", "expected"), CONTROLS, ids=str)
+def test_r_control_6_a_control_that_holds_back_is_named(
+    settings: Json, holder: Json, until: str | None, expected: dict[str, tuple[Any, Any, int]]
+) -> None:
+    consumers = {"/A": {"share_priority": 1}, "/B": holder}
+    wants, stands = [of("/A", 4), of("/B", 4)], [on("h0", "B", 4)]
+    request = first("/A", consumers, wants, stands, hosts={"h0": 4}, settings=settings)
+    (name,) = expected
+    held = 1 if name == "max_reclaims" else 4
+    assert request["waits"] == {
+        "reason": "control",
+        "rule": RULE_OF_CONTROL[name],
+        "nearest": None,
+        "levels": [],
+        "control": name,
+        "units": held,
+        "until": until,
+    }
+    assert helps(request) == expected
+    other = first(
+        "/A", PAIR, [of("/A", 4), of("/B", 4)], [on("h0", "A", 2), on("h0", "B", 2)], hosts={"h0": 4}, settings=settings
+    )
+    assert level(other)["reason"] == "usage quota"  # it would take nothing without the control
+
+
+def test_r_live_2_what_is_idle_on_a_closed_host_is_of_no_use() -> None:
+    plan, state = inputs({"/A": own(hosts=["h0"]), "/B": {}}, [of("/A", 9)])
+    (told,) = explain_pools(plan, replace(state, hosts_closed=frozenset({"h0", "h1"})), "/A")
+    (request,) = told["requests"]
+    assert (level(request, "own")["reason"], level(request)["reason"]) == ("closed", "closed")
+
+
 def percentages(told: Json, parent: str = "/") -> dict[str, tuple[str | None, str]]:
     levels = told["pools"][-1]["levels"]
     siblings = next(each["siblings"] for each in levels if each["parent"] == parent)
@@ -352,8 +395,8 @@ def test_every_reason_has_words_and_a_rule() -> None:
 def test_a_search_ends_when_its_work_is_used_up() -> None:
     plan, state = inputs(PAIR, [of("/A", 9)], hosts={"h0": 4})
     ((force, cycle),) = run_entries(plan, state)
-    inquiry = Inquiry(plan, force, cycle, plan.tree.rows["/A"])
-    search, asked = Search(inquiry, state), cycle.books.asked["A"]
+    inquiry = Inquiry(plan, state, force, cycle, plan.tree.rows["/A"])
+    search, asked = Search(inquiry), cycle.books.asked["A"]
     waiting = Why(inquiry).of(asked)
     assert waiting is not None
     search._left = 1
