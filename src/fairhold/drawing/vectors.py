@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.pooled.open import open_pools
 from fairhold.drawing.cards import CARD, GAP, Look, grid, host_card, label_width, pool_card
 from fairhold.drawing.colours import key_mark, reserved, used
-from fairhold.drawing.holdings import folded, of_hosts, of_pool
+from fairhold.drawing.holdings import folded, of_hosts, of_pools
 from fairhold.drawing.legend import heading, legend
 from fairhold.drawing.marks import EMPTY, PAPER, RULE, Block, below, box, put
 from fairhold.drawing.table import OWNS, Row, draw_table, in_order
@@ -115,7 +115,7 @@ def _pools(books: PoolBooks, *, as_now: bool) -> list[tuple[int, Stock]]:
                 lend_up([parcel], parcel.owner, parent_of_leaf[parcel.owner])
         for pool in pools:
             lend_up(everything, pool, books.terms.tree.parent[pool])
-    return [(pool, of_pool(books, pool, as_now=as_now)) for pool in (*pools, PUBLIC)]
+    return list(of_pools(books, (*pools, PUBLIC), as_now=as_now).items())
 
 
 def _notes(books: PoolBooks, pool: int) -> tuple[list[str], str]:
