@@ -125,17 +125,17 @@ def _notes(books: PoolBooks, pool: int) -> tuple[list[str], str]:
     who = "for everybody" if pool == PUBLIC else f"for all below {terms.tree.paths[pool]}"
     owner = "nobody" if pool == PUBLIC else terms.tree.name[pool]
     said = [who] + ([] if grace is None else [f"what {owner} owns is let go within {format_duration(grace)}"])
-    return said, "" if pool == PUBLIC else _onwards(terms, pool)
-
-
-def _onwards(terms: Terms, pool: int) -> str:
-    """Where the idle part of a private pool goes."""
     stays = [entry.reserved for entry in terms.own.get(pool, ())]
     if stays and all(stays):
-        return "reserved: nothing goes up"
+        return [*said, "reserved: nothing goes to other pools"], ""
+    return said, "" if pool == PUBLIC else _onwards(terms, pool, is_part=any(stays))
+
+
+def _onwards(terms: Terms, pool: int, *, is_part: bool) -> str:
+    """Where the idle part of a private pool goes; is_part: some of it is reserved."""
     above = terms.tree.paths[terms.tree.parent[pool]]
     where = "the public pool" if above == "/" else f"the pool of {above}"
-    return f"what is idle{', but for what is reserved,' if any(stays) else ''} goes to {where}"
+    return f"what is idle{', but for what is reserved,' if is_part else ''} goes to {where}"
 
 
 def _legend(hosts: list[Stock], room: int) -> Block:
@@ -143,7 +143,9 @@ def _legend(hosts: list[Stock], room: int) -> Block:
     uses = {kind for stock in hosts for share in stock.shares.values() for _, kind in share.uses}
     signs = [(key_mark(1, 0, 0)[1], "who owns it, with the number of the tree")]
     if any(share.bound for stock in hosts for share in stock.shares.values()):
-        signs.append((box(0, 0, 22, 14, fill=PAPER, stroke=RULE) + reserved(0, 0, 22, 14), "reserved: not lent"))
+        signs.append(
+            (box(0, 0, 22, 14, fill=PAPER, stroke=RULE) + reserved(0, 0, 22, 14), "reserved: not lent to others")
+        )
     for kind, meaning in _USES:
         if kind in uses:
             signs.append(("".join(used(1, (0, 0, 22, 14), kind)), meaning))
