@@ -10,8 +10,9 @@ from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
+from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Ways, hold_beyond
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Taker:
     def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
         units, hosts = self.wants(asked), [host for host in hosts if not host.is_closed]
-        if not units:
+        if not units or not may_take(self.books, asked.leaf):
             return False
         gone: list[tuple[Pick, list[Unit]]] = []
         for _ in range(units):
@@ -106,7 +107,7 @@ class Taker:
         else:
             victims = [unit for _, more in gone for unit in more]
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
-            if is_fair and self.limits.allow(asked, 0):
+            if is_fair and self.limits.allow(asked, 0) and go_now(self.books, victims):
                 self.notices += victims
                 self._bring_more(asked, source, {pick.host: None for pick, _ in gone})
                 return True
@@ -178,11 +179,11 @@ class Taker:
 
     def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
         """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
-        terms = self.books.terms
+        terms, spares_young = self.books.terms, self.books.restraint.spares_young
         best: tuple[tuple[object, ...], Unit] | None = None
         keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
         for unit in able:
-            if unit in gone:
+            if unit in gone or (spares_young and are_spared(self.books, bundle_of(unit, gone))):
                 continue
             leaf, place = unit.asked.leaf, (unit.pool, unit.asked.leaf)
             if place not in keys:
@@ -191,12 +192,12 @@ class Taker:
                 keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
             if of_leaf is not None:
-                key = (*of_leaf, giving_order(terms, unit, breaks=_breaks(unit, gone)))
+                key = (*of_leaf, giving_order(terms, unit, breaks=breaks_gang(unit, gone)))
                 if best is None or key < best[0]:
                     best = key, unit
         if best is None:
             return None
-        unit, breaks = best[1], _breaks(best[1], gone)
+        unit, breaks = best[1], breaks_gang(best[1], gone)
         over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
         return _Turn(bundle_of(unit, gone), over, giving_order(terms, unit, breaks=breaks), breaks=breaks)
 
@@ -315,14 +316,6 @@ class Taker:
         self._hold(asked, source, pick.host)
         freed = self.books.keeps.get((asked, pick.host), 0)  # what was held before stays so
         hold_beyond(asked, pick.host.parcels, times(asked.unit, freed))
-
-
-def _breaks(unit: Unit, gone: set[Unit]) -> bool:
-    """Whether a gang falls below its minimum without a unit."""
-    if not unit.asked.model.min_count:
-        return False
-    stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
-    return stays - 1 < unit.asked.model.min_count
 
 
 def _is_better(one: Pick, other: Pick) -> bool:
