@@ -166,9 +166,8 @@ def test_check_knows_it(files: tuple[Path, Path], capsys: pytest.CaptureFixture[
     [
         lambda plan, state: print_explanation(plan, state, "/A", "", as_json=False),
         lambda plan, state: verify_result(plan, state, state, as_json=False),
-        lambda plan, state: print_cycle(plan, state, None, as_json=False, check=True),
     ],
-    ids=["explain", "verify", "cycle --check"],
+    ids=["explain", "verify"],
 )
 def test_what_knows_slots_alone_refuses_it_at_its_place(
     command: Callable[[Path, Path], None], files: tuple[Path, Path]

@@ -160,7 +160,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
     if after is not None:
         refuse_same(after, plan_path, "--after names the plan")
-    plan = open_plan(plan_path, "cycle --check" if check else "")
+    plan = open_plan(plan_path)
     cycle = run_cycle(plan, read_state(state_path, plan), check=check)
     if cycle.untrue:
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))

@@ -15,7 +15,7 @@ from fairhold.model.vector import Parcel as ParcelNoun
 from fairhold.rules.pools.booking import book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.sweeps import stands_on_reserved
-from fairhold.rules.pools.ways import hold_beyond
+from fairhold.rules.pools.ways import hold_beyond, reachable
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
@@ -139,12 +139,13 @@ def _keeps(books: PoolBooks, state: State) -> None:
         if asked is None or host is None:
             continue
         units = min(noun.units, left.setdefault(asked, asked.waiting))
-        room = total((parcel.idle for parcel in host.parcels), books.terms.dimensions)
+        parcels = reachable(books, asked, host)
+        room = total((parcel.idle for parcel in parcels), books.terms.dimensions)
         units = min(units, count(asked.unit, room))
         if units:
             left[asked] -= units
             books.keeps[asked, host] = units
-            hold_beyond(asked, host.parcels, times(asked.unit, units))
+            hold_beyond(asked, parcels, times(asked.unit, units))
 
 
 def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
@@ -160,12 +161,13 @@ def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
             freed[taker, unit.host] = None
         remove(unit)
     for taker, host in freed:
-        room = total((parcel.room(taker) for parcel in host.parcels), books.terms.dimensions)
+        parcels = reachable(books, taker, host)
+        room = total((parcel.room(taker) for parcel in parcels), books.terms.dimensions)
         elsewhere = sum(units for (asked, at), units in books.keeps.items() if asked is taker and at is not host)
         units = min(taker.waiting - elsewhere, count(taker.unit, room))
         if units > 0:
             books.keeps[taker, host] = units
-            hold_beyond(taker, host.parcels, times(taker.unit, units))
+            hold_beyond(taker, parcels, times(taker.unit, units))
     return [(request, host, units) for (request, host), units in found.items()]
 
 
