@@ -54,6 +54,7 @@ class Allocation:
     host : empty where the group is a plain number of slots
     pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
     lenders : (row of a consumer, units that stand on what it owns), in path order
+    attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
     request: str
@@ -62,6 +63,7 @@ class Allocation:
     started: int
     pool: str = ""
     lenders: tuple[tuple[int, int], ...] = ()
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Notice:
     taker       : row of the consumer they are on their way to, -1 = nobody
     reason      : one of REASONS
     taker_request : of vectors, the request that they are on their way to; empty = nobody's
+    attempt     : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
     consumer: int
@@ -85,6 +88,7 @@ class Notice:
     request: str = ""
     host: str = ""
     taker_request: str = ""
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,8 @@ class State:
 
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
+    hosts_closed   : of a live cluster, hosts that start nothing: their units stay, and what is idle is nobody's to use
+    freed          : of a live cluster, (request, host) where units under notice for it went since the cycle before
     demand         : (row, resource group) → units wanted now, running ones included
     allocated      : (row, resource group) → units held
     borrowed       : who uses whose slots, as the cycle before has left it
@@ -144,6 +150,8 @@ class State:
     now: int
     slots: Mapping[str, int] = field(default_factory=dict)
     hosts_down: frozenset[str] = frozenset()
+    hosts_closed: frozenset[str] = frozenset()
+    freed: tuple[tuple[str, str], ...] = ()
     demand: Mapping[tuple[int, str], int] = field(default_factory=dict)
     allocated: Mapping[tuple[int, str], int] = field(default_factory=dict)
     requests: tuple[Request, ...] = ()

@@ -18,6 +18,8 @@ from fairhold.rules.pools.sweeps import stands_on_reserved
 from fairhold.rules.pools.ways import hold_beyond, reachable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Plan, PolicyEntry
@@ -55,6 +57,7 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
                     for amount, resource in zip(host.amounts, plan.resources, strict=True)
                 )
                 hosts.append(Machine(host.name, name, len(hosts), host.amounts, total))
+                hosts[-1].is_closed = host.name in state.hosts_closed
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -77,6 +80,7 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, tuple[int, 
         pool = OWN if allocation.pool == "own" else plan.tree.rows.get(allocation.pool, PUBLIC)
         for rows in split_lenders(allocation.units, dict(allocation.lenders)):
             unit = Unit(asked, host, allocation.started, books.next_serial(), pool)
+            unit.attempt = allocation.attempt
             asked.units[unit] = None
             host.units[unit] = None
             lenders[unit] = rows
@@ -91,6 +95,8 @@ def _notices(books: PoolBooks, state: State) -> None:
             continue
         taker = books.asked.get(noun.taker_request)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
+        if noun.attempt:
+            free = [unit for unit in free if unit.attempt == noun.attempt]
         fitting = {unit: _is_for(books, unit, taker) for unit in free}
         free.sort(key=lambda unit: (-unit.started, -unit.serial))
         free.sort(key=fitting.__getitem__, reverse=True)
@@ -136,7 +142,7 @@ def _keeps(books: PoolBooks, state: State) -> None:
     left: dict[Asked, int] = {}
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
-        if asked is None or host is None:
+        if asked is None or host is None or host.is_closed:
             continue
         units = min(noun.units, left.setdefault(asked, asked.waiting))
         parcels = reachable(books, asked, host)
@@ -150,16 +156,32 @@ def _keeps(books: PoolBooks, state: State) -> None:
 
 def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
     """Units whose grace has run out are stopped; what they free is held for their taker: (request, host, units)."""
-    if state.previous_cycle is not None and state.previous_cycle >= state.now:
-        return []
     found: dict[tuple[str, str], int] = defaultdict(int)
-    freed: dict[tuple[Asked, Machine], None] = {}
+    freed = _freed_before(books, state)
+    if state.previous_cycle is not None and state.previous_cycle >= state.now:
+        _keep_freed(books, freed)
+        return []
     for unit in [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]:
         taker = unit.notice.taker if unit.notice else None
         found[unit.asked.model.id, unit.host.name] += 1
         if taker is not None:
             freed[taker, unit.host] = None
         remove(unit)
+    _keep_freed(books, freed)
+    return [(request, host, units) for (request, host), units in found.items()]
+
+
+def _freed_before(books: PoolBooks, state: State) -> dict[tuple[Asked, Machine], None]:
+    """Who something was given back for since the cycle before, and where; of a live cluster."""
+    return {
+        (books.asked[request], books.host_of[host]): None
+        for request, host in state.freed
+        if request in books.asked and host in books.host_of and not books.host_of[host].is_closed
+    }
+
+
+def _keep_freed(books: PoolBooks, freed: Iterable[tuple[Asked, Machine]]) -> None:
+    """What was freed is held for its taker, as far as a whole unit of it fits there (R-HELD-1)."""
     for taker, host in freed:
         parcels = reachable(books, taker, host)
         room = total((parcel.room(taker) for parcel in parcels), books.terms.dimensions)
@@ -168,7 +190,6 @@ def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
         if units > 0:
             books.keeps[taker, host] = units
             hold_beyond(taker, parcels, times(taker.unit, units))
-    return [(request, host, units) for (request, host), units in found.items()]
 
 
 def reserved_against(books: PoolBooks) -> list[Unit]:

@@ -41,7 +41,11 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
+    <<<<<<< HEAD
+    sweeps : the same in units, for who knows them by their numbers
+    =======
     sweeps : the books after it, how each pool is used, and what is on its way to whom
+    >>>>>>> 1bfbe3ae3bf9cb2000c593696790bd8e806c6c9f
     """
 
     books: PoolBooks
