@@ -46,6 +46,12 @@ def lapse(cluster: Cluster, change: say.MachineLapsed, _now: int) -> None:
     cluster.machine(change.machine).is_gone = True
 
 
+def note_freed(books: Books, attempt: Attempt) -> None:
+    """What a unit under notice has is there for who it was noticed for, when a cycle comes (R-HELD-1)."""
+    if books.vectors is not None and attempt.notice is not None and attempt.notice.job:
+        books.vectors.freed[attempt.notice.job, attempt.places[0][0]] = None
+
+
 OF_VECTORS: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.Rebooked: rebook,
     say.OwnershipAdjusted: adjust,

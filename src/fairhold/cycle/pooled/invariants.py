@@ -125,7 +125,10 @@ def children_own_inside_their_parents(done: Done) -> Iterator[Violation]:
 
 
 def share_limits_hold(done: Done) -> Iterator[Violation]:
-    """Nothing is granted above a share limit, and what is held above one is under notice (R-LIMIT-1, R-LIMIT-3)."""
+    """Nothing is granted above a share limit, and what is held above one is under notice (R-LIMIT-1, R-LIMIT-3).
+
+    Where an entry is only observed, nobody is told.
+    """
     name, terms, granted = "share_limits_hold", done.books.terms, set(done.cycle.sweeps.placed)
     shared = [unit for unit in done.books.units() if unit.pool != OWN]
     for row, limits in terms.limit.items():
@@ -134,7 +137,7 @@ def share_limits_hold(done: Done) -> Iterator[Violation]:
             held = sum(unit.asked.unit[at] for unit in mine)
             stays = sum(unit.asked.unit[at] for unit in mine if unit.notice is None)
             resource = done.plan.resources[at].name
-            if stays > most:
+            if stays > most and not done.books.restraint.is_still:
                 yield Violation(name, done.path(row), f"keeps {stays} of {resource}, at most {most}")
             if held > most and any(unit.asked.unit[at] for unit in mine if unit in granted):
                 yield Violation(name, done.path(row), f"was granted {resource} and holds {held}, at most {most}")
@@ -176,7 +179,8 @@ def what_is_reserved_goes_to_nobody_else(done: Done) -> Iterator[Violation]:
     for unit in done.books.units():
         above = done.books.terms.above[unit.asked.leaf]
         theirs = [row for parcel in unit.books for row, entry in parcel.chain if entry.reserved and row not in above]
-        if theirs and (unit in granted or unit.notice is None):
+        stays = unit.notice is None and not done.books.restraint.is_still
+        if theirs and (unit in granted or stays):
             text = f"a unit of {unit.asked.model.id} stands on what {done.path(theirs[0])} reserves"
             yield Violation(name, unit.host.name, text)
 

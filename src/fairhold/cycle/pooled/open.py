@@ -14,7 +14,9 @@ from fairhold.model.vector import Owning
 from fairhold.model.vector import Parcel as ParcelNoun
 from fairhold.rules.pools.booking import book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
+from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.sweeps import stands_on_reserved
+from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.ways import hold_beyond, reachable
 
 if TYPE_CHECKING:
@@ -88,7 +90,10 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, tuple[int, 
 
 
 def _notices(books: PoolBooks, state: State) -> None:
-    """Notices of the state on units of their holder: on what they were given for, then the latest started first."""
+    """Notices of the state on units of their holder: those that stand on what the notices were given for first.
+
+    Of these those that have run long enough (R-CONTROL-5), in the order of `victims`.
+    """
     for noun in state.notices:
         asked = books.asked.get(noun.request)
         if asked is None:
@@ -98,7 +103,7 @@ def _notices(books: PoolBooks, state: State) -> None:
         if noun.attempt:
             free = [unit for unit in free if unit.attempt == noun.attempt]
         fitting = {unit: _is_for(books, unit, taker) for unit in free}
-        free.sort(key=lambda unit: (-unit.started, -unit.serial))
+        free.sort(key=lambda unit: (is_young(books, unit), giving_order(books.terms, unit, breaks=False)))
         free.sort(key=fitting.__getitem__, reverse=True)
         for unit in free[: noun.units]:
             unit.notice = Notice(taker, noun.deadline, noun.reason, books.next_serial(), is_new=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.open import (
     allocations_of,
     held_of,
@@ -13,15 +14,13 @@ from fairhold.cycle.pooled.open import (
     notices_of,
     open_pools,
     parcels_of,
-    reserved_against,
-    settle_pools,
 )
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.sweeps import private_pools, run_sweeps
+from fairhold.rules.pools.sweeps import private_pools
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import Allocation, HeldUnits, State
+    from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
     from fairhold.model.vector import Parcel as ParcelNoun
     from fairhold.rules.pools.sweeps import Sweeps
@@ -41,11 +40,9 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
-    <<<<<<< HEAD
-    sweeps : the same in units, for who knows them by their numbers
-    =======
     sweeps : the books after it, how each pool is used, and what is on its way to whom
-    >>>>>>> 1bfbe3ae3bf9cb2000c593696790bd8e806c6c9f
+    observed : reclaims that nobody is told of (R-CONTROL-4)
+    due    : instant at which another cycle is due as controls leave something for it, None = at none
     """
 
     books: PoolBooks
@@ -53,6 +50,7 @@ class PooledCycle:
     pools: Document
     grants: list[Document]
     reclaims: list[Document]
+    observed: list[Document]
     withdrawn: list[Document]
     stops: list[Document]
     refused: list[Document]
@@ -60,6 +58,8 @@ class PooledCycle:
     allocations: tuple[Allocation, ...]
     notices: tuple[NoticeNoun, ...]
     held: tuple[HeldUnits, ...]
+    shortages: tuple[Shortage, ...]
+    due: int | None
 
 
 def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> PooledCycle:
@@ -67,9 +67,8 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
 
     members : first-level consumers that take part, None = all
     """
-    books = open_pools(plan, entry, state)
-    stops = settle_pools(books, state)
-    found = run_sweeps(books, reserved_against(books))
+    decided = decide(plan, entry, state)
+    books, found = decided.books, decided.sweeps
     for asked, host in [key for key in books.keeps if not key[0].waiting]:
         del books.keeps[asked, host]
     return PooledCycle(
@@ -78,13 +77,16 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
         grants=_grants(plan, books, found.placed),
         reclaims=_reclaims(plan, books, found.noticed),
+        observed=_reclaims(plan, books, decided.observed),
         withdrawn=_withdrawn(plan, books, found.withdrawn),
-        stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in stops],
+        stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
         refused=_refused(books),
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
         notices=notices_of(books),
         held=held_of(books),
+        shortages=decided.shortages,
+        due=decided.due,
     )
 
 

@@ -10,6 +10,7 @@ from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Ways, hold_beyond
@@ -72,9 +73,7 @@ class Taker:
     def __init__(self, books: PoolBooks, ways: Ways, notices: list[Unit]) -> None:
         self.books, self.ways, self.notices = books, ways, notices
         self.standings: dict[int, Standing] = {}
-        self.limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-        for asked, hosts in ways.of.items():
-            self.limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+        self.limits = limits_as_moved(books, ways)
 
     def standing(self, pool: int) -> Standing:
         """How a pool is used, worked out when it is asked for first."""
@@ -95,7 +94,7 @@ class Taker:
     def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
         units, hosts = self.wants(asked), [host for host in hosts if not host.is_closed]
-        if not units:
+        if not units or not may_take(self.books, asked.leaf):
             return False
         gone: list[tuple[Pick, list[Unit]]] = []
         for _ in range(units):
@@ -106,7 +105,7 @@ class Taker:
         else:
             victims = [unit for _, more in gone for unit in more]
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
-            if is_fair and self.limits.allow(asked, 0):
+            if is_fair and self.limits.allow(asked, 0) and go_now(self.books, victims):
                 self.notices += victims
                 self._bring_more(asked, source, {pick.host: None for pick, _ in gone})
                 return True
@@ -178,11 +177,11 @@ class Taker:
 
     def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
         """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
-        terms = self.books.terms
+        terms, spares_young = self.books.terms, self.books.restraint.spares_young
         best: tuple[tuple[object, ...], Unit] | None = None
         keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
         for unit in able:
-            if unit in gone:
+            if unit in gone or (spares_young and are_spared(self.books, bundle_of(unit, gone))):
                 continue
             leaf, place = unit.asked.leaf, (unit.pool, unit.asked.leaf)
             if place not in keys:
@@ -297,6 +296,15 @@ class Taker:
         if unit.pool >= 0:
             self.limits.add(unit.asked, -1)
 
+    def keep(self, units: Iterable[Unit]) -> None:
+        """Units that were told to go in this cycle for nobody stay; the limits count them already."""
+        kept = set(units)
+        for unit in kept:
+            unit.notice = None
+        self._restore(kept)
+        self.books.restraint.gone -= len(kept)
+        self.notices[:] = [unit for unit in self.notices if unit not in kept]
+
     def _undo(self, asked: Asked, source: Source, pick: Pick, victims: list[Unit]) -> None:
         for unit in victims:
             unit.notice = None
@@ -313,6 +321,14 @@ class Taker:
         for parcel in pick.host.parcels:
             parcel.unkeep(asked)
         self._hold(asked, source, pick.host)
+
+
+def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
+    """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+    for asked, hosts in ways.of.items():
+        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+    return limits
 
 
 def _breaks(unit: Unit, gone: set[Unit]) -> bool:
