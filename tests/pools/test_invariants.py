@@ -212,3 +212,13 @@ def test_a_second_cycle_that_decides_something_is_found_out() -> None:
     (force,) = entries_in_force(plan, state.now)
     found = list(invariants.a_second_cycle_changes_nothing(plan, [(force, cycle)], state))
     assert [line.split(" : ")[0] for line in found] == ["all: a_second_cycle_changes_nothing"]
+
+
+def test_what_is_above_a_limit_goes_for_who_takes_it_back_anyway() -> None:
+    """R-LIMIT-3, R-TAKE-2: three are above the limit, and an owner wants three: three go, not four."""
+    consumers: Json = {"/A": own(hosts=["h0"]), "/B": {"share_limit": {"cpu": 2}}}
+    held = [on("h1", "B", 2, "/"), on("h0", "B", 3, "/", A=3)]
+    plan, state = inputs(consumers, [of("/A", 4), of("/B", 5)], held, hosts={"h0": 4, "h1": 2})
+    cycle = run_cycle(plan, state, check=True)
+    assert cycle.untrue == ()
+    assert [(row["host"], row["units"], row["for"]) for row in cycle.document["reclaims"]] == [("h0", 3, "A")]

@@ -163,7 +163,7 @@ def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
     """Units whose grace has run out are stopped; what they free is held for their taker: (request, host, units)."""
     found: dict[tuple[str, str], int] = defaultdict(int)
     freed = _freed_before(books, state)
-    if state.previous_cycle is not None and state.previous_cycle >= state.now:
+    if state.is_settled or (state.previous_cycle is not None and state.previous_cycle >= state.now):
         _keep_freed(books, freed)
         return []
     for unit in [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]:
