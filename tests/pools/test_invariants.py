@@ -164,8 +164,8 @@ def test_every_truth_finds_out_what_breaks_it(harm: Callable[[PooledCycle], None
 def test_nothing_is_untrue_of_any_cycle(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])
     for turn in story[2]:
-        cycle = run_cycle(plan, state, check=True)
-        assert cycle.untrue == ()
+        cycle = run_cycle(plan, state)
+        assert [each for pair in cycle.pooled for each in invariants.untrue(plan, pair[0], state, pair[1])] == []
         down = frozenset([turn["down"]] if turn["down"] else [])
         state = replace(cycle.after, now=state.now + turn["seconds"] * SECOND, hosts_down=down)
 
@@ -217,7 +217,7 @@ def test_a_second_cycle_that_decides_something_is_found_out() -> None:
 def test_what_is_above_a_limit_goes_for_who_takes_it_back_anyway() -> None:
     """R-LIMIT-3, R-TAKE-2: three are above the limit, and an owner wants three: three go, not four."""
     consumers: Json = {"/A": own(hosts=["h0"]), "/B": {"share_limit": {"cpu": 2}}}
-    held = [on("h1", "B", 2, "/"), on("h0", "B", 3, "/", A=3)]
+    held = [on("h0", "B", 3, "/", A=3), on("h1", "B", 2, "/")]
     plan, state = inputs(consumers, [of("/A", 4), of("/B", 5)], held, hosts={"h0": 4, "h1": 2})
     cycle = run_cycle(plan, state, check=True)
     assert cycle.untrue == ()
