@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.content import parcels_for, room_in
+from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, Unit
@@ -38,7 +39,7 @@ class Placing:
         return found
 
     def _fits(self, host: Machine, asked: Asked) -> list[Parcel] | None:
-        parcels = self._parcels(host, asked)
+        parcels = self._parcels(host, asked) if will_do(asked, host) else []
         if parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions)):
             return parcels if self._is_open(host, asked) else None
         return None
@@ -52,19 +53,26 @@ class Placing:
     def _kind(self, asked: Asked) -> object:
         """What requests have in common that fit on the same hosts."""
         terms, leaf = self.books.terms, asked.leaf
-        if asked in self._keeps:
+        if asked in self._keeps or asked.siting is not None:
             return asked
         if leaf in terms.own or terms.settings.packing == "exclusive":
             return asked.unit, leaf
         bounds = tuple(row for row in terms.above[leaf] if row in terms.pool_grace) if terms.pool_grace else ()
         return asked.unit, terms.grace[leaf], bounds
 
-    def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
-        """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
-        hosts = self.hosts
-        if self.books.terms.settings.packing == "balanced":
-            able = [(host, parcels) for host in hosts if (parcels := self._fits(host, asked)) is not None]
-            return min(able, key=lambda each: (workload(each[0]), each[0].place)) if able else None
+    def host_for(self, asked: Asked, among: list[Machine] | None = None) -> tuple[Machine, list[Parcel]] | None:
+        """The host for the next unit, with its parcels in booking order; None = it fits nowhere.
+
+        among : hosts that are asked, None = all
+        """
+        hosts, is_balanced = self.hosts, self.books.terms.settings.packing == "balanced"
+        if is_balanced or is_choosy(asked) or among is not None:
+            able = [(host, parcels) for host in among or hosts if (parcels := self._fits(host, asked)) is not None]
+            return min(
+                able,
+                key=lambda each: (choice(asked, each[0]), is_balanced and workload(each[0]), each[0].place),
+                default=None,
+            )
         kind = self._kind(asked)
         for at in range(self._at.get(kind, 0), len(hosts)):
             parcels = self._fits(hosts[at], asked)
@@ -78,11 +86,18 @@ class Placing:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
         if self.pool != asked.leaf and not self.limits.allow(asked, units):
             return []
+        if packs_whole(asked):
+            tries = ([host] for host in hosts_for(asked, self.hosts))
+            return next((placed for one in tries if (placed := self._put_among(asked, units, one))), [])
+        return self._put_among(asked, units, None)
+
+    def _put_among(self, asked: Asked, units: int, among: list[Machine] | None) -> list[Unit]:
+        """The same, on some hosts alone."""
         placed: list[Unit] = []
         kind = self._kind(asked)
         begin = self._at.get(kind, 0)
         for _ in range(units):
-            found = self.host_for(asked)
+            found = self.host_for(asked, among)
             if found is None:
                 for unit in reversed(placed):
                     self.take_back(unit)
