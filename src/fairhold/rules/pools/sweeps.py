@@ -12,7 +12,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
-from fairhold.rules.pools.victims import bundle_of, giving_key, giving_order
+from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways, is_stopped_whole
 
 if TYPE_CHECKING:
@@ -160,21 +160,24 @@ def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits
 def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
     """Notices that nobody needs any more (R-NOTICE-2)."""
     gone = ways.withdraw()
+    for unit in gone:
+        unit.notice = None
     limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
     nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
     nobodys = [unit for unit in nobodys if unit.notice is not None and not unit.notice.is_new]
     nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
     done: set[Unit] = set()
+    free: list[Unit] = []
     for unit in nobodys:
         whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
         is_free = not any(stands_on_reserved(books, each) for each in whole)
         if unit not in done and is_free and limits.allow(unit.asked, len(whole)):
             limits.add(unit.asked, len(whole))
-            gone += whole
+            free += whole
         done.update(whole)
-    for unit in gone:
+    for unit in free:
         unit.notice = None
-    return gone
+    return gone + free
 
 
 def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
@@ -205,7 +208,7 @@ def keep_limits(taker: Taker) -> None:
                     any(is_young(books, each) for each in bundle_of(unit, ())),
                     len(terms.above[unit.pool]),
                     giving_key(terms, taker.standing(unit.pool), unit.asked.leaf),
-                    giving_order(terms, unit, breaks=False),
+                    giving_order(terms, unit, breaks=breaks_gang(unit, ())),
                 ),
             )
             _give_up(taker, unit)

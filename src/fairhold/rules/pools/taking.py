@@ -13,7 +13,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
+from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Ways, hold_beyond
 
 if TYPE_CHECKING:
@@ -200,12 +200,12 @@ class Taker:
                 keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
             if of_leaf is not None:
-                key = (*of_leaf, giving_order(terms, unit, breaks=_breaks(unit, gone)))
+                key = (*of_leaf, giving_order(terms, unit, breaks=breaks_gang(unit, gone)))
                 if best is None or key < best[0]:
                     best = key, unit
         if best is None:
             return None
-        unit, breaks = best[1], _breaks(best[1], gone)
+        unit, breaks = best[1], breaks_gang(best[1], gone)
         over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
         return _Turn(bundle_of(unit, gone), over, giving_order(terms, unit, breaks=breaks), breaks=breaks)
 
@@ -322,14 +322,6 @@ class Taker:
         for parcel in pick.host.parcels:
             parcel.unkeep(asked)
         self._hold(asked, source, pick.host)
-
-
-def _breaks(unit: Unit, gone: set[Unit]) -> bool:
-    """Whether a gang falls below its minimum without a unit."""
-    if not unit.asked.model.min_count:
-        return False
-    stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
-    return stays - 1 < unit.asked.model.min_count
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

@@ -10,6 +10,7 @@ from fairhold.cycle.verify.pooled.booking import Lenders, book, share_out
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone, keep
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
+from fairhold.cycle.verify.pooled.victims import age, is_young
 from fairhold.model.vector import Owning
 
 if TYPE_CHECKING:
@@ -93,16 +94,16 @@ def is_against_reserve(stock: Stock, unit: Unit) -> bool:
 
 
 def _notices(stock: Stock, state: State) -> None:
-    """Give the notices of the state to units of their holder: those on what they are for, then the youngest."""
+    """Give the notices of the state to units of their holder: those on what they are for, that run long enough."""
     for row in state.notices:
         asked, taker = stock.asked.get(row.request), stock.asked.get(row.taker_request)
         if asked is None:
             continue
 
-        def key(unit: Unit, taker: Asked | None = taker) -> tuple[bool, int, int]:
+        def key(unit: Unit, taker: Asked | None = taker) -> tuple[bool, bool, tuple[int, ...]]:
             owners = {parcel.owner for parcel in unit.books}
             is_meant = taker.leaf in owners if taker else is_against_reserve(stock, unit)
-            return not is_meant, -unit.started, -unit.at
+            return not is_meant, is_young(stock.terms, unit, stock.now), age(stock.terms, unit)
 
         able = [unit for unit in asked.units if unit.host.name == row.host and unit.notice is None]
         for unit in sorted(able, key=key)[: row.units]:

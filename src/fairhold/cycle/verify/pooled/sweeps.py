@@ -10,8 +10,9 @@ from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool, next_leaf
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
-from fairhold.cycle.verify.pooled.taking import Ground, Taking, bundle_of
+from fairhold.cycle.verify.pooled.taking import Ground, Restraint, Taking
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
+from fairhold.cycle.verify.pooled.victims import bundle_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 class Sweeps:
     """What a cycle decides: units placed, newly told to go, no longer told to go; and all pools as for reclaim."""
 
-    def __init__(self, stock: Stock) -> None:
-        self.stock, self.terms = stock, stock.terms
+    def __init__(self, stock: Stock, restraint: Restraint) -> None:
+        self.stock, self.terms, self.restraint = stock, stock.terms, restraint
         self.placed: list[Unit] = []
         self.noticed: list[Unit] = []
         self.reserved = [unit for unit in stock.units() if unit.notice is None and is_against_reserve(stock, unit)]
@@ -32,7 +33,7 @@ class Sweeps:
         self.taken_before: dict[Asked, int] = {}
         self._first()
         self.withdrawn = self.coming.withdraw()
-        self.taking = Taking(stock, self.coming, self.noticed)
+        self.taking = Taking(stock, self.coming, self.noticed, restraint)
         self._second()
 
     def waits(self, asked: Asked) -> int:
@@ -74,7 +75,7 @@ class Sweeps:
 
     def _note(self, path: str, take: Callable[[Taking], None]) -> None:
         """Take back before a worse level is used; what is taken does not wait there."""
-        take(Taking(self.stock, self.coming, self.noticed))
+        take(Taking(self.stock, self.coming, self.noticed, self.restraint))
         for asked in self.coming.to:
             if path in self.terms.up[asked.leaf]:
                 self.taken_before[asked] = self.coming.units(asked)
@@ -93,14 +94,15 @@ class Sweeps:
 
     def _tell_to_go(self, unit: Unit) -> None:
         """A unit goes for nobody, with its gang where that is broken."""
-        for each in bundle_of(unit, ()) if unit.notice is None else ():
+        for each in bundle_of(unit, ()) if unit.notice is None and not self.restraint.is_still else ():
             self.taking.give(each, None, "limit")
             self.noticed.append(each)
+            self.restraint.gone += 1
 
     def _keep_limits(self) -> None:
         """What is above a share limit goes (R-LIMIT-3)."""
         taking, terms = self.taking, self.terms
-        for path in taking.used.broken():
+        for path in taking.used.broken() if not self.restraint.is_still else ():
             while over := taking.used.over(path):
                 able = [
                     unit
@@ -111,7 +113,12 @@ class Sweeps:
                 if not able:
                     break
                 keys = {
-                    unit: (len(terms.up[unit.pool]), taking.over_use(unit.pool, unit.asked.leaf), taking.age(unit, ()))
+                    unit: (
+                        taking.is_young(unit, ()),
+                        len(terms.up[unit.pool]),
+                        taking.over_use(unit.pool, unit.asked.leaf),
+                        taking.age(unit, ()),
+                    )
                     for unit in able
                 }
                 self._tell_to_go(min(keys, key=keys.__getitem__))
