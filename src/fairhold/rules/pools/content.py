@@ -102,7 +102,7 @@ def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
 
 def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
     """The same, with the host."""
-    for host in books.hosts:
+    for host in books.hosts_in(pool):
         part = None
         for parcel in host.parcels:
             if parcel.level == pool:
