@@ -250,8 +250,7 @@ class Orchestrator:
         """Run a cycle; returns when another one is due, also while it could take nothing back: it may hold units."""
         books = self.books[group]
         if books.vectors is not None:
-            self._cycle_of_vectors()
-            return None
+            return self._cycle_of_vectors()
         result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
@@ -276,7 +275,7 @@ class Orchestrator:
         self.on_stage("")
         return result.decision.due
 
-    def _cycle_of_vectors(self) -> None:
+    def _cycle_of_vectors(self) -> int | None:
         """Run a cycle of all that is shared in vectors; the more units there are, the longer it takes to the next."""
         self.on_stage("snapshot")
         cycle = run_vectors(self)
@@ -289,6 +288,7 @@ class Orchestrator:
         carry_out(self, cycle, grants=not self._grants_are_paused(POOLED), reclaims=reclaims)
         self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(cycle.state.allocations))
         self.on_stage("")
+        return cycle.due
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.joining import run_entries
+from fairhold.ledger.decision import Shortage as Short
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.devices import Devices
 from fairhold.orchestrator.instructions import Notify, Withdraw
+from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.vectors import ownership_told, state_of
 
@@ -31,6 +33,11 @@ class VectorCycle:
     def done(self) -> list[PooledCycle]:
         """What every entry in force decided."""
         return [cycle for _, cycle in self.cycles]
+
+    @property
+    def due(self) -> int | None:
+        """When another cycle is due, as controls leave something for it."""
+        return min((cycle.due for cycle in self.done if cycle.due is not None), default=None)
 
 
 def run_vectors(live: Orchestrator) -> VectorCycle:
@@ -57,6 +64,10 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
             live.do(say.Kept(POOLED, tuple((*key, units) for key, units in kept.items())))
         for each in done:
             _grant(live, each)
+    row = books.rows.row
+    shortages = {row[each.consumer]: Short(each.since, each.is_taking) for one in done for each in one.shortages}
+    if shortages != books.shortages:
+        live.do(say.ShortagesCounted(POOLED, shortages_told(books, shortages)))
     ownership = tuple(parcel for each in done for parcel in each.ownership)
     if ownership != books.vectors.ownership:
         live.do(ownership_told(books, ownership))

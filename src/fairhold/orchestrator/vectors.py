@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pooled.force import entries_in_force, groups_of_members
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.vectors import POOLED
-from fairhold.model.state import Allocation, HeldUnits, Notice, Request, State
+from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
 
@@ -85,11 +85,7 @@ def grace_of(books: Books, leaf: int, now: int) -> int:
 
 
 def state_of(cluster: Cluster, now: int) -> State:
-    """All vectors of a cluster as a cycle takes them (R-LIVE-2).
-
-    Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its unit until
-    its end is proven.
-    """
+    """All vectors of a cluster as a cycle takes them (R-LIVE-2)."""
     books = cluster.books[POOLED]
     vectors = books.vectors
     assert vectors is not None
@@ -104,8 +100,21 @@ def state_of(cluster: Cluster, now: int) -> State:
         allocations=tuple(_allocation(books, attempt) for attempt in attempts),
         notices=_notices(cluster, books, attempts),
         held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
-        previous_cycle=now,
+        shortages=_shortages(books, now),
+        previous_cycle=books.ran,
         ownership=vectors.ownership,
+    )
+
+
+def _shortages(books: Books, now: int) -> tuple[Shortage, ...]:
+    """Who misses units since when, in the entry in force of each."""
+    top, node = books.rows.source.tree.first_level, books.rows.node
+    entries = entries_in_force(books.rows.source, now) if books.shortages else []
+    return tuple(
+        Shortage(node[leaf], force.entry.resource_groups[0], *short)
+        for leaf, short in books.shortages.items()
+        for force in entries
+        if top[node[leaf]] in force.members
     )
 
 

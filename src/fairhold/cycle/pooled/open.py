@@ -165,7 +165,8 @@ def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
     if state.previous_cycle is not None and state.previous_cycle >= state.now:
         _keep_freed(books, freed)
         return []
-    for unit in [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]:
+    over = (unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now)
+    for unit in [unit for unit in over if not unit.attempt]:  # the others are somebody's until their end is proven
         taker = unit.notice.taker if unit.notice else None
         found[unit.asked.model.id, unit.host.name] += 1
         if taker is not None:
