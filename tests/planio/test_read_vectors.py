@@ -333,7 +333,7 @@ def test_a_grace_above_every_bound_is_told() -> None:
 
 def test_a_command_that_knows_slots_alone_refuses_vectors() -> None:
     with pytest.raises(InputError) as caught:
-        parse_plan(VECTORS, "plan.yaml", command="run")
+        parse_plan(VECTORS, "plan.yaml", runs=True)
     (fault,) = caught.value.faults
     assert (fault.code, fault.place, fault.line) == ("not-supported-yet", ("policies", 0, "policy"), 9)
 

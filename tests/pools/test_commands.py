@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cli.files import check_plan, print_cycle, print_explanation, print_quota, verify_result
+from fairhold.cli.files import check_plan, print_cycle, print_explanation, print_quota
 from fairhold.cli.pools import percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
-from fairhold.errors import ArgumentError, InputError
+from fairhold.errors import ArgumentError
 from fairhold.model.vector import Owning, Resource, own_document
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
 from tests.pools.small import inputs, of, on, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 Json = dict[str, Any]
@@ -191,25 +190,6 @@ def test_whoever_shares_no_group_is_told_so(files: tuple[Path, Path], capsys: py
     assert capsys.readouterr().out == "/C takes no part in main\n"
     with pytest.raises(ArgumentError, match="did you mean `main`"):
         print_explanation(*files, "/C", "mian", as_json=False)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        lambda plan, state: verify_result(plan, state, state, as_json=False),
-        lambda plan, state: print_cycle(plan, state, None, as_json=False, check=True),
-    ],
-    ids=["verify", "cycle --check"],
-)
-def test_what_knows_slots_alone_refuses_it_at_its_place(
-    command: Callable[[Path, Path], None], files: tuple[Path, Path]
-) -> None:
-    with pytest.raises(InputError) as caught:
-        command(*files)
-    places = [(fault.code, fault.place, fault.line) for fault in caught.value.faults]
-    assert places == [
-        ("not-supported-yet", ("policies", at, "policy"), line) for at, line in ((0, 10), (1, 14), (3, 17))
-    ]
 
 
 def test_percentages_are_short_and_never_hide_what_is_there() -> None:

@@ -276,7 +276,7 @@ class Orchestrator:
         return result.decision.due
 
     def _cycle_of_vectors(self) -> int | None:
-        """Run a cycle of all that is shared in vectors; the more units there are, the longer it takes to the next."""
+        """As `_cycle`, of all that is shared in vectors; the more units there are, the longer it takes to the next."""
         self.on_stage("snapshot")
         cycle = run_vectors(self)
         cause = self._cause.pop(POOLED, Woken.__name__)

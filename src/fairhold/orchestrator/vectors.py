@@ -12,7 +12,7 @@ from fairhold.model.vector import Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Told
@@ -85,7 +85,10 @@ def grace_of(books: Books, leaf: int, now: int) -> int:
 
 
 def state_of(cluster: Cluster, now: int) -> State:
-    """All vectors of a cluster as a cycle takes them (R-LIVE-2)."""
+    """All vectors of a cluster as a cycle takes them (R-LIVE-2).
+
+    What stands past its deadline has been told to stop, and holds its unit until its end is proven.
+    """
     books = cluster.books[POOLED]
     vectors = books.vectors
     assert vectors is not None
@@ -100,22 +103,20 @@ def state_of(cluster: Cluster, now: int) -> State:
         allocations=tuple(_allocation(books, attempt) for attempt in attempts),
         notices=_notices(cluster, books, attempts),
         held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
-        shortages=_shortages(books, now),
+        shortages=tuple(_shortages(books)),
         previous_cycle=books.ran,
+        is_settled=True,
         ownership=vectors.ownership,
     )
 
 
-def _shortages(books: Books, now: int) -> tuple[Shortage, ...]:
-    """Who misses units since when, in the entry in force of each."""
-    top, node = books.rows.source.tree.first_level, books.rows.node
-    entries = entries_in_force(books.rows.source, now) if books.shortages else []
-    return tuple(
-        Shortage(node[leaf], force.entry.resource_groups[0], *short)
-        for leaf, short in books.shortages.items()
-        for force in entries
-        if top[node[leaf]] in force.members
-    )
+def _shortages(books: Books) -> Iterator[Shortage]:
+    plan, node = books.rows.source, books.rows.node
+    groups = groups_of_members(plan) if books.shortages else {}
+    for row, short in books.shortages.items():
+        name = min(groups[plan.tree.first_level[node[row]]], default="")
+        if name:
+            yield Shortage(node[row], name, *short)
 
 
 def _is_down(cluster: Cluster, name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.open import open_pools, reserved_against, settle_pools
 from fairhold.ledger.restraint import Restraint
+from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
 from fairhold.rules.pools.sweeps import run_sweeps
 
@@ -81,7 +82,7 @@ def _shortages(plan: Plan, entry: PolicyEntry, state: State) -> dict[int, Shorta
     It misses what would be on its way to it if nothing were held back.
     """
     settings, group = entry.settings, entry.resource_groups[0]
-    before = {short.consumer: short for short in state.shortages if short.resource_group in entry.resource_groups}
+    before = {short.consumer: short for short in state.shortages if shares_vectors(plan, short.resource_group)}
     free = _sweep(plan, entry, state, Restraint())
     missing: dict[int, int] = {}
     for asked in free.books.asked.values():

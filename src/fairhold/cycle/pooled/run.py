@@ -98,10 +98,10 @@ def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collectio
     books = open_pools(plan, entry, state)
     pools = private_pools(books)
     for leaf in books.terms.leaves:
-        mine = [parcel for host in books.hosts for parcel in host.parcels if parcel.owner == leaf]
+        mine = [parcel for host in books.hosts_in(leaf) for parcel in host.parcels if parcel.owner == leaf]
         lend_up(mine, leaf, books.terms.tree.parent[leaf])
     for pool in pools:
-        lend_up((each for host in books.hosts for each in host.parcels), pool, books.terms.tree.parent[pool])
+        lend_up((each for host in books.hosts_in(pool) for each in host.parcels), pool, books.terms.tree.parent[pool])
     standings = [Standing(books, pool) for pool in sorted([PUBLIC, *pools])]
     for standing in standings:
         standing.divide({asked: asked.waiting for asked in standing.members})

@@ -97,7 +97,7 @@ def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
 
 def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
     """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3)."""
-    for host in books.hosts:
+    for host in books.hosts_in(pool):
         part = None
         for parcel in host.parcels:
             if parcel.level == pool:

@@ -12,7 +12,7 @@ from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
+from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Ways, hold_beyond
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ class Taker:
     def __init__(self, books: PoolBooks, ways: Ways, notices: list[Unit]) -> None:
         self.books, self.ways, self.notices = books, ways, notices
         self.standings: dict[int, Standing] = {}
-        self.limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-        for asked, hosts in ways.of.items():
-            self.limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+        self.limits = limits_as_moved(books, ways)
 
     def standing(self, pool: int) -> Standing:
         """How a pool is used, worked out when it is asked for first."""
@@ -192,12 +190,12 @@ class Taker:
                 keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
             if of_leaf is not None:
-                key = (*of_leaf, giving_order(terms, unit, breaks=_breaks(unit, gone)))
+                key = (*of_leaf, giving_order(terms, unit, breaks=breaks_gang(unit, gone)))
                 if best is None or key < best[0]:
                     best = key, unit
         if best is None:
             return None
-        unit, breaks = best[1], _breaks(best[1], gone)
+        unit, breaks = best[1], breaks_gang(best[1], gone)
         over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
         return _Turn(bundle_of(unit, gone), over, giving_order(terms, unit, breaks=breaks), breaks=breaks)
 
@@ -298,6 +296,15 @@ class Taker:
         if unit.pool >= 0:
             self.limits.add(unit.asked, -1)
 
+    def keep(self, units: Iterable[Unit]) -> None:
+        """Units that were told to go in this cycle for nobody stay; the limits count them already."""
+        kept = set(units)
+        for unit in kept:
+            unit.notice = None
+        self._restore(kept)
+        self.books.restraint.gone -= len(kept)
+        self.notices[:] = [unit for unit in self.notices if unit not in kept]
+
     def _undo(self, asked: Asked, source: Source, pick: Pick, victims: list[Unit]) -> None:
         for unit in victims:
             unit.notice = None
@@ -314,14 +321,16 @@ class Taker:
         for parcel in pick.host.parcels:
             parcel.unkeep(asked)
         self._hold(asked, source, pick.host)
+        freed = self.books.keeps.get((asked, pick.host), 0)  # what was held before stays so
+        hold_beyond(asked, pick.host.parcels, times(asked.unit, freed))
 
 
-def _breaks(unit: Unit, gone: set[Unit]) -> bool:
-    """Whether a gang falls below its minimum without a unit."""
-    if not unit.asked.model.min_count:
-        return False
-    stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
-    return stays - 1 < unit.asked.model.min_count
+def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
+    """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+    for asked, hosts in ways.of.items():
+        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+    return limits
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

@@ -1,0 +1,70 @@
+"""Results and states of plans with slots and vectors: the part of the slots and the part of the pools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from fairhold.model.state import State
+
+Json = dict[str, Any]
+OF_POOLS = ("pools", "ownership", "refused")
+LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
+STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
+MAY_BE_GONE = ("observed", "shortages")
+
+
+def slots_of(state: State) -> State:
+    """A state without its requests of vectors."""
+    mine = vectors_of(state)
+    return replace(
+        state,
+        requests=tuple(each for each in state.requests if each.id not in mine),
+        allocations=tuple(each for each in state.allocations if each.request not in mine),
+        notices=tuple(each for each in state.notices if each.request not in mine),
+        held=tuple(each for each in state.held if each.request not in mine),
+        ownership=None,
+    )
+
+
+def vectors_of(state: State) -> set[str]:
+    """Requests of vectors, by id."""
+    return {request.id for request in state.requests if request.unit}
+
+
+def part(result: Json, mine: Collection[str], groups: Collection[str]) -> tuple[Json, Json]:
+    """The part of the slots and that of the pools; what is not of the agreed form stays with the slots.
+
+    mine   : requests of vectors
+    groups : resource groups that are shared in vectors
+    """
+
+    def is_of(row: object) -> bool:
+        if not isinstance(row, dict):
+            return False
+        name = row.get("request", row.get("id"))
+        if name is None and "since" in row:
+            return isinstance(row.get("resource_group"), str) and row["resource_group"] in groups
+        return isinstance(name, str) and name in mine
+
+    slots, pools = _part(result, is_of, LISTS, OF_POOLS)
+    if isinstance(result.get("state"), dict):
+        slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, ("ownership",))
+    return slots, pools
+
+
+def _part(
+    document: Json, is_of: Callable[[object], bool], lists: Collection[str], whole: Collection[str]
+) -> tuple[Json, Json]:
+    slots = {key: value for key, value in document.items() if key not in whole}
+    pools = {key: value for key, value in document.items() if key in whole}
+    for key in lists:
+        if isinstance(document.get(key), list):
+            pools[key] = [row for row in document[key] if is_of(row)]
+            slots[key] = [row for row in document[key] if not is_of(row)]
+            if key in MAY_BE_GONE and pools[key] and not slots[key]:
+                del slots[key]
+    return slots, pools
