@@ -122,7 +122,7 @@ class Accounting:
         held = self._held[attempt.name] = _Held(leaf, *keys, attempt.units, attempt.started)
         own = max(0, min(held.units, leaf.owned - leaf.used))
         if attempt.pool:  # of a vector: the cycle has said on whose parcels it stands
-            own = held.units if attempt.pool == OWN else 0
+            own = held.units if attempt.is_own else 0
         if own:
             leaf.own[attempt.name] = own
             self._count(held.own, own)

@@ -142,7 +142,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, li
         "quota": 0,
         "demand": demand,
         "allocated": len(mine),
-        "borrowed": sum(each.pool != "own" for each in mine),
+        "borrowed": sum(not each.is_own for each in mine),
         "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(rows.path(each.job.leaf))),
         "reclaiming": sum(each.notice is not None for each in mine),
         "coming": sum(is_below(notice.taker) for notice in told if notice.taker),
