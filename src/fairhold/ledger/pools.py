@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.restraint import Restraint
+from fairhold.model.siting import ANYWHERE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -117,31 +118,35 @@ class Machine:
     total : with overcommitment
     place : in inventory order
     units : that stand on it, in the order in which they came
+    labels : as `label_set` gives them
     is_closed : nothing more starts there, so that what is idle is of no use; what it has counts all the same
     """
 
-    __slots__ = ("group", "is_closed", "name", "parcels", "place", "plain", "total", "units")
+    __slots__ = ("group", "is_closed", "labels", "name", "parcels", "place", "plain", "total", "units")
 
     def __init__(self, name: str, group: str, place: int, plain: Vector, total: Vector) -> None:
         self.name, self.group, self.place, self.plain, self.total = name, group, place, plain, total
         self.parcels: list[Parcel] = []
         self.units: dict[Unit, None] = {}
         self.is_closed = False
+        self.labels: frozenset[str] = frozenset()
 
 
 class Asked:
     """A request with what it holds.
 
+    siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
     """
 
-    __slots__ = ("away", "leaf", "model", "place", "unit", "units")
+    __slots__ = ("away", "leaf", "model", "place", "siting", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
         self.leaf = model.consumer
         self.unit = model.unit
+        self.siting = None if model.siting == ANYWHERE else model.siting
         self.place = place
         self.units: dict[Unit, None] = {}
         self.away = 0

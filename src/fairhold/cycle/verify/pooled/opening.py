@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled
 from fairhold.cycle.verify.pooled.booking import Lenders, book, share_out
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
+from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone, keep
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
 from fairhold.cycle.verify.pooled.victims import age, is_young
@@ -30,7 +31,9 @@ def open_stock(plan: Plan, share: Share, state: State) -> Stock:
                 total = tuple(
                     amount * each.overcommit.numerator // each.overcommit.denominator for amount, each in sizes
                 )
-                stock.hosts[noun.name] = Host(noun.name, group, len(stock.hosts), noun.amounts, total)
+                stock.hosts[noun.name] = Host(
+                    noun.name, group, len(stock.hosts), noun.amounts, total, labels_of(noun.labels)
+                )
     for request in state.requests:
         if request.unit and plan.tree.first_level[request.consumer] in share.members:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
@@ -99,6 +102,8 @@ def _notices(stock: Stock, state: State) -> None:
         asked, taker = stock.asked.get(row.request), stock.asked.get(row.taker_request)
         if asked is None:
             continue
+        if taker is not None and row.host in stock.hosts and not will_do(taker, stock.hosts[row.host]):
+            taker = None
 
         def key(unit: Unit, taker: Asked | None = taker) -> tuple[bool, bool, tuple[int, ...]]:
             owners = {parcel.owner for parcel in unit.books}
@@ -115,7 +120,7 @@ def _kept(stock: Stock, state: State) -> None:
     kept: Counter[str] = Counter()
     for row in state.held:
         asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
-        if asked is not None and host is not None:
+        if asked is not None and host is not None and will_do(asked, host):
             idle = plus(*(parcel.idle for parcel in host.parcels))
             units = min(row.units, asked.waiting - kept[asked.id], how_many(asked.unit, idle))
             if units:
