@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.views.prospect import Prospect
 
 Document = dict[str, Any]
 
@@ -54,16 +55,7 @@ def _group(core: Core, group: str) -> Document:
     look = prospect(core, group)
     books, result = look.books, look.result
     rows, slots = books.rows, result.snapshot.slots
-    lent_now = lending(books)
-    sums = {
-        "demand": result.snapshot.demand,
-        "allocated": result.snapshot.held,
-        "borrowed": _rolled(rows, lent_now.borrowed),
-        "lent": _rolled(rows, lent_now.lent),
-        "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
-        "coming": _rolled(rows, _coming(core, group)),
-        "running": _rolled(rows, _running(core, group)),
-    }
+    sums = _sums(core, look)
     # What is held uses a budget up with time alone, whether or not anything happens.
     users, budgets = _users(books), budgets_of(books, max(core.now(), core.orchestrator.now))
     consumers = []
@@ -93,6 +85,21 @@ def _group(core: Core, group: str) -> Document:
         "resources": None,
         "paused": {"grants": grants, "reclaims": reclaims},
         "consumers": consumers,
+    }
+
+
+def _sums(core: Core, look: Prospect) -> dict[str, array[int]]:
+    """Units of every consumer and of all below it."""
+    books, result, rows = look.books, look.result, look.books.rows
+    lent_now = lending(books)
+    return {
+        "demand": result.snapshot.demand,
+        "allocated": result.snapshot.held,
+        "borrowed": _rolled(rows, lent_now.borrowed),
+        "lent": _rolled(rows, lent_now.lent),
+        "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
+        "coming": _rolled(rows, _coming(core, look.group)),
+        "running": _rolled(rows, _running(core, look.group)),
     }
 
 
