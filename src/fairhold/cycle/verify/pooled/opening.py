@@ -39,7 +39,9 @@ def open_stock(plan: Plan, share: Share, state: State) -> Stock:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
     lenders = _stand(plan, stock, state)
     owned, busy = _before(plan, stock, state, lenders)
-    Adjusting(terms, owned, busy, tuple(each.step for each in plan.resources)).divide(stock.hosts)
+    adjusting = Adjusting(terms, owned, busy, tuple(each.step for each in plan.resources))
+    adjusting.divide(stock.hosts)
+    stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
     for host in stock.hosts.values():
         book(terms, host, lenders)
     _notices(stock, state)

@@ -145,6 +145,7 @@ class Stock:
     """All that one entry shares.
 
     keeps : (request, host) → freed units that are kept for it
+    unmet : owner, entry, what it has and what it asks for, where that is more
     """
 
     terms: Terms
@@ -152,6 +153,7 @@ class Stock:
     asked: dict[str, Asked]
     now: int
     keeps: dict[tuple[str, str], int] = field(default_factory=dict)
+    unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     count: int = 0
 
     def next(self) -> int:
