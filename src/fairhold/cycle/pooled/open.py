@@ -17,7 +17,7 @@ from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.sweeps import stands_on_reserved
 from fairhold.rules.pools.victims import giving_order
-from fairhold.rules.pools.ways import hold_beyond
+from fairhold.rules.pools.ways import hold_beyond, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,12 +150,13 @@ def _keeps(books: PoolBooks, state: State) -> None:
         if asked is None or host is None or host.is_closed:
             continue
         units = min(noun.units, left.setdefault(asked, asked.waiting))
-        room = total((parcel.idle for parcel in host.parcels), books.terms.dimensions)
+        parcels = reachable(books, asked, host)
+        room = total((parcel.idle for parcel in parcels), books.terms.dimensions)
         units = min(units, count(asked.unit, room))
         if units:
             left[asked] -= units
             books.keeps[asked, host] = units
-            hold_beyond(asked, host.parcels, times(asked.unit, units))
+            hold_beyond(asked, parcels, times(asked.unit, units))
 
 
 def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
@@ -187,12 +188,13 @@ def _freed_before(books: PoolBooks, state: State) -> dict[tuple[Asked, Machine],
 def _keep_freed(books: PoolBooks, freed: Iterable[tuple[Asked, Machine]]) -> None:
     """What was freed is held for its taker, as far as a whole unit of it fits there (R-HELD-1)."""
     for taker, host in freed:
-        room = total((parcel.room(taker) for parcel in host.parcels), books.terms.dimensions)
+        parcels = reachable(books, taker, host)
+        room = total((parcel.room(taker) for parcel in parcels), books.terms.dimensions)
         elsewhere = sum(units for (asked, at), units in books.keeps.items() if asked is taker and at is not host)
         units = min(taker.waiting - elsewhere, count(taker.unit, room))
         if units > 0:
             books.keeps[taker, host] = units
-            hold_beyond(taker, host.parcels, times(taker.unit, units))
+            hold_beyond(taker, parcels, times(taker.unit, units))
 
 
 def reserved_against(books: PoolBooks) -> list[Unit]:

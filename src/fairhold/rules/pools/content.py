@@ -104,7 +104,7 @@ def lend_unusable(books: PoolBooks, level: int) -> None:
     waiting = [
         asked for leaf in terms.leaves if level in terms.above[leaf] for asked in books.by_leaf[leaf] if asked.waiting
     ]
-    for host in books.hosts:
+    for host in books.hosts_in(level):
         mine = [(parcels_for(terms, host, asked.leaf, level), asked) for asked in waiting]
         if not any(parcels and fits(asked.unit, room_in(parcels, asked, terms.dimensions)) for parcels, asked in mine):
             lend_up(host.parcels, level, terms.tree.parent[level])
@@ -112,7 +112,7 @@ def lend_unusable(books: PoolBooks, level: int) -> None:
 
 def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
     """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3)."""
-    for host in books.hosts:
+    for host in books.hosts_in(pool):
         part = None
         for parcel in host.parcels:
             if parcel.level == pool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.content import parcels_for, room_in
+from fairhold.rules.pools.loads import Loads
 
 if TYPE_CHECKING:
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Unit
     from fairhold.rules.pools.limits import Limits
 
@@ -28,8 +29,12 @@ class Placing:
         self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
         able = [host for host in hosts if not host.is_closed]
         self.hosts = [host for host in able if any(parcel.level == pool for parcel in host.parcels)]
-        self._at: dict[object, int] = {}
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
+        self._kinds: dict[Asked, object] = {}
+        self._at: dict[object, int] = {}
+        self._found: dict[object, tuple[Machine, list[Parcel]]] = {}
+        is_balanced = books.terms.settings.packing == "balanced"
+        self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
 
     def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
         found = parcels_for(self.books.terms, host, asked.leaf, self.pool)
@@ -37,11 +42,9 @@ class Placing:
             found = [each for each in found if each.preference == self.preference]
         return found
 
-    def _fits(self, host: Machine, asked: Asked) -> list[Parcel] | None:
-        parcels = self._parcels(host, asked)
-        if parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions)):
-            return parcels if self._is_open(host, asked) else None
-        return None
+    def _fits(self, host: Machine, asked: Asked, parcels: list[Parcel]) -> bool:
+        is_enough = parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions))
+        return bool(is_enough) and self._is_open(host, asked)
 
     def _is_open(self, host: Machine, asked: Asked) -> bool:
         """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
@@ -51,6 +54,12 @@ class Placing:
 
     def _kind(self, asked: Asked) -> object:
         """What requests have in common that fit on the same hosts."""
+        kind = self._kinds.get(asked)
+        if kind is None:
+            kind = self._kinds[asked] = self._kind_of(asked)
+        return kind
+
+    def _kind_of(self, asked: Asked) -> object:
         terms, leaf = self.books.terms, asked.leaf
         if asked in self._keeps:
             return asked
@@ -61,18 +70,37 @@ class Placing:
 
     def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
-        hosts = self.hosts
-        if self.books.terms.settings.packing == "balanced":
-            able = [(host, parcels) for host in hosts if (parcels := self._fits(host, asked)) is not None]
-            return min(able, key=lambda each: (workload(each[0]), each[0].place)) if able else None
         kind = self._kind(asked)
-        for at in range(self._at.get(kind, 0), len(hosts)):
-            parcels = self._fits(hosts[at], asked)
-            if parcels is not None:
+        if self._loads is not None:
+            return self._least_loaded(self._loads, kind, asked)
+        found = self._found.get(kind)
+        if found is not None and self._fits(*found[:1], asked, found[1]):  # where the one before it went
+            return found
+        for at in range(self._at.get(kind, 0), len(self.hosts)):
+            host = self.hosts[at]
+            parcels = self._parcels(host, asked)
+            if self._fits(host, asked, parcels):
                 self._at[kind] = at
-                return hosts[at], parcels
-        self._at[kind] = len(hosts)
+                found = self._found[kind] = host, parcels
+                return found
+        self._at[kind] = len(self.hosts)
         return None
+
+    def _least_loaded(self, loads: Loads, kind: object, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+        while (at := loads.first(kind)) is not None:
+            host = self.hosts[at]
+            parcels = self._parcels(host, asked)
+            if self._fits(host, asked, parcels):
+                return host, parcels
+            loads.pass_over(kind)
+        return None
+
+    def _begin_again(self, kind: object, at: int) -> None:
+        """What was placed of a kind since its place in the line was this one is gone again."""
+        self._at[kind] = at
+        self._found.pop(kind, None)
+        if self._loads is not None:
+            self._loads.forget(kind)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
@@ -80,20 +108,32 @@ class Placing:
             return []
         placed: list[Unit] = []
         kind = self._kind(asked)
-        begin = self._at.get(kind, 0)
+        begin, kept = self._at.get(kind, 0), self._kept_for(asked)
         for _ in range(units):
             found = self.host_for(asked)
             if found is None:
                 for unit in reversed(placed):
                     self.take_back(unit)
-                self._at[kind] = begin
+                for parcel, amount in kept:
+                    parcel.unkeep(asked)
+                    parcel.keep(asked, amount)
+                self._begin_again(kind, begin)
                 return []
             placed.append(self._put_on(asked, *found))
         return placed
 
+    def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
+        """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""
+        if asked not in self._keeps:
+            return []
+        parcels = (parcel for host in self.hosts for parcel in host.parcels)
+        return [(parcel, parcel.kept[asked]) for parcel in parcels if asked in parcel.kept]
+
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
         unit = place(self.books, asked, host, self.pool, parcels)
-        if all(parcel.owner == asked.leaf for parcel in unit.books):
+        if self._loads is not None:
+            self._loads.change(host, asked.unit, 1)
+        if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
             unit.pool = OWN
         else:
             self.limits.add(asked, 1)
@@ -103,13 +143,9 @@ class Placing:
         """A unit of a gang that does not fit goes again."""
         if unit.pool != OWN:
             self.limits.add(unit.asked, -1)
+        if self._loads is not None:
+            self._loads.change(unit.host, unit.asked.unit, -1)
         remove(unit)
-
-
-def workload(host: Machine) -> Fraction:
-    """The largest part in use of any dimension (S2.21)."""
-    used = [sum(unit.asked.unit[at] for unit in host.units) for at in range(len(host.total))]
-    return max((Fraction(one, all_) for one, all_ in zip(used, host.total, strict=True) if all_), default=Fraction(0))
 
 
 def next_units(asked: Asked, waiting: int) -> int:

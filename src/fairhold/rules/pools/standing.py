@@ -46,12 +46,12 @@ class Standing:
         self.demand: dict[int, Fraction] = {}
         self.waiting: Mapping[Asked, int] = {}
         self.wanted: dict[int, Fraction] = {}
-        for unit in books.units():
-            if unit.pool == pool and unit.asked in self.size:
-                self.held[unit.asked] = self.held.get(unit.asked, 0) + 1
-                self._count(self.usage, unit.asked, 1)
-                if unit.notice is None:
-                    self._count(self.moved, unit.asked, 1)
+        for asked in self.members:
+            here = [unit for unit in asked.units if unit.pool == pool] if asked.units else ()
+            if here:
+                self.held[asked] = len(here)
+                self._count(self.usage, asked, len(here))
+                self._count(self.moved, asked, sum(unit.notice is None for unit in here))
 
     def _count(self, column: dict[int, int], asked: Asked, units: int) -> None:
         size = self.size[asked] * units
@@ -60,11 +60,9 @@ class Standing:
             if row == self.pool:
                 break
 
-    def placed(self, asked: Asked, units: int = 1) -> None:
-        """Units of a request came into the pool."""
-        self.held[asked] = self.held.get(asked, 0) + units
+    def uses(self, asked: Asked, units: int) -> None:
+        """Units of a request came into the pool, as far as usages go."""
         self._count(self.usage, asked, units)
-        self._count(self.moved, asked, units)
 
     def moves(self, asked: Asked, units: int) -> None:
         """So many units are on their way to a request."""

@@ -10,7 +10,7 @@ from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
-from fairhold.rules.pools.taking import Source, Taker
+from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways, is_stopped_whole
@@ -44,7 +44,7 @@ class Sweeps:
 def private_pools(books: PoolBooks) -> list[int]:
     """Rows with a private pool, the deepest first, then in plan order (S2.8)."""
     terms = books.terms
-    rows = {row for host in books.hosts for parcel in host.parcels for row, _ in parcel.chain}
+    rows = {*books.hosts_of}
     rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
     return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
 
@@ -66,7 +66,7 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
         found.placed += fill_pool(books, pool, early.waits, limits)
         early.take_back(pool)
         above = books.terms.tree.parent[pool]
-        lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
+        lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, hosts_of, limits, early)
     found.withdrawn = _withdraw(books, ways)
@@ -75,13 +75,22 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     for unit in reserved:
         _give_up(taker, unit)
     keep_limits(taker)
-    for leaf in books.terms.leaves:
+    _take_all(taker, hosts_of)
+    while needless := _needless(books, taker.limits, is_new=True):
+        # Who was above a limit has given to others since: what went for nobody may stay, or goes for somebody.
+        taker.keep(needless)
+        _take_all(taker, hosts_of)
+    return found
+
+
+def _take_all(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
+    """Owners, then private pools from the deepest on, then the public pool, for all that waits."""
+    for leaf in taker.books.terms.leaves:
         take_own(taker, leaf, hosts_of, None)
-    for pool in private_pools(books):
+    for pool in private_pools(taker.books):
         take_lent_back(taker, pool, lambda _entry: True)
         compare(taker, pool)
     compare(taker, PUBLIC)
-    return found
 
 
 class _Early:
@@ -162,22 +171,30 @@ def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
     gone = ways.withdraw()
     for unit in gone:
         unit.notice = None
-    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-    nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
-    nobodys = [unit for unit in nobodys if unit.notice is not None and not unit.notice.is_new]
-    nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
+    needless = _needless(books, limits_as_moved(books, ways), is_new=False)
+    for unit in needless:
+        unit.notice = None
+    return gone + needless
+
+
+def _needless(books: PoolBooks, limits: Limits, *, is_new: bool) -> list[Unit]:
+    """Units under notice for nobody that may stay, the latest deadline first; their limits count them from now on."""
+    nobodys = [
+        (unit.notice.deadline, unit.notice.serial, unit)
+        for unit in books.units()
+        if unit.notice is not None and unit.notice.taker is None and unit.notice.is_new == is_new
+    ]
+    gone: list[Unit] = []
     done: set[Unit] = set()
-    free: list[Unit] = []
-    for unit in nobodys:
+    for _, _, unit in sorted(nobodys, key=lambda each: each[:2], reverse=True):
         whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
         is_free = not any(stands_on_reserved(books, each) for each in whole)
-        if unit not in done and is_free and limits.allow(unit.asked, len(whole)):
-            limits.add(unit.asked, len(whole))
-            free += whole
+        shared = sum(each.pool != OWN for each in whole)
+        if unit not in done and is_free and limits.allow(unit.asked, shared):
+            limits.add(unit.asked, shared)
+            gone += whole
         done.update(whole)
-    for unit in free:
-        unit.notice = None
-    return gone + free
+    return gone
 
 
 def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
@@ -246,7 +263,7 @@ def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> Non
     """
     books, terms = taker.books, taker.books.terms
     outside = set(terms.above[pool]) - {pool}
-    hosts = [host for host in books.hosts if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
+    hosts = [host for host in books.hosts_in(pool) if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
     if not any(unit.pool in outside for host in hosts for unit in host.units):
         return
 

@@ -73,9 +73,7 @@ class Taker:
     def __init__(self, books: PoolBooks, ways: Ways, notices: list[Unit]) -> None:
         self.books, self.ways, self.notices = books, ways, notices
         self.standings: dict[int, Standing] = {}
-        self.limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-        for asked, hosts in ways.of.items():
-            self.limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+        self.limits = limits_as_moved(books, ways)
 
     def standing(self, pool: int) -> Standing:
         """How a pool is used, worked out when it is asked for first."""
@@ -298,6 +296,15 @@ class Taker:
         if unit.pool >= 0:
             self.limits.add(unit.asked, -1)
 
+    def keep(self, units: Iterable[Unit]) -> None:
+        """Units that were told to go in this cycle for nobody stay; the limits count them already."""
+        kept = set(units)
+        for unit in kept:
+            unit.notice = None
+        self._restore(kept)
+        self.books.restraint.gone -= len(kept)
+        self.notices[:] = [unit for unit in self.notices if unit not in kept]
+
     def _undo(self, asked: Asked, source: Source, pick: Pick, victims: list[Unit]) -> None:
         for unit in victims:
             unit.notice = None
@@ -314,6 +321,16 @@ class Taker:
         for parcel in pick.host.parcels:
             parcel.unkeep(asked)
         self._hold(asked, source, pick.host)
+        freed = self.books.keeps.get((asked, pick.host), 0)  # what was held before stays so
+        hold_beyond(asked, pick.host.parcels, times(asked.unit, freed))
+
+
+def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
+    """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+    for asked, hosts in ways.of.items():
+        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+    return limits
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

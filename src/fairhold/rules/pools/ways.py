@@ -76,7 +76,7 @@ class Ways:
     def _hold(self, asked: Asked, host: Machine, way: Way, most: int) -> int:
         """Hold what is idle beside the victims for as many units as both make; how many that are."""
         dimensions = self.books.terms.dimensions
-        parcels = _reachable(self.books, asked, host)
+        parcels = reachable(self.books, asked, host)
         room = freed = way.freed(dimensions)
         for parcel in parcels:
             room = add(room, parcel.room(asked))
@@ -150,7 +150,7 @@ def hold_beyond(asked: Asked, parcels: list[Parcel], need: Vector) -> None:
             need = less(need, part)
 
 
-def _reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
+def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
     """Parcels of a host that a request could be booked on in any pool above its leaf, in booking order."""
     terms, leaf = books.terms, asked.leaf
     found: list[tuple[int, tuple[int, ...], Parcel]] = []
