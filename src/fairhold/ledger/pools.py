@@ -7,10 +7,11 @@ time: with its owner, or lent up to a pool.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.restraint import Restraint
+from fairhold.model.siting import ANYWHERE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -117,31 +118,35 @@ class Machine:
     total : with overcommitment
     place : in inventory order
     units : that stand on it, in the order in which they came
+    labels : as `label_set` gives them
     is_closed : nothing more starts there, so that what is idle is of no use; what it has counts all the same
     """
 
-    __slots__ = ("group", "is_closed", "name", "parcels", "place", "plain", "total", "units")
+    __slots__ = ("group", "is_closed", "labels", "name", "parcels", "place", "plain", "total", "units")
 
     def __init__(self, name: str, group: str, place: int, plain: Vector, total: Vector) -> None:
         self.name, self.group, self.place, self.plain, self.total = name, group, place, plain, total
         self.parcels: list[Parcel] = []
         self.units: dict[Unit, None] = {}
         self.is_closed = False
+        self.labels: frozenset[str] = frozenset()
 
 
 class Asked:
     """A request with what it holds.
 
+    siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
     """
 
-    __slots__ = ("away", "leaf", "model", "place", "unit", "units")
+    __slots__ = ("away", "leaf", "model", "place", "siting", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
         self.leaf = model.consumer
         self.unit = model.unit
+        self.siting = None if model.siting == ANYWHERE else model.siting
         self.place = place
         self.units: dict[Unit, None] = {}
         self.away = 0
@@ -194,6 +199,18 @@ class Unit:
         return tuple(sorted(found, key=terms.position.__getitem__)) if found else ()
 
 
+class Unmet(NamedTuple):
+    """An entry of a consumer that is not met: hosts are too few, or others have what it asks for (S2.25-27).
+
+    planned, got : whole hosts, or hosts of which it has its part; of a total base units, by place of the resource
+    """
+
+    row: int
+    entry: Owning
+    planned: int | Vector
+    got: int | Vector
+
+
 @dataclass(slots=True)
 class PoolBooks:
     """All that one policy entry shares: its hosts that are up, requests, and what was decided so far.
@@ -210,6 +227,7 @@ class PoolBooks:
     keeps: dict[tuple[Asked, Machine], int] = field(default_factory=dict)
     """(request, host) → freed units that are kept for it"""
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
+    unmet: list[Unmet] = field(default_factory=list)
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, common, count, less, times, total
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
+from fairhold.model.siting import label_set
 from fairhold.model.state import Allocation, HeldUnits
 from fairhold.model.state import Notice as NoticeNoun
 from fairhold.model.vector import Owning
@@ -15,6 +16,7 @@ from fairhold.model.vector import Parcel as ParcelNoun
 from fairhold.rules.pools.booking import book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
+from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.sweeps import stands_on_reserved
 from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.ways import hold_beyond, reachable
@@ -60,6 +62,7 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
                 )
                 hosts.append(Machine(host.name, name, len(hosts), host.amounts, total))
                 hosts[-1].is_closed = host.name in state.hosts_closed
+                hosts[-1].labels = label_set(host.labels)
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -99,6 +102,8 @@ def _notices(books: PoolBooks, state: State) -> None:
         if asked is None:
             continue
         taker = books.asked.get(noun.taker_request)
+        if taker is not None and noun.host in books.host_of and not will_do(taker, books.host_of[noun.host]):
+            taker = None  # labels are others by now: it is nobody's, and withdrawn (R-NOTICE-2)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
         if noun.attempt:
             free = [unit for unit in free if unit.attempt == noun.attempt]
@@ -147,7 +152,7 @@ def _keeps(books: PoolBooks, state: State) -> None:
     left: dict[Asked, int] = {}
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
-        if asked is None or host is None or host.is_closed:
+        if asked is None or host is None or host.is_closed or not will_do(asked, host):
             continue
         units = min(noun.units, left.setdefault(asked, asked.waiting))
         parcels = reachable(books, asked, host)

@@ -18,15 +18,17 @@ from fairhold.cycle.pooled.open import (
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
-from fairhold.rules.pools.content import lend_unusable
+from fairhold.model.vector import amount_text
+from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import private_pools
+from fairhold.rules.pools.untouched import lend_unusable
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.pools import PoolBooks, Unit, Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
@@ -54,6 +56,7 @@ class PooledCycle:
     withdrawn: list[Document]
     stops: list[Document]
     refused: list[Document]
+    warnings: list[Document]
     ownership: tuple[ParcelNoun, ...]
     allocations: tuple[Allocation, ...]
     notices: tuple[NoticeNoun, ...]
@@ -81,6 +84,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         withdrawn=_withdrawn(plan, books, found.withdrawn),
         stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
         refused=_refused(books),
+        warnings=[_unmet(plan, each) for each in books.unmet],
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
         notices=notices_of(books),
@@ -182,11 +186,27 @@ def _reclaims(plan: Plan, books: PoolBooks, noticed: Iterable[Unit]) -> list[Doc
     return list(found.values())
 
 
+def _unmet(plan: Plan, unmet: Unmet) -> Document:
+    """A warning that a consumer owns less than its plan says (S2.25-27)."""
+    group, (got, planned) = unmet.entry.resource_group, (unmet.got, unmet.planned)
+    if isinstance(got, tuple) and isinstance(planned, tuple):
+        parts = [
+            f"{resource.name} {amount_text(resource, have)} of {amount_text(resource, most)}"
+            for resource, have, most in zip(plan.resources, got, planned, strict=True)
+            if most
+        ]
+        message = f"owns {', '.join(parts)} planned of {group}"
+    else:
+        what = "its part of " if unmet.entry.per_host else ""
+        message = f"owns {what}{got} of {planned} hosts planned of {group}"
+    return {"consumer": plan.tree.paths[unmet.row], "code": "own-unmet", "message": message}
+
+
 def _refused(books: PoolBooks) -> list[Document]:
-    """Requests whose unit fits no host of the entry at all."""
-    sizes = {host.total for host in books.hosts}
+    """Requests whose unit fits no host of the entry that will do at all."""
+    sizes = {(host.total, host.labels): host for host in books.hosts}.values()
     return [
         {"request": asked.model.id, "reason": "unplaceable"}
         for asked in books.asked.values()
-        if asked.waiting and not any(fits(asked.unit, size) for size in sizes)
+        if asked.waiting and not any(fits(asked.unit, host.total) and will_do(asked, host) for host in sizes)
     ]

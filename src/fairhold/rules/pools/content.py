@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, count, fits
+from fairhold.kernels.vectors import add, count
 from fairhold.ledger.pools import PUBLIC, within
 from fairhold.units import UNLIMITED
 
@@ -95,23 +95,13 @@ def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
             parcel.level = above
 
 
-def lend_unusable(books: PoolBooks, level: int) -> None:
-    """What is idle of a leaf's own or of a private pool goes up, but on hosts where a waiting unit of those below fits.
-
-    So a state is shown as it is: what its owner is about to use is not lent yet (SPEC §6.2).
-    """
-    terms = books.terms
-    waiting = [
-        asked for leaf in terms.leaves if level in terms.above[leaf] for asked in books.by_leaf[leaf] if asked.waiting
-    ]
-    for host in books.hosts_in(level):
-        mine = [(parcels_for(terms, host, asked.leaf, level), asked) for asked in waiting]
-        if not any(parcels and fits(asked.unit, room_in(parcels, asked, terms.dimensions)) for parcels, asked in mine):
-            lend_up(host.parcels, level, terms.tree.parent[level])
-
-
 def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
     """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3)."""
+    return (part for _, part in parts_of_hosts(books, pool))
+
+
+def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
+    """The same, with the host."""
     for host in books.hosts_in(pool):
         part = None
         for parcel in host.parcels:
@@ -123,7 +113,7 @@ def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
             if unit.pool == pool:
                 part = unit.asked.unit if part is None else add(part, unit.asked.unit)
         if part is not None:
-            yield part
+            yield host, part
 
 
 def capacities(books: PoolBooks, pool: int, sizes: Iterable[Vector]) -> dict[Vector, int]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.content import parcels_for, room_in
-from fairhold.rules.pools.loads import Loads
+from fairhold.rules.pools.loads import Loads, workload
+from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
@@ -37,6 +38,8 @@ class Placing:
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
 
     def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
+        if not will_do(asked, host):
+            return []
         found = parcels_for(self.books.terms, host, asked.leaf, self.pool)
         if self.preference is not None:
             found = [each for each in found if each.preference == self.preference]
@@ -61,15 +64,27 @@ class Placing:
 
     def _kind_of(self, asked: Asked) -> object:
         terms, leaf = self.books.terms, asked.leaf
-        if asked in self._keeps:
+        if asked in self._keeps or asked.siting is not None:
             return asked
         if leaf in terms.own or terms.settings.packing == "exclusive":
             return asked.unit, leaf
         bounds = tuple(row for row in terms.above[leaf] if row in terms.pool_grace) if terms.pool_grace else ()
         return asked.unit, terms.grace[leaf], bounds
 
+    def _chosen(self, asked: Asked, hosts: list[Machine]) -> tuple[Machine, list[Parcel]] | None:
+        """The host that a request would have first, of some; then the packing decides (R-SITE-1, R-SITE-3)."""
+        every = ((host, self._parcels(host, asked)) for host in hosts)
+        able = [each for each in every if self._fits(each[0], asked, each[1])]
+
+        def order(each: tuple[Machine, list[Parcel]]) -> tuple[object, ...]:
+            return choice(asked, each[0]), workload(each[0]) if self._loads is not None else 0, each[0].place
+
+        return min(able, key=order, default=None)
+
     def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
+        if is_choosy(asked):
+            return self._chosen(asked, self.hosts)
         kind = self._kind(asked)
         if self._loads is not None:
             return self._least_loaded(self._loads, kind, asked)
@@ -106,11 +121,18 @@ class Placing:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
         if self.pool != asked.leaf and not self.limits.allow(asked, units):
             return []
+        if packs_whole(asked):
+            tries = ([host] for host in hosts_for(asked, self.hosts))
+            return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
+        return self._put_among(asked, units, None)
+
+    def _put_among(self, asked: Asked, units: int, some: list[Machine] | None) -> list[Unit]:
+        """The same, on some hosts alone; None = on all."""
         placed: list[Unit] = []
         kind = self._kind(asked)
         begin, kept = self._at.get(kind, 0), self._kept_for(asked)
         for _ in range(units):
-            found = self.host_for(asked)
+            found = self.host_for(asked) if some is None else self._chosen(asked, some)
             if found is None:
                 for unit in reversed(placed):
                     self.take_back(unit)

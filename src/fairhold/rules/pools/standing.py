@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import times
 from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.content import capacities
+from fairhold.rules.pools.siting import most_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +80,9 @@ class Standing:
         waiting : request → units that are on their way to it in this pool, or that it waits for here
         """
         terms = self.books.terms
+        if most := most_units(self.books, self.pool, self.members):
+            room = {asked: max(0, units - self.held.get(asked, 0)) for asked, units in most.items()}
+            waiting = {asked: min(units, room.get(asked, units)) for asked, units in waiting.items()}
         wanted: dict[int, Fraction] = {}
         for asked in self.members:
             want = self._wanted(asked, waiting.get(asked, 0))

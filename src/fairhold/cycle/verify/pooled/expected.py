@@ -17,8 +17,10 @@ from fairhold.cycle.verify.pooled.report import (
     refused_rows,
     shortage_rows,
     state_rows,
+    unmet_rows,
 )
 from fairhold.cycle.verify.pooled.restraint import decide
+from fairhold.cycle.verify.pooled.siting import will_do
 from fairhold.cycle.verify.pooled.stock import fits_in
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.pooled.usage import Pool
@@ -53,14 +55,15 @@ def _lend_unusable(stock: Stock, owner: str) -> None:
     """Lend up what is idle on hosts where no waiting unit of those below fits: the state as it is (SPEC §6.2)."""
     waiting = [asked for asked in stock.asked.values() if asked.waiting and owner in stock.terms.up[asked.leaf]]
     for host in stock.hosts.values():
-        if not any(fits_in(asked, usable(stock.terms, host, asked.leaf, owner)) for asked in waiting):
+        able = [asked for asked in waiting if will_do(asked, host)]
+        if not any(fits_in(asked, usable(stock.terms, host, asked.leaf, owner)) for asked in able):
             lend_up(host.parcels, owner, stock.terms.up[owner][1])
 
 
 def expected_moves(plan: Plan, state: State) -> Json:
     """The part of `fairhold cycle --json`, with the sections of the state after it; empty where none are shared."""
     pools: list[tuple[Share, Json]] = []
-    found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused")}
+    found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused", "warnings")}
     after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": []}
     for share in shares_now(plan, state.now):
         decided = decide(plan, share, state)
@@ -72,6 +75,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
         found["refused"] += refused_rows(stock)
+        found["warnings"] += unmet_rows(plan, stock)
         found["ownership"] += ownership_rows(plan, stock)
         after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock).items():

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled
+from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled, summed
 from fairhold.cycle.verify.pooled.booking import Lenders, book, share_out
+from fairhold.cycle.verify.pooled.lending import reachable
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
+from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone, keep
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
 from fairhold.cycle.verify.pooled.victims import age, is_young
@@ -30,13 +32,17 @@ def open_stock(plan: Plan, share: Share, state: State) -> Stock:
                 total = tuple(
                     amount * each.overcommit.numerator // each.overcommit.denominator for amount, each in sizes
                 )
-                stock.hosts[noun.name] = Host(noun.name, group, len(stock.hosts), noun.amounts, total)
+                stock.hosts[noun.name] = Host(
+                    noun.name, group, len(stock.hosts), noun.amounts, total, labels_of(noun.labels)
+                )
     for request in state.requests:
         if request.unit and plan.tree.first_level[request.consumer] in share.members:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
     lenders = _stand(plan, stock, state)
     owned, busy = _before(plan, stock, state, lenders)
-    Adjusting(terms, owned, busy, tuple(each.step for each in plan.resources)).divide(stock.hosts)
+    adjusting = Adjusting(terms, owned, busy, tuple(each.step for each in plan.resources))
+    adjusting.divide(stock.hosts)
+    stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
     for host in stock.hosts.values():
         book(terms, host, lenders)
     _notices(stock, state)
@@ -99,6 +105,8 @@ def _notices(stock: Stock, state: State) -> None:
         asked, taker = stock.asked.get(row.request), stock.asked.get(row.taker_request)
         if asked is None:
             continue
+        if taker is not None and row.host in stock.hosts and not will_do(taker, stock.hosts[row.host]):
+            taker = None
 
         def key(unit: Unit, taker: Asked | None = taker) -> tuple[bool, bool, tuple[int, ...]]:
             owners = {parcel.owner for parcel in unit.books}
@@ -115,13 +123,14 @@ def _kept(stock: Stock, state: State) -> None:
     kept: Counter[str] = Counter()
     for row in state.held:
         asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
-        if asked is not None and host is not None:
-            idle = plus(*(parcel.idle for parcel in host.parcels))
+        if asked is not None and host is not None and will_do(asked, host):
+            parcels = reachable(stock.terms, asked.leaf, host)
+            idle = summed((parcel.idle for parcel in parcels), stock.terms.width)
             units = min(row.units, asked.waiting - kept[asked.id], how_many(asked.unit, idle))
             if units:
                 kept[asked.id] += units
                 stock.keeps[asked.id, host.name] = units
-                keep(asked.id, host.parcels, scaled(asked.unit, units))
+                keep(asked.id, parcels, scaled(asked.unit, units))
 
 
 def stop_due(stock: Stock, state: State) -> Counter[tuple[str, str]]:
@@ -137,9 +146,10 @@ def stop_due(stock: Stock, state: State) -> Counter[tuple[str, str]]:
                 freed[unit.notice.taker.id, unit.host.name] = None
             gone(unit)
     for request, name in freed:
-        asked, parcels = stock.asked[request], stock.hosts[name].parcels
+        asked = stock.asked[request]
+        parcels = reachable(stock.terms, asked.leaf, stock.hosts[name])
         elsewhere = sum(units for (other, at), units in stock.keeps.items() if other == request and at != name)
-        room = plus(*(parcel.room(request) for parcel in parcels))
+        room = summed((parcel.room(request) for parcel in parcels), stock.terms.width)
         units = min(asked.waiting - elsewhere, how_many(asked.unit, room))
         if units > 0:
             stock.keeps[request, name] = units

@@ -62,6 +62,7 @@ class Host:
     place: int
     plain: Amounts
     total: Amounts
+    labels: frozenset[str] = frozenset()
     parcels: list[Parcel] = field(default_factory=list)
     units: list[Unit] = field(default_factory=list)
 
@@ -144,6 +145,7 @@ class Stock:
     """All that one entry shares.
 
     keeps : (request, host) → freed units that are kept for it
+    unmet : owner, entry, what it has and what it asks for, where that is more
     """
 
     terms: Terms
@@ -151,6 +153,7 @@ class Stock:
     asked: dict[str, Asked]
     now: int
     keeps: dict[tuple[str, str], int] = field(default_factory=dict)
+    unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     count: int = 0
 
     def next(self) -> int:

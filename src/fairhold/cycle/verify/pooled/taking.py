@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.lending import grace_of
-from fairhold.cycle.verify.pooled.limits import Used
+from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep, unkeep
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
@@ -102,9 +102,7 @@ class Taking:
         self.stock, self.coming, self.noticed, self.terms = stock, coming, noticed, stock.terms
         self.restraint = restraint
         self.pools: dict[str, Pool] = {}
-        self.used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
-        for asked, ways in coming.to.items():
-            self.used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
+        self.used = coming.used()
 
     def pool(self, path: str) -> Pool:
         """One pool; what is on its way is there."""
@@ -125,15 +123,25 @@ class Taking:
 
     def take(self, asked: Asked, ground: Ground) -> bool:
         """Take for one unit, or for all that a gang misses; or nothing."""
-        units, chosen = self.wants(asked) if self.restraint.allows(asked.leaf) else 0, list[Choice]()
+        units = self.wants(asked)
+        if not units or not self.restraint.allows(asked.leaf):
+            return False
+        coming = (host for host, way in self.coming.to.get(asked, {}).items() if way.units)
+        hosts = able_hosts(asked, self.stock.hosts.values(), coming)
+        tries = [[host] for host in hosts] if packs(asked) else [hosts]
+        return any(self._take(asked, ground, some, units) for some in tries)
+
+    def _take(self, asked: Asked, ground: Ground, hosts: list[Host], units: int) -> bool:
+        """The same, on some hosts."""
+        chosen: list[Choice] = []
         while len(chosen) < units:
-            choice = self._choose(asked, ground, is_gang=units > 1)
+            choice = self._choose(asked, ground, hosts, is_gang=units > 1)
             if choice is None:
                 break
             self._tell(asked, ground, choice)
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
-        is_done = units > 0 and len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
+        is_done = len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
         if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone)):
             self.noticed += gone
             self._bring_more(asked, ground, chosen)
@@ -142,10 +150,10 @@ class Taking:
             self._take_back(asked, ground, choice)
         return False
 
-    def _choose(self, asked: Asked, ground: Ground, *, is_gang: bool) -> Choice | None:
+    def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> Choice | None:
         """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3)."""
         best: Choice | None = None
-        for host in self.stock.hosts.values():
+        for host in hosts:
             choice = self._on(asked, ground, host)
             if choice is None or not (choice.bundles or is_gang):
                 continue
@@ -260,6 +268,14 @@ class Taking:
         if unit.pool != OWN:
             self.used.add(unit.asked, -1)
 
+    def stay(self, units: list[Unit]) -> None:
+        """Units that were told to go in this cycle for nobody stay; limits count them already."""
+        for unit in units:
+            unit.notice = None
+        self._go(units, 1)
+        self.restraint.gone -= len(units)
+        self.noticed[:] = [unit for unit in self.noticed if unit not in units]
+
     def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> None:
         """All that a choice makes go is told, and a unit is on its way."""
         for unit in choice.units:
@@ -305,3 +321,5 @@ class Taking:
             self.used.add(asked, -1)
         unkeep(asked.id, choice.host.parcels)
         self._keep(asked, ground, choice.host)
+        freed = self.stock.keeps.get((asked.id, choice.host.name), 0)
+        keep(asked.id, choice.host.parcels, scaled(asked.unit, freed))
