@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, fits, less
+from fairhold.kernels.vectors import add, common, fits, less, total
 from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
 from fairhold.rules.pools.content import booking_order
 
@@ -18,6 +18,8 @@ def book_units(books: PoolBooks, host: Machine, lenders: Mapping[Unit, tuple[int
     """Book all units of a host: those of owners first, then those without stated lenders, then the others."""
     for parcel in host.parcels:
         parcel.idle = parcel.amounts
+    if not host.units or _all_on_one(books.terms, host):
+        return
     for unit in sorted(host.units, key=lambda unit: (unit.pool != OWN, bool(lenders.get(unit)))):
         stated, pool = lenders.get(unit, ()), unit.pool
         _book(books.terms, unit, ())
@@ -25,6 +27,24 @@ def book_units(books: PoolBooks, host: Machine, lenders: Mapping[Unit, tuple[int
             _unbook(unit)
             unit.pool = pool
             _book(books.terms, unit, stated)
+
+
+def _all_on_one(terms: Terms, host: Machine) -> bool:
+    """Book all units of a host that is one parcel: the common case, in which their order makes no difference."""
+    parcels = [parcel for parcel in host.parcels if any(parcel.amounts)]
+    used = total((unit.asked.unit for unit in host.units), terms.dimensions)
+    if len(parcels) != 1 or not fits(used, parcels[0].amounts):
+        return False
+    (parcel,) = parcels
+    parcel.idle = less(parcel.amounts, used)
+    pools: dict[tuple[int, int], int] = {}
+    for unit in host.units:
+        unit.books = {parcel: unit.asked.unit}
+        key = unit.asked.leaf, unit.pool
+        if key not in pools:
+            pools[key] = _pool(terms, unit)
+        unit.pool = pools[key]
+    return True
 
 
 def _unbook(unit: Unit) -> None:
