@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, how_many, lower, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.booking import nearest_pool
-from fairhold.cycle.verify.pooled.lending import booked_first, is_lendable, may_use
+from fairhold.cycle.verify.pooled.lending import reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
 from fairhold.cycle.verify.pooled.stock import keep, unkeep
+from fairhold.cycle.verify.pooled.terms import OWN
 
 if TYPE_CHECKING:
-    from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
 
 
 @dataclass(eq=False)
@@ -48,7 +49,7 @@ class Coming:
         for asked, hosts in self.to.items():
             for host, way in hosts.items():
                 left = asked.waiting - self.units(asked)
-                parcels = self._reachable(asked, host)
+                parcels = reachable(stock.terms, asked.leaf, host)
                 freed = way.freed(stock.terms.width)
                 room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
                 way.units = min(left, how_many(asked.unit, room))
@@ -62,24 +63,19 @@ class Coming:
         """Units on their way to a request, in one pool or in all."""
         return sum(way.units for way in self.to.get(asked, {}).values() if pool in {None, way.pool})
 
-    def _reachable(self, asked: Asked, host: Host) -> list[Parcel]:
-        """Parcels that a request could stand on in some pool, the nearest first, in booking order."""
-        terms, leaf = self.stock.terms, asked.leaf
-        keys = {}
-        for parcel in host.parcels:
-            for depth, pool in enumerate(terms.up[leaf]):
-                is_there = parcel.owner == leaf if pool == leaf else is_lendable(parcel, pool)
-                if is_there and may_use(terms, parcel, leaf, pool):
-                    keys[parcel] = depth, booked_first(terms, parcel, leaf, pool)
-                    break
-        return sorted(keys, key=keys.__getitem__)
+    def used(self) -> Used:
+        """What is used of limits when what is under notice is gone, and what is on its way is there."""
+        used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
+        for asked, ways in self.to.items():
+            used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
+        return used
 
     def withdraw(self) -> list[Unit]:
         """Notices that their takers need no more, then those for nobody that have no reason any more."""
         found = [unit for asked in self.to for unit in self._of_taker(asked)]
         for unit in found:
             unit.notice = None
-        nobodys = _of_nobody(self.stock)
+        nobodys = needless(self.stock, self.used(), is_new=False)
         for unit in nobodys:
             unit.notice = None
         return found + nobodys
@@ -126,18 +122,21 @@ class Coming:
                 keep(asked.id, [parcel], stays)
 
 
-def _of_nobody(stock: Stock) -> list[Unit]:
-    """Notices for nobody whose holders are within their limits and off what is reserved."""
-    used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
-    old = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None]
-    old = [unit for unit in old if unit.notice is not None and not unit.notice.is_new]
+def needless(stock: Stock, used: Used, *, is_new: bool) -> list[Unit]:
+    """Units under notice for nobody whose holders are within their limits and off what is reserved.
+
+    used : counts them from now on
+    """
+    nobodys = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None]
     found: list[Unit] = []
     done: set[Unit] = set()
-    for unit in sorted(old, key=_latest, reverse=True):
+    for unit in sorted(nobodys, key=_latest, reverse=True):
+        if unit.notice is None or unit.notice.is_new != is_new or unit in done:
+            continue
         bundle = list(unit.asked.units) if is_stopping(unit.asked) else [unit]
-        is_meant = any(is_against_reserve(stock, each) for each in bundle)
-        if unit not in done and not is_meant and used.allow(unit.asked, len(bundle)):
-            used.add(unit.asked, len(bundle))
+        shared = sum(each.pool != OWN for each in bundle)
+        if not any(is_against_reserve(stock, each) for each in bundle) and used.allow(unit.asked, shared):
+            used.add(unit.asked, shared)
             found += bundle
         done.update(bundle)
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled
+from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled, summed
 from fairhold.cycle.verify.pooled.booking import Lenders, book, share_out
+from fairhold.cycle.verify.pooled.lending import reachable
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
 from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone, keep
@@ -123,12 +124,13 @@ def _kept(stock: Stock, state: State) -> None:
     for row in state.held:
         asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
         if asked is not None and host is not None and will_do(asked, host):
-            idle = plus(*(parcel.idle for parcel in host.parcels))
+            parcels = reachable(stock.terms, asked.leaf, host)
+            idle = summed((parcel.idle for parcel in parcels), stock.terms.width)
             units = min(row.units, asked.waiting - kept[asked.id], how_many(asked.unit, idle))
             if units:
                 kept[asked.id] += units
                 stock.keeps[asked.id, host.name] = units
-                keep(asked.id, host.parcels, scaled(asked.unit, units))
+                keep(asked.id, parcels, scaled(asked.unit, units))
 
 
 def stop_due(stock: Stock, state: State) -> Counter[tuple[str, str]]:
@@ -144,9 +146,10 @@ def stop_due(stock: Stock, state: State) -> Counter[tuple[str, str]]:
                 freed[unit.notice.taker.id, unit.host.name] = None
             gone(unit)
     for request, name in freed:
-        asked, parcels = stock.asked[request], stock.hosts[name].parcels
+        asked = stock.asked[request]
+        parcels = reachable(stock.terms, asked.leaf, stock.hosts[name])
         elsewhere = sum(units for (other, at), units in stock.keeps.items() if other == request and at != name)
-        room = plus(*(parcel.room(request) for parcel in parcels))
+        room = summed((parcel.room(request) for parcel in parcels), stock.terms.width)
         units = min(asked.waiting - elsewhere, how_many(asked.unit, room))
         if units > 0:
             stock.keeps[request, name] = units

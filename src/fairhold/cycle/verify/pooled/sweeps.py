@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.coming import Coming
+from fairhold.cycle.verify.pooled.coming import Coming, needless
 from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool, next_leaf
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
@@ -85,6 +85,12 @@ class Sweeps:
         for unit in self.reserved:
             self._tell_to_go(unit)
         self._keep_limits()
+        self._take()
+        while units := needless(self.stock, self.taking.used, is_new=True):
+            self.taking.stay(units)  # who was above a limit has given to others since
+            self._take()
+
+    def _take(self) -> None:
         for leaf in self.terms.leaves:
             take_own(self.taking, leaf, self._preferences(leaf))
         for pool in self.stock.private():

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.lending import grace_of
-from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep, unkeep
 from fairhold.cycle.verify.pooled.terms import OWN
@@ -103,9 +102,7 @@ class Taking:
         self.stock, self.coming, self.noticed, self.terms = stock, coming, noticed, stock.terms
         self.restraint = restraint
         self.pools: dict[str, Pool] = {}
-        self.used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
-        for asked, ways in coming.to.items():
-            self.used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
+        self.used = coming.used()
 
     def pool(self, path: str) -> Pool:
         """One pool; what is on its way is there."""
@@ -271,6 +268,14 @@ class Taking:
         if unit.pool != OWN:
             self.used.add(unit.asked, -1)
 
+    def stay(self, units: list[Unit]) -> None:
+        """Units that were told to go in this cycle for nobody stay; limits count them already."""
+        for unit in units:
+            unit.notice = None
+        self._go(units, 1)
+        self.restraint.gone -= len(units)
+        self.noticed[:] = [unit for unit in self.noticed if unit not in units]
+
     def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> None:
         """All that a choice makes go is told, and a unit is on its way."""
         for unit in choice.units:
@@ -316,3 +321,5 @@ class Taking:
             self.used.add(asked, -1)
         unkeep(asked.id, choice.host.parcels)
         self._keep(asked, ground, choice.host)
+        freed = self.stock.keeps.get((asked.id, choice.host.name), 0)
+        keep(asked.id, choice.host.parcels, scaled(asked.unit, freed))
