@@ -197,7 +197,7 @@ class PoolBooks:
     host_of: dict[str, Machine]
     now: int
     keeps: dict[tuple[Asked, Machine], int] = field(default_factory=dict)
-    """(request, host) → freed units that are kept for it"""
+    """(request, host) → units for which space is held there, as the cycle before has left it"""
     serial: int = 0
 
     def next_serial(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, count, less, times, total
+from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.state import Allocation, HeldUnits
@@ -15,13 +15,13 @@ from fairhold.model.vector import Parcel as ParcelNoun
 from fairhold.rules.pools.booking import book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.sweeps import stands_on_reserved
-from fairhold.rules.pools.ways import hold_beyond
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
+    from fairhold.rules.pools.ways import Ways
 
 POLICY = "multidimensional"
 
@@ -132,19 +132,11 @@ def _before(books: PoolBooks, state: State, lenders: dict[Unit, tuple[int, ...]]
 
 
 def _keeps(books: PoolBooks, state: State) -> None:
-    """Freed space is held for who it was freed for, as long as it waits."""
-    left: dict[Asked, int] = {}
+    """For whom space is held, as the cycle before has left it."""
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
-        if asked is None or host is None:
-            continue
-        units = min(noun.units, left.setdefault(asked, asked.waiting))
-        room = total((parcel.idle for parcel in host.parcels), books.terms.dimensions)
-        units = min(units, count(asked.unit, room))
-        if units:
-            left[asked] -= units
-            books.keeps[asked, host] = units
-            hold_beyond(asked, host.parcels, times(asked.unit, units))
+        if asked is not None and host is not None:
+            books.keeps[asked, host] = books.keeps.get((asked, host), 0) + noun.units
 
 
 def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
@@ -152,20 +144,12 @@ def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
     if state.previous_cycle is not None and state.previous_cycle >= state.now:
         return []
     found: dict[tuple[str, str], int] = defaultdict(int)
-    freed: dict[tuple[Asked, Machine], None] = {}
     for unit in [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]:
         taker = unit.notice.taker if unit.notice else None
         found[unit.asked.model.id, unit.host.name] += 1
-        if taker is not None:
-            freed[taker, unit.host] = None
         remove(unit)
-    for taker, host in freed:
-        room = total((parcel.room(taker) for parcel in host.parcels), books.terms.dimensions)
-        elsewhere = sum(units for (asked, at), units in books.keeps.items() if asked is taker and at is not host)
-        units = min(taker.waiting - elsewhere, count(taker.unit, room))
-        if units > 0:
-            books.keeps[taker, host] = units
-            hold_beyond(taker, host.parcels, times(taker.unit, units))
+        if taker is not None:
+            books.keeps.setdefault((taker, unit.host), taker.model.count)
     return [(request, host, units) for (request, host), units in found.items()]
 
 
@@ -238,15 +222,11 @@ def notices_of(books: PoolBooks) -> tuple[NoticeNoun, ...]:
     return tuple(rows)
 
 
-def held_of(books: PoolBooks) -> tuple[HeldUnits, ...]:
-    """Freed units that are still kept for somebody."""
-    rows = []
-    for (asked, host), units in books.keeps.items():
-        kept = (0,) * books.terms.dimensions
-        for parcel in host.parcels:
-            if asked in parcel.kept:
-                kept = add(kept, parcel.kept[asked])
-        still = min(units, count(asked.unit, kept), asked.waiting)
-        if still:
-            rows.append(HeldUnits(asked.model.id, host.name, still))
-    return tuple(rows)
+def held_of(ways: Ways) -> tuple[HeldUnits, ...]:
+    """Units for which space is held, freed or still under notice."""
+    return tuple(
+        HeldUnits(asked.model.id, host.name, way.units)
+        for asked, hosts in ways.of.items()
+        for host, way in hosts.items()
+        if way.units
+    )

@@ -61,8 +61,6 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
     books = open_pools(plan, entry, state)
     stops = settle_pools(books, state)
     found = run_sweeps(books, reserved_against(books))
-    for asked, host in [key for key in books.keeps if not key[0].waiting]:
-        del books.keeps[asked, host]
     return PooledCycle(
         books=books,
         pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
@@ -74,7 +72,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
         notices=notices_of(books),
-        held=held_of(books),
+        held=held_of(found.ways),
     )
 
 

@@ -10,6 +10,7 @@ from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.content import parcels_for, room_in
 
 if TYPE_CHECKING:
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Unit
     from fairhold.rules.pools.limits import Limits
 
@@ -75,20 +76,47 @@ class Placing:
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
-        if self.pool != asked.leaf and not self.limits.allow(asked, units):
-            return []
         placed: list[Unit] = []
         kind = self._kind(asked)
         begin = self._at.get(kind, 0)
+        kept = self._kept_for(asked)
         for _ in range(units):
-            found = self.host_for(asked)
-            if found is None:
+            found = self._host_of_own(asked) or self.host_for(asked)
+            if found is None or not self._is_within(asked, found[1]):
                 for unit in reversed(placed):
                     self.take_back(unit)
+                for parcel, amount in kept.items():
+                    parcel.unkeep(asked)
+                    parcel.keep(asked, amount)
                 self._at[kind] = begin
                 return []
             placed.append(self._put_on(asked, *found))
         return placed
+
+    def _kept_for(self, asked: Asked) -> dict[Parcel, Vector]:
+        """What is held for a request, by parcel."""
+        if asked not in self._keeps:
+            return {}
+        return {each: each.kept[asked] for host in self.hosts for each in host.parcels if asked in each.kept}
+
+    def _host_of_own(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+        """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4)."""
+        if not asked.model.min_count or self.pool == asked.leaf or asked.leaf not in self.books.terms.own:
+            return None
+        for host in self.hosts:
+            parcels = self._parcels(host, asked)
+            if self._is_own(asked, parcels) and self._is_open(host, asked):
+                return host, parcels
+        return None
+
+    def _is_own(self, asked: Asked, parcels: list[Parcel]) -> bool:
+        """Whether a unit will stand on what its own leaf owns, which comes first."""
+        own = [each for each in parcels if each.owner == asked.leaf]
+        return fits(asked.unit, room_in(own, asked, self.books.terms.dimensions))
+
+    def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
+        """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
+        return self.limits.allow(asked, 1) or self._is_own(asked, parcels)
 
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
         unit = place(self.books, asked, host, self.pool, parcels)

@@ -32,6 +32,7 @@ class Sweeps:
     """
 
     books: PoolBooks
+    ways: Ways
     placed: list[Unit] = field(default_factory=list)
     noticed: list[Unit] = field(default_factory=list)
     withdrawn: list[Unit] = field(default_factory=list)
@@ -51,12 +52,35 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
 
     reserved : units that stand on parcels which are reserved now for somebody else (SPEC §6.7.4)
     """
-    found = Sweeps(books)
     ways = Ways(books)
+    found = Sweeps(books, ways)
     ways.read()
     hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, hosts_of)
+    _fill(found, hosts_of, limits, early)
+    while _withdraw(found):
+        for host in books.hosts:
+            for parcel in host.parcels:
+                parcel.level = parcel.owner
+        _fill(found, hosts_of, limits, early)
+    taker = Taker(books, ways, found.noticed)
+    found.standings = taker.standings
+    for unit in reserved:
+        _give_up(taker, unit)
+    keep_limits(taker)
+    _withdraw_nobodys(found, taker)
+    is_done = False
+    while not is_done:
+        before = len(found.noticed)
+        _take_back(taker, hosts_of)
+        is_done = len(found.noticed) == before
+    return found
+
+
+def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> None:
+    """The first sweep: what is idle goes out, level by level."""
+    books = found.books
     for leaf in books.terms.leaves:
         _fill_leaf(found, leaf, hosts_of, limits, early)
     for pool in private_pools(books):
@@ -66,19 +90,17 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
         lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, hosts_of, limits, early)
-    found.withdrawn = _withdraw(books, ways)
-    taker = Taker(books, ways, found.noticed)
-    found.standings = taker.standings
-    for unit in reserved:
-        _give_up(taker, unit)
-    keep_limits(taker)
+
+
+def _take_back(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
+    """The second sweep, once through all levels."""
+    books = taker.books
     for leaf in books.terms.leaves:
         take_own(taker, leaf, hosts_of, None)
     for pool in private_pools(books):
         take_lent_back(taker, pool, lambda _entry: True)
         compare(taker, pool)
     compare(taker, PUBLIC)
-    return found
 
 
 class _Early:
@@ -154,24 +176,42 @@ def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits
             return
 
 
-def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
-    """Notices that nobody needs any more (R-NOTICE-2)."""
-    gone = ways.withdraw()
-    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+def _withdraw(found: Sweeps) -> bool:
+    """Notices that their takers need no more; whether anything that was held for them is idle again (R-NOTICE-2)."""
+    gone, is_released = found.ways.withdraw()
+    _take_off(found, gone)
+    for unit in gone:
+        unit.notice = None
+    return is_released
+
+
+def _withdraw_nobodys(found: Sweeps, taker: Taker) -> None:
+    """Notices for nobody that limits do not need (R-NOTICE-2); what goes to takers may stay yet, and counts."""
+    books = found.books
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None or unit.notice.taker is not None))
+    for asked, hosts in found.ways.of.items():
+        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
     nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
-    nobodys = [unit for unit in nobodys if unit.notice is not None and not unit.notice.is_new]
     nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
     done: set[Unit] = set()
+    gone: list[Unit] = []
     for unit in nobodys:
         whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
         is_free = not any(stands_on_reserved(books, each) for each in whole)
-        if unit not in done and is_free and limits.allow(unit.asked, len(whole)):
-            limits.add(unit.asked, len(whole))
+        shared = sum(each.pool >= 0 for each in whole)
+        if unit not in done and is_free and limits.allow(unit.asked, shared):
+            limits.add(unit.asked, shared)
             gone += whole
         done.update(whole)
-    for unit in gone:
-        unit.notice = None
-    return gone
+    _take_off(found, gone)
+    taker.spare(gone)
+
+
+def _take_off(found: Sweeps, units: list[Unit]) -> None:
+    """Notices are withdrawn; those of this cycle were never given."""
+    new = {unit for unit in units if unit.notice is not None and unit.notice.is_new}
+    found.noticed[:] = [unit for unit in found.noticed if unit not in new]
+    found.withdrawn += [unit for unit in units if unit not in new]
 
 
 def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
