@@ -14,6 +14,7 @@ from fairhold.cycle.ahead import calendar_document
 from fairhold.cycle.stated import differences, key_of
 from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.tree import ConsumerTree
+from fairhold.model.vector import Resource
 from fairhold.planio.plan import parse_plan
 from fairhold.units import format_duration, parse_duration
 
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 PLAN: Json = {
     "fairhold": 1,
     "time_zone": "Europe/Zurich",
-    "resource_groups": {"c": {"hosts": [{"name": "h1", "slots": 4}, {"name": "h2", "slots": 4}]}, "d": {"slots": 5}},
+    "resources": {"cpu": {}, "memory": {"unit": "GiB"}},
+    "resource_groups": {
+        "c": {"hosts": [{"name": "h1", "slots": 4}, {"name": "h2", "slots": 4}]},
+        "d": {"slots": 5},
+        "v": {"hosts": [{"name": "v1", "cpu": 8, "memory": 64}, {"name": "v2", "cpu": 8, "memory": 64}]},
+    },
     "consumers": {"A": {"consumers": {"a1": {}, "a2": {}}}, "B": {}},
     "special_days": {"quarter_end": {"dates": ["2026-03-31"]}},
     "policies": [
@@ -38,6 +44,7 @@ PLAN: Json = {
         },
         {"resource_groups": ["c"], "policy": "ownership", "settings": {}, "consumers": {"/A/a1": {}, "/B": {}}},
         {"resource_groups": ["d"], "policy": "share_ratio", "settings": {}, "consumers": {}},
+        {"resource_groups": ["v"], "policy": "multidimensional", "settings": {}, "consumers": {}},
     ],
 }
 SETTINGS: list[tuple[int, str, object, list[object]]] = [
@@ -54,6 +61,11 @@ SETTINGS: list[tuple[int, str, object, list[object]]] = [
     (0, "await_ends", "90s", ["0s", "1m30s"]),
     (0, "observe_only", True, [False, True]),
     (0, "hold_after", "1h", [None, "1h"]),
+    (3, "public_pool_grace", "90s", [None, "1m30s"]),
+]
+OWN = [
+    {"resource_group": "v", "hosts": ["v1"], "preference": 1, "lend_grace": "1m", "reserved": True},
+    {"resource_group": "v", "per_host": {"cpu": "12.5%", "memory": 0.5}, "reclaim_before_next_level": True},
 ]
 BUDGET = {"unit_hours": 5, "period": "day", "then": "wait"}
 OF_CONSUMERS: list[tuple[int, str, object, list[object]]] = [
@@ -69,6 +81,10 @@ OF_CONSUMERS: list[tuple[int, str, object, list[object]]] = [
     (0, "user_limit", 1, [None, 1]),
     (0, "user_limit", "none", [None, "none"]),
     (0, "min_runtime", "2d", [None, "2d"]),
+    (3, "own", OWN, [None, OWN]),
+    (3, "share_priority", 5, [0, 5]),
+    (3, "share_limit", {"cpu": 2, "memory": 1.5}, [None, {"cpu": 2, "memory": 1.5}]),
+    (3, "private_pool_grace", "0.5s", [None, "0.5s"]),
 ]
 LISTS = {"lend_to": "/A/a1", "borrow_from": "/B"}
 
@@ -95,8 +111,10 @@ def test_the_same_plan_differs_in_nothing() -> None:
 @pytest.mark.parametrize(("at", "key", "value", "expected"), SETTINGS)
 def test_settings_of_an_entry(at: int, key: str, value: object, expected: list[object]) -> None:
     def change(document: Json) -> None:
-        for entry in document["policies"] if key in {"packing", "observe_only"} else [document["policies"][at]]:
-            entry["settings"] |= {key: value} if key != "packing" or "c" in entry["resource_groups"] else {}
+        is_of_group = key in {"packing", "observe_only"}
+        for entry in document["policies"]:
+            if entry["resource_groups"] == ["c"] if is_of_group else entry is document["policies"][at]:
+                entry["settings"][key] = value
 
     assert told(change)[f"policies[{at}].settings.{key}"] == expected
 
@@ -145,6 +163,20 @@ TOP: list[tuple[Callable[[Json], Any], str, list[object]]] = [
         "resource_groups.c.hosts.h1.labels",
         [{}, {"zone": "a"}],
     ),
+    (
+        lambda plan: plan["resource_groups"]["v"]["hosts"][0].update(memory=0.5),
+        "resource_groups.v.hosts.v1.amounts",
+        [{"cpu": 8, "memory": 64}, {"cpu": 8, "memory": 0.5}],
+    ),
+    (
+        lambda plan: plan["resources"].update(gpu={}),
+        "resources",
+        [["cpu", "memory"], ["cpu", "memory", "gpu"]],
+    ),
+    (lambda plan: plan["resources"]["memory"].update(unit="MiB"), "resources.memory.unit", ["GiB", "MiB"]),
+    (lambda plan: plan["resources"]["cpu"].update(base=0.5), "resources.cpu.base", [0.001, 0.5]),
+    (lambda plan: plan["resources"]["cpu"].update(step=0.25), "resources.cpu.step", [1, 0.25]),
+    (lambda plan: plan["resources"]["cpu"].update(overcommit=1.5), "resources.cpu.overcommit", [1, 1.5]),
     (lambda plan: plan["consumers"]["B"].update(rank=1), "consumers./B.rank", [None, 1]),
     (lambda plan: plan["consumers"]["B"].update(reclaim_grace="1m"), "consumers./B.reclaim_grace", [None, "1m"]),
     (
@@ -180,11 +212,31 @@ def test_no_field_of_a_plan_is_left_out() -> None:
         *("resource_groups", "policy", "settings", "consumers", "window", "spans"),
     }
     assert {field.name for field in fields(ResourceGroup)} == {"name", "slots", "configured_slots", "hosts"}
-    assert {field.name for field in fields(Host)} == {"name", "slots", "labels"}
+    assert {field.name for field in fields(Host)} == {"name", "slots", "labels", "amounts"}
+    assert {field.name for field in fields(Resource)} == {"name", "unit", "base", "step", "overcommit"}
     assert {field.name for field in fields(ConsumerTree)} == {"name", "parent", "rank", "grace"}
     assert {field.name for field in fields(Plan)} == {
         *("cluster", "time_zone", "default_rank", "tree", "resource_groups", "policies", "calendar", "zone"),
+        "resources",
     }
+
+
+def test_amounts_are_compared_as_they_are_written() -> None:
+    """Finer base units, or resources in another order, change no amount of hosts and of what is owned."""
+
+    def finer(document: Json) -> None:
+        document["resources"]["cpu"]["base"] = 0.0005
+
+    def turned(document: Json) -> None:
+        document["resources"] = dict(reversed(document["resources"].items()))
+
+    stated = {"own": OWN, "share_limit": {"cpu": 2}}
+    before = deepcopy(PLAN)
+    before["policies"][3]["consumers"]["/B"] = stated
+    for change, places in ((finer, {"resources.cpu.base"}), (turned, {"resources"})):
+        after = deepcopy(before)
+        change(after)
+        assert {row["place"] for row in differences(plan_of(before), plan_of(after), {})} == places
 
 
 def test_an_entry_that_is_put_in_front_changes_no_other() -> None:

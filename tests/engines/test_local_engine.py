@@ -218,3 +218,12 @@ def test_a_watch_forgets_what_it_drops() -> None:
 def test_a_survey_sees_this_process_as_it_is() -> None:
     own = next(process for process in survey() if process.pid == os.getpid())
     assert (own.parent, own.group, own.session) == (os.getppid(), os.getpgid(0), os.getsid(0))
+
+
+def test_a_task_in_the_foreground_is_shown_its_own_gpus(tmp_path: Path) -> None:
+    with opened(ENGINES["local"], tmp_path) as bench:
+        bench.jobs["j"] = Job("j", 1, "compute", ("env",), environment={"CUDA_VISIBLE_DEVICES": "0,1"})
+        bench.engine.execute([Start(1, "j", 0, 1, "compute", "", devices=(3,))])
+        assert bench.wait(1) == [Outcome.FINISHED]
+    (output,) = tmp_path.glob("**/0.1.out")
+    assert {"CUDA_VISIBLE_DEVICES=3", "FAIRHOLD_DEVICES=3"} <= set(output.read_text().splitlines())

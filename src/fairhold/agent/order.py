@@ -5,6 +5,8 @@ from __future__ import annotations
 import binascii
 import os
 
+from fairhold.agent.devices import with_devices
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +28,8 @@ class Order:
     reclaim_file  : tells it why and by when it will be stopped
     time_limit    : seconds, 0 = any time; lead : seconds before a deadline at which it gets `signal`, 0 = at once
     memory        : bytes, 0 = as many as there are
+    cpu           : thousandths of a core, 0 = as many as there are
+    devices       : numbers of the GPUs that are its own on this host; None = nobody hands them out here
     output_limit  : bytes of its output that are kept, 0 = all
     weight        : its part of the processors where they are short, 100 = as every other program
     """
@@ -33,6 +37,8 @@ class Order:
     __slots__ = (
         "argv",
         "attempt",
+        "cpu",
+        "devices",
         "directory",
         "environment",
         "job_directory",
@@ -74,6 +80,8 @@ class Order:
         self.time_limit = _seconds(message, "time_limit")
         self.lead = _seconds(message, "lead")
         self.memory = _whole(message, "memory", 0)
+        self.cpu = _whole(message, "cpu", 0)
+        self.devices = _devices(message)
         self.output_limit = _whole(message, "output_limit", 0)
         self.signal = _whole(message, "signal", 1, 15)
         if self.signal > _HIGHEST_SIGNAL:
@@ -82,7 +90,7 @@ class Order:
         number = environment.get("FAIRHOLD_ATTEMPT", "")
         self.number = int(number) if number.isdecimal() else self.attempt
         self.environment: dict[str, str] = {
-            **environment,
+            **with_devices(environment, self.devices),
             "FAIRHOLD_MARK": self.token,
             "FAIRHOLD_RECLAIM_FILE": self.reclaim_file,
         }
@@ -104,6 +112,18 @@ def _whole(message: Mapping[str, Any], name: str, least: int, default: int | Non
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is no whole number from {least}")
     return value
+
+
+def _devices(message: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """An order of a service that knows nothing of GPUs has none to hand out."""
+    value = message.get("devices")
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(type(each) is int and each >= 0 for each in value):
+        raise ValueError("devices is no list of whole numbers from 0")
+    if len(set(value)) < len(value):
+        raise ValueError("devices names one twice")
+    return tuple(value)
 
 
 def _seconds(message: Mapping[str, Any], name: str) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.errors import place_text
 from fairhold.model.budget import Budget
 from fairhold.model.plan import AUTO, ConsumerSettings, Peer, PolicyEntry, PolicySettings
-from fairhold.model.vector import own_document, parts_document
+from fairhold.model.vector import amounts_document, own_document, parts_document, resource_document
 from fairhold.model.window import WEEKDAYS
 from fairhold.units import UNLIMITED, format_duration
 
@@ -70,8 +70,8 @@ def differences(old: Plan, new: Plan, moved: Mapping[str, str]) -> list[Document
     found = list(_compared(_of_top(old), _of_top(new)))
     for name in dict.fromkeys((*new.resource_groups, *old.resource_groups)):
         one, other = old.resource_groups.get(name), new.resource_groups.get(name)
-        if one != other:
-            found += _compared(_of_group(name, one), _of_group(name, other))
+        if one != other or old.resources != new.resources:  # amounts are in base units
+            found += _compared(_of_group(name, one, old.resources), _of_group(name, other, new.resources))
     paths = _paths(old.tree, moved)
     if paths != new.tree.paths or old.tree != new.tree:
         found += _compared(_of_tree(old.tree, paths), _of_tree(new.tree, new.tree.paths))
@@ -97,6 +97,11 @@ def _of_top(plan: Plan) -> Stated:
         place = ("special_days", days.name)
         found[(*place, "dates")] = [*_runs(days.dates)]
         found[(*place, "like")] = None if days.like is None else WEEKDAYS[days.like]
+    if plan.resources:
+        found[("resources",)] = [resource.name for resource in plan.resources]
+    for resource in plan.resources:
+        place = ("resources", resource.name)
+        found |= {(*place, key): value for key, value in resource_document(resource).items()}
     return found
 
 
@@ -110,7 +115,7 @@ def _runs(days: Sequence[int]) -> Iterator[str]:
         yield first if first == last else f"{first}..{last}"
 
 
-def _of_group(name: str, group: ResourceGroup | None) -> Stated:
+def _of_group(name: str, group: ResourceGroup | None, resources: Sequence[Resource]) -> Stated:
     if group is None:
         return {}
     place = ("resource_groups", name)
@@ -120,7 +125,10 @@ def _of_group(name: str, group: ResourceGroup | None) -> Stated:
         return found
     found[(*place, "hosts")] = [host.name for host in group.hosts]
     for host in group.hosts:
-        found[(*place, "hosts", host.name, "slots")] = host.slots
+        if host.amounts:
+            found[(*place, "hosts", host.name, "amounts")] = amounts_document(resources, host.amounts)
+        else:
+            found[(*place, "hosts", host.name, "slots")] = host.slots
         found[(*place, "hosts", host.name, "labels")] = dict(host.labels)
     return found
 
@@ -182,16 +190,22 @@ def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths:
         return
     will, place = new.policies[after], ("policies", after)
     yield from _compared({} if before is None else _of_entry(place, was), _of_entry(place, will))
-    yield from _compared(_settings(place, was.settings, paths), _settings(place, will.settings, new.tree.paths))
+    yield from _compared(
+        _stated((*place, "settings"), was.settings, paths),
+        _stated((*place, "settings"), will.settings, new.tree.paths),
+    )
     one = {paths[row]: stated for row, stated in was.consumers.items()}
     other = {new.tree.paths[row]: stated for row, stated in will.consumers.items()}
     default = ConsumerSettings()
     for path in dict.fromkeys((*other, *one)):
         mine, theirs = one.get(path, default), other.get(path, default)
-        if mine == theirs and not (mine.lend_to or mine.borrow_from):  # peers are rows, of two trees
+        is_meant_alike = old.resources == new.resources and not (mine.lend_to or mine.borrow_from)
+        if mine == theirs and is_meant_alike:  # peers are rows, of two trees; amounts are in base units
             continue
         inside = (*place, "consumers", path)
-        yield from _compared(_stated(inside, mine, paths), _stated(inside, theirs, new.tree.paths))
+        yield from _compared(
+            _stated(inside, mine, paths, old.resources), _stated(inside, theirs, new.tree.paths, new.resources)
+        )
 
 
 def _of_entry(place: Place, entry: PolicyEntry) -> Stated:
@@ -202,10 +216,11 @@ def _of_entry(place: Place, entry: PolicyEntry) -> Stated:
     }
 
 
-def _settings(place: Place, settings: PolicySettings, paths: Sequence[str]) -> Stated:
-    return _stated((*place, "settings"), settings, paths)
-
-
-def _stated(place: Place, settings: PolicySettings | ConsumerSettings, paths: Sequence[str]) -> Stated:
+def _stated(
+    place: Place,
+    settings: PolicySettings | ConsumerSettings,
+    paths: Sequence[str],
+    resources: Sequence[Resource] = (),
+) -> Stated:
     names = (field.name for field in fields(settings))
-    return {(*place, key_of(name)): word(name, getattr(settings, name), paths) for name in names}
+    return {(*place, key_of(name)): word(name, getattr(settings, name), paths, resources) for name in names}

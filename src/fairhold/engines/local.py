@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairhold.agent.devices import with_devices
 from fairhold.engines import processes
 from fairhold.engines.files import Files, files_of, write_reclaim
 from fairhold.engines.guard import Guard
@@ -189,8 +190,7 @@ class LocalEngine:
 
     def _environment(self, start: Start, job: Job, files: Files) -> dict[str, str]:
         return {
-            **os.environ,
-            **job.environment,
+            **with_devices({**os.environ, **job.environment}, start.devices),
             "FAIRHOLD_JOB": start.job,
             "FAIRHOLD_TASK": str(start.index),
             "FAIRHOLD_ATTEMPT": str(start.number),

@@ -77,9 +77,13 @@ class Parcel:
 
 def amount(resource: Resource, units: int) -> int | float | str:
     """Base units as a file writes them, in the declared unit: a whole number, else exact, as text where need be."""
-    if units % resource.base == 0:
-        return units // resource.base
-    text = amount_text(resource, units)
+    return _number(amount_text(resource, units))
+
+
+def _number(text: str) -> int | float | str:
+    """A decimal as a number where that is the same, else as it is."""
+    if text.isdigit():
+        return int(text)
     number = float(text)
     return number if repr(number) == text else text
 
@@ -130,6 +134,16 @@ def own_document(resources: Sequence[Resource], own: Owning) -> dict[str, object
         found["lend_grace"] = format_duration(own.lend_grace)
     flags = {"reserved": own.reserved, "reclaim_before_next_level": own.reclaim_before_next_level}
     return found | {key: True for key, is_set in flags.items() if is_set}
+
+
+def resource_document(resource: Resource) -> dict[str, int | float | str]:
+    """What a plan says of a resource, with what holds by itself."""
+    return {
+        "unit": resource.unit,
+        "base": amount(resource, 1),
+        "step": amount(resource, resource.step),
+        "overcommit": _number(_decimal(resource.overcommit)),
+    }
 
 
 def _decimal(value: Fraction) -> str:

@@ -16,6 +16,9 @@ class Start:
     units   : its slots
     places  : (host, units) of all its slots, where they are on more than one host; it runs on the first
     longest : microseconds that it may run by the plan, 0 = any time; its job may allow less
+    devices : numbers of the GPUs on its host that are its own; None = nobody hands them out there
+    cpu     : thousandths of a core that it may use, 0 = as many as there are
+    memory  : bytes that it may use by its unit, 0 = as many as there are; its job may allow less
     """
 
     attempt: int
@@ -27,6 +30,9 @@ class Start:
     units: int = 1
     places: tuple[tuple[str, int], ...] = ()
     longest: int = 0
+    devices: tuple[int, ...] | None = None
+    cpu: int = 0
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)

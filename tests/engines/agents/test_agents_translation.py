@@ -69,11 +69,24 @@ def test_a_start_says_all_that_a_task_needs(pair: tuple[Desk, FakeAgent]) -> Non
         "job_directory": "jobs/a%2Fb/3.dir",
         "time_limit": 1.5,
         "memory": 2**40,
+        "cpu": 0,
+        "devices": None,
         "signal": 10,
         "lead": 0.25,
         "weight": 80,
         "output_limit": 1 << 30,
     }
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_unit", "told"), [(0, 0, 0), (100, 0, 100), (0, 70, 70), (100, 70, 70), (50, 70, 50)]
+)
+def test_a_start_says_what_a_unit_may_use(pair: tuple[Desk, FakeAgent], of_job: int, of_unit: int, told: int) -> None:
+    desk, agent = pair
+    desk.specs["v"] = spec(memory=of_job)
+    desk.order(start(1, "v", devices=(2, 5), cpu=4500, memory=of_unit))
+    message = agent.hear("start")
+    assert (message["devices"], message["cpu"], message["memory"]) == ([2, 5], 4500, told)
 
 
 def test_what_is_no_unicode_arrives_as_it_is(pair: tuple[Desk, FakeAgent]) -> None:

@@ -32,15 +32,20 @@ if TYPE_CHECKING:
     from fairhold.model.state import Allocation, HeldUnits, State
     from fairhold.model.state import Notice as NoticeNoun
     from fairhold.model.vector import Parcel as ParcelNoun
+    from fairhold.rules.pools.sweeps import Sweeps
 
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class PooledCycle:
-    """What one cycle of an entry decided, and the parts of the state after it."""
+    """What one cycle of an entry decided, and the parts of the state after it.
+
+    sweeps : the books after it, how each pool is used, and what is on its way to whom
+    """
 
     books: PoolBooks
+    sweeps: Sweeps
     pools: Document
     grants: list[Document]
     reclaims: list[Document]
@@ -63,6 +68,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
     found = run_sweeps(books, reserved_against(books))
     return PooledCycle(
         books=books,
+        sweeps=found,
         pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
         grants=_grants(plan, books, found.placed),
         reclaims=_reclaims(plan, books, found.noticed),

@@ -27,7 +27,8 @@ class Standing:
     whole  : common parts that are a usage of 1
     usage  : row → what its units in the pool count, those under notice with their holder
     moved  : row → the same as moved: what is under notice is gone, what is on its way is there
-    quota  : row → what it deserves, empty as long as nobody asked
+    demand, quota : row → what it wants and deserves, empty as long as nobody asked
+    waiting : request → units that count as waiting in it; wanted: row → its demand if there were no share limits
     """
 
     def __init__(self, books: PoolBooks, pool: int) -> None:
@@ -43,6 +44,8 @@ class Standing:
         self.held: dict[Asked, int] = {}
         self.quota: dict[int, Fraction] = {}
         self.demand: dict[int, Fraction] = {}
+        self.waiting: Mapping[Asked, int] = {}
+        self.wanted: dict[int, Fraction] = {}
         for unit in books.units():
             if unit.pool == pool and unit.asked in self.size:
                 self.held[unit.asked] = self.held.get(unit.asked, 0) + 1
@@ -85,6 +88,7 @@ class Standing:
                 wanted[row] = wanted.get(row, Fraction(0)) + want
                 if row == self.pool or not terms.ratio[row]:  # who takes no part is no need of those above
                     break
+        self.waiting, self.wanted = waiting, wanted
         self.demand = _limited(self, wanted, waiting)
         self.quota = {self.pool: Fraction(self.usage.get(self.pool, 0), self.whole)}
         self._divide(self.pool)

@@ -29,6 +29,7 @@ class Sweeps:
     placed    : units in the order of placing
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
     standings : pool → how it is used, as for reclaim
+    ways      : what is on its way to whom
     """
 
     books: PoolBooks
@@ -55,6 +56,7 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     ways = Ways(books)
     found = Sweeps(books, ways)
     ways.read()
+    found = Sweeps(books, ways)
     hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, hosts_of)
