@@ -196,8 +196,8 @@ class PoolBooks:
     by_leaf: dict[int, list[Asked]]
     host_of: dict[str, Machine]
     now: int
-    keeps: dict[tuple[Asked, Machine], int] = field(default_factory=dict)
-    """(request, host) → units for which space is held there, as the cycle before has left it"""
+    keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
+    """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     serial: int = 0
 
     def next_serial(self) -> int:

@@ -74,6 +74,7 @@ class Notice:
     taker       : row of the consumer they are on their way to, -1 = nobody
     reason      : one of REASONS
     taker_request : of vectors, the request that they are on their way to; empty = nobody's
+    started, pool, lenders : of vectors, as the allocation says of which they are; started None = of any there
     """
 
     consumer: int
@@ -85,6 +86,9 @@ class Notice:
     request: str = ""
     host: str = ""
     taker_request: str = ""
+    started: int | None = None
+    pool: str = ""
+    lenders: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,13 @@ def _allocation(paths: tuple[str, ...], held: Allocation) -> Row:
     if held.host:
         row["host"] = held.host
     row |= {"units": held.units, "started": format_instant(held.started)}
-    if held.pool:
-        row["pool"] = held.pool
-    if held.lenders:
-        row["lenders"] = {paths[consumer]: units for consumer, units in held.lenders}
-    return row
+    return row | _kind(paths, held)
+
+
+def _kind(paths: tuple[str, ...], of: Allocation | Notice) -> Row:
+    """In what pool units of vectors stand, and on whose parcels."""
+    row: Row = {"pool": of.pool} if of.pool else {}
+    return row | ({"lenders": {paths[consumer]: units for consumer, units in of.lenders}} if of.lenders else {})
 
 
 def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
@@ -114,7 +116,9 @@ def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
     row["deadline"] = format_instant(notice.deadline)
     if notice.reason != "quota":
         row["reason"] = notice.reason
-    return row
+    if notice.started is not None:
+        row["started"] = format_instant(notice.started)
+    return row | _kind(paths, notice)
 
 
 def _loan(paths: tuple[str, ...], loan: Loan) -> Row:

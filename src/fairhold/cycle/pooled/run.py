@@ -6,16 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.open import (
-    allocations_of,
-    held_of,
-    lenders_of,
-    notices_of,
-    open_pools,
-    parcels_of,
-    reserved_against,
-    settle_pools,
-)
+from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
+from fairhold.cycle.pooled.open import open_pools, open_settled, reserved_against
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
@@ -63,8 +55,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
 
     members : first-level consumers that take part, None = all
     """
-    books = open_pools(plan, entry, state)
-    stops = settle_pools(books, state)
+    books, stops = open_settled(plan, entry, state)
     found = run_sweeps(books, reserved_against(books))
     return PooledCycle(
         books=books,
@@ -77,7 +68,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         refused=_refused(books),
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
-        notices=notices_of(books),
+        notices=notices_of(plan, books),
         held=held_of(found.ways),
     )
 

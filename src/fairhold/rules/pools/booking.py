@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
-from fairhold.rules.pools.content import booking_order
+from fairhold.rules.pools.content import booking_order, is_lent_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,9 +50,12 @@ def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
 
 
 def _place(terms: Terms, parcel: Parcel, leaf: int, pool: int, lenders: tuple[int, ...]) -> tuple[object, ...]:
-    """Where a unit of a state is booked first: own, stated lenders, its pool, what is lent to it, then the rest."""
+    """Where a unit of a state is booked first: own, stated lenders, its pool, what is lent to it, then the rest.
+
+    A unit stands within one part: of what its leaf owns only that counts as its own which may be in its pool.
+    """
     order = booking_order(terms, parcel, leaf, pool)
-    if parcel.owner == leaf:
+    if parcel.owner == leaf and (pool == OWN or is_lent_to(parcel, pool)):
         return 0, order
     if parcel.owner in lenders:
         return 1, order

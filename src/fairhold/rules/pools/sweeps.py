@@ -319,7 +319,8 @@ def compare(taker: Taker, pool: int) -> None:
             return [
                 parcel
                 for parcel in host.parcels
-                if (parcel.level == pool or parcel in there) and may_use(terms, parcel, leaf, pool)
+                if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
+                and may_use(terms, parcel, leaf, pool)
             ]
 
         return Source(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, fits, less, times, total
-from fairhold.ledger.pools import Machine, Notice, Parcel, Unit, free_of
+from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.standing import Standing
@@ -120,11 +120,21 @@ class Taker:
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
             if is_fair and self.limits.allow(asked, 0):
                 self.notices += victims
-                self._bring_more(asked, source, {done.pick.host: None for done in gone})
+                self._bring_more(asked, source, self._hosts_of(asked, gone))
                 return True
         for done in reversed(gone):
             self._undo(asked, done)
         return False
+
+    def _hosts_of(self, asked: Asked, gone: list[_Done]) -> dict[Machine, None]:
+        """Hosts on which units go; those of a gang that is stopped whole free something elsewhere, too."""
+        hosts = {done.pick.host: None for done in gone}
+        for done in gone:
+            for unit in done.pick.victims:
+                if unit.host is not done.pick.host:
+                    self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
+                    hosts[unit.host] = None
+        return hosts
 
     def _best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
         """The host on which those give that are most over-used (R-TAKE-3)."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, beyond, common, count, less, times, total
 from fairhold.ledger.pools import OWN, PUBLIC, free_of
 from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
+from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,11 +71,19 @@ class Ways:
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None
             self.way(taker, unit.host, PUBLIC).victims.append(unit)
+        limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
         for asked, hosts in self.of.items():
-            left = asked.waiting
+            left = wanted(asked)
             for host, way in hosts.items():
-                way.units = self._hold(asked, host, min(left, self.books.keeps.get((asked, host), left)))
+                said = self.books.keeps.get((asked, host))
+                way.units = self._hold(asked, host, left if said is None else min(left, said))
                 way.pool = self.pool_of(asked, host)
+                if said is None and way.pool != OWN:
+                    while way.units and not limits.allow(asked, way.units):
+                        way.units -= 1
+                    self._release_beyond(asked, host)
+                if way.pool != OWN:
+                    limits.add(asked, way.units)
                 left -= way.units
 
     def _hold(self, asked: Asked, host: Machine, most: int) -> int:
@@ -163,6 +172,12 @@ class Ways:
                 if any(stays):
                     parcel.keep(asked, stays)
         return is_released
+
+
+def wanted(asked: Asked) -> int:
+    """Units that may be on their way to a request: of a gang none beyond its minimum until it has that."""
+    missing = asked.model.min_count - asked.held
+    return missing if missing > 0 else asked.waiting
 
 
 def kept_for(asked: Asked, host: Machine, dimensions: int) -> Vector:
