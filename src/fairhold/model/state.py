@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from fairhold.model.siting import Siting
     from fairhold.model.vector import Parcel, Vector
 
+    Parts = tuple[tuple[int, Vector], ...]
+
 REASONS = ("quota", "limit", "window", "lost")
 
 
@@ -53,7 +55,9 @@ class Allocation:
 
     host : empty where the group is a plain number of slots
     pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
-    lenders : (row of a consumer, units that stand on what it owns), in path order
+    lenders : (row of a consumer, units that stand on what it owns), by row
+    parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
+              several; empty = of one, or unknown
     """
 
     request: str
@@ -62,6 +66,7 @@ class Allocation:
     started: int
     pool: str = ""
     lenders: tuple[tuple[int, int], ...] = ()
+    parts: Parts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Notice:
     taker       : row of the consumer they are on their way to, -1 = nobody
     reason      : one of REASONS
     taker_request : of vectors, the request that they are on their way to; empty = nobody's
-    started, pool, lenders : of vectors, as the allocation says of which they are; started None = of any there
+    started, pool, lenders, parts : of vectors, as the allocation says of which they are; started None = of any there
     """
 
     consumer: int
@@ -89,6 +94,7 @@ class Notice:
     started: int | None = None
     pool: str = ""
     lenders: tuple[tuple[int, int], ...] = ()
+    parts: Parts = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairhold.model.state import REASONS, HeldUnits, Notice
 from fairhold.planio.report import LAST_DEADLINE, listed, shown
-from fairhold.planio.vectors import read_lenders, read_pool, refuse_group
+from fairhold.planio.vectors import read_lenders, read_parts, read_pool, refuse_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairhold.planio.stateview import StateView
     from fairhold.planio.values import Value
 
-KIND_KEYS = ("started", "pool", "lenders")
+KIND_KEYS = ("started", "pool", "lenders", "stands_on")
 NOTICE_KEYS = (
     *("consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason"),
     *KIND_KEYS,
@@ -91,10 +91,11 @@ def _of_kind(view: StateView, node: dict[str, Value], place: Place, notice: Noti
     request = view.requests[notice.request]
     if request is None or not any(key in node for key in KIND_KEYS):
         return notice
-    view.report.missing(node, ("started",), place, "a notice with `pool` or `lenders`")
+    view.report.missing(node, ("started",), place, "a notice with `pool`, `lenders` or `stands_on`")
     started = view.past(node["started"], (*place, "started"), "the units started") if "started" in node else 0
     pool = read_pool(view, node, request, place)
-    return replace(notice, started=started, pool=pool, lenders=read_lenders(view, node, notice.units, pool, place))
+    lenders = read_lenders(view, node, notice.units, pool, place)
+    return replace(notice, started=started, pool=pool, lenders=lenders, parts=read_parts(view, node, request, place))
 
 
 def _refuse_kind(view: StateView, node: dict[str, Value], place: Place) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PoolBooks, Terms
     from fairhold.model.plan import Plan
+    from fairhold.model.state import Parts
     from fairhold.rules.pools.ways import Ways
 
 
@@ -44,16 +45,20 @@ def _plain(plan: Plan, host: Machine, amounts: Vector) -> Vector:
 
 
 def _kind_of(terms: Terms, unit: Unit) -> Kind:
-    return unit.started, unit.pool, unit.lenders(terms)
+    parts: dict[int, Vector] = {}
+    for parcel, part in unit.books.items():
+        parts[parcel.owner] = add(parts[parcel.owner], part) if parcel.owner in parts else part
+    return unit.started, unit.pool, unit.lenders(terms), tuple(sorted(parts.items())) if len(parts) > 1 else ()
 
 
-def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tuple[int, int], ...]]:
-    started, pool, lenders = kind
-    return started, "own" if pool == OWN else plan.tree.paths[pool], tuple((row, units) for row in sorted(lenders))
+def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tuple[int, int], ...], Parts]:
+    started, pool, lenders, parts = kind
+    name = "own" if pool == OWN else plan.tree.paths[pool]
+    return started, name, tuple((row, units) for row in sorted(lenders)), parts
 
 
 def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
-    """What requests hold: units of one host that started together, in one pool and on the same lenders' parcels."""
+    """What requests hold: units of one host that started together, in one pool and on the same parcels."""
     found: dict[tuple[str, str, Kind], int] = {}
     for asked in books.asked.values():
         for unit in asked.units:
@@ -96,8 +101,8 @@ def notices_of(plan: Plan, books: PoolBooks) -> tuple[NoticeNoun, ...]:
         leaf = books.asked[taker].leaf if taker else -1
         noun = NoticeNoun(books.asked[request].leaf, "", units, leaf, deadline, reason, request, host, taker)
         if len(kinds[request, host]) > 1:
-            started, pool, lenders = _kind_noun(plan, kind, units)
-            noun = replace(noun, started=started, pool=pool, lenders=lenders)
+            started, pool, lenders, parts = _kind_noun(plan, kind, units)
+            noun = replace(noun, started=started, pool=pool, lenders=lenders, parts=parts)
         rows.append(noun)
     return tuple(rows)
 

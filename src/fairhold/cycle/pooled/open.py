@@ -9,18 +9,18 @@ from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.vector import Owning
-from fairhold.rules.pools.booking import book_units, split_lenders
+from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.sweeps import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import State
+    from fairhold.model.state import Parts, State
 
 POLICY = "multidimensional"
-Kind = tuple[int, int, tuple[int, ...]]
-"""What tells units of a request on one host from one another: started, pool, lenders."""
+Kind = tuple[int, int, tuple[int, ...], "Parts"]
+"""What tells units of a request on one host from one another: started, pool, lenders, parts."""
 Stop = tuple[str, str, int]
 """(request, host, units) that are stopped."""
 
@@ -71,7 +71,7 @@ def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind])
     """Who owns what now, and where all units stand on it."""
     adjust(books, _before(books, state, stated), tuple(resource.step for resource in plan.resources))
     for host in books.hosts:
-        book_units(books, host, {unit: rows for unit, (_, _, rows) in stated.items()})
+        book_units(books, host, _stood(stated))
     _notices(plan, books, state, stated)
     _keeps(books, state)
 
@@ -110,8 +110,13 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
             unit = Unit(asked, host, allocation.started, books.next_serial(), pool)
             asked.units[unit] = None
             host.units[unit] = None
-            stated[unit] = allocation.started, pool, rows
+            stated[unit] = allocation.started, pool, rows, allocation.parts
     return stated
+
+
+def _stood(stated: dict[Unit, Kind]) -> dict[Unit, Stood]:
+    """Unit → whose parcels it stood on."""
+    return {unit: (lenders, parts) for unit, (_, _, lenders, parts) in stated.items()}
 
 
 def _pool_row(plan: Plan, name: str) -> int:
@@ -126,7 +131,7 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
             continue
         taker = books.asked.get(noun.taker_request)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
-        kind = noun.started, _pool_row(plan, noun.pool), tuple(row for row, _ in noun.lenders)
+        kind = noun.started, _pool_row(plan, noun.pool), tuple(row for row, _ in noun.lenders), noun.parts
         fitting = {unit: _is_for(books, unit, taker) for unit in free}
         free.sort(key=lambda unit: (-unit.started, -unit.serial))
         free.sort(key=fitting.__getitem__, reverse=True)
@@ -144,7 +149,7 @@ def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
 
 def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
     """What was owned before, and where units stood on it."""
-    before, lenders = Before(), {unit: rows for unit, (_, _, rows) in stated.items()}
+    before, stood = Before(), _stood(stated)
     for noun in state.ownership or ():
         host = books.host_of.get(noun.host)
         if host is None:
@@ -161,7 +166,7 @@ def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
             left = less(left, common(left, parcel.amounts))
         host.parcels.append(Parcel(host, PUBLIC, (), left))
         pools = {unit: unit.pool for unit in host.units}
-        book_units(books, host, lenders)
+        book_units(books, host, stood)
         for unit in host.units:
             before.busy.update((row, host) for parcel in unit.books for row, _ in parcel.chain)
             unit.pool = pools[unit]
