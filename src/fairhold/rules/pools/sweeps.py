@@ -60,12 +60,11 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, hosts_of)
-    _fill(found, hosts_of, limits, early)
-    while _withdraw(found):
+    while _fill(found, hosts_of, limits, early):
+        early.forget()
         for host in books.hosts:
             for parcel in host.parcels:
                 parcel.level = parcel.owner
-        _fill(found, hosts_of, limits, early)
     taker = Taker(books, ways, found.noticed)
     found.standings = taker.standings
     for unit in reserved:
@@ -80,9 +79,13 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     return found
 
 
-def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> None:
-    """The first sweep: what is idle goes out, level by level."""
-    books = found.books
+def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> bool:
+    """The first sweep: what is idle goes out, level by level, and notices that nobody needs now are withdrawn.
+
+    Whether it has to be gone through again: something that was held is idle, or a gang that has its minimum now, or
+    what is taken back early, may use what did not do before.
+    """
+    books, before = found.books, len(found.placed)
     for leaf in books.terms.leaves:
         _fill_leaf(found, leaf, hosts_of, limits, early)
     for pool in private_pools(books):
@@ -92,6 +95,9 @@ def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, ear
         lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, hosts_of, limits, early)
+    is_released = _withdraw(found)
+    may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
+    return is_released or (may_go_on and len(found.placed) > before)
 
 
 def _take_back(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
@@ -111,6 +117,15 @@ class _Early:
     def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, hosts_of: dict[int, list[Machine]]) -> None:
         self.books, self.ways, self.found, self.hosts_of = books, ways, found, hosts_of
         self._before: dict[Asked, int] = {}
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anybody takes back in the first sweep."""
+        return any(self._is_early(row) for row in self.books.terms.own)
+
+    def forget(self) -> None:
+        """The first sweep begins anew."""
+        self._before.clear()
 
     def waits(self, asked: Asked) -> int:
         """Units that a request waits for at this level: what is on its way too, unless it was taken for it above."""
@@ -139,6 +154,7 @@ class _Early:
     def _note(self, row: int) -> None:
         for asked in self.ways.of:
             if row in self.books.terms.above[asked.leaf]:
+                self.ways.refresh(asked)
                 self._before[asked] = self.ways.units(asked)
 
 

@@ -113,8 +113,7 @@ class Ways:
         gone: list[Unit] = []
         is_released = False
         for asked, hosts in self.of.items():
-            for host, way in hosts.items():
-                way.units = self._without(asked, host, ())
+            self.refresh(asked)
             gone += self._withdraw_of(asked)
             self._cut(asked)
             for host in hosts:
@@ -122,6 +121,11 @@ class Ways:
             for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
                 del hosts[host]
         return gone, is_released
+
+    def refresh(self, asked: Asked) -> None:
+        """What was placed is no longer on its way."""
+        for host, way in self.of[asked].items():
+            way.units = self._without(asked, host, ())
 
     def _withdraw_of(self, asked: Asked) -> list[Unit]:
         victims = [unit for way in self.of[asked].values() for unit in way.victims]
