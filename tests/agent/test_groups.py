@@ -196,6 +196,67 @@ def test_what_uses_more_than_its_limit_is_killed_by_the_kernel(grouped: tuple[Se
     assert record["detail"] == "it used more than its 100000000 bytes"  # the supervisor's own word is another
 
 
+@pytest.mark.parametrize(
+    ("cpu", "files", "limits"),
+    [
+        (2500, ["cpu.max"], ["250000 100000"]),
+        (1, ["cpu.max"], ["1000 100000"]),
+        (2500, ["cpu.cfs_period_us", "cpu.cfs_quota_us"], ["100000", "250000"]),
+        (0, ["cpu.max", "cpu.cfs_quota_us"], ["", ""]),
+    ],
+    ids=["version 2", "less than the kernel counts", "version 1", "no limit"],
+)
+def test_cores_are_asked_for_as_a_quota(tmp_path: Path, cpu: int, files: list[str], limits: list[str]) -> None:
+    """With files in the place of a group that has the controller of processors."""
+    group = tmp_path / "5"
+    group.mkdir()
+    for name in files:
+        (group / name).touch()
+    assert groups.make(str(tmp_path), 5, 0, cpu) == str(group)
+    assert [(group / name).read_text() for name in files] == limits
+
+
+def test_what_a_base_limits_is_read_from_it(tmp_path: Path) -> None:
+    assert groups.limits_kept("") == []
+    assert groups.limits_kept(str(tmp_path)) == []
+    handed_on = tmp_path / "cgroup.subtree_control"
+    handed_on.write_text("cpuset cpu pids\n")
+    assert groups.limits_kept(str(tmp_path)) == ["cpu"]
+    handed_on.write_text("cpu memory\n")
+    assert groups.limits_kept(str(tmp_path)) == ["memory", "cpu"]
+    handed_on.unlink()
+    (tmp_path / "memory.limit_in_bytes").touch()
+    assert groups.limits_kept(str(tmp_path)) == ["memory"]
+
+
+@pytest.mark.parametrize("hierarchy", ["cpu"], indirect=True)
+def test_who_has_a_quarter_of_a_core_takes_four_times_as_long(grouped: tuple[Service, Path]) -> None:
+    service, base = grouped
+    if groups.limits_kept(str(base)) != ["cpu"]:
+        pytest.skip("the kernel limits no processors here")
+    script = f"cat {base}/1/cpu.cfs_quota_us; while [ ! -e go ]; do sleep 0.02; done"
+    service.send(service.start(1, SH, "-c", script, cpu=250))
+    service.hear("running", 1)
+    wait_for(lambda: "25000" in service.output(1))
+    (service.state / "go").touch()
+    assert service.ended(1)["reason"] == "finished"
+    burn = "import time; t = time.perf_counter(); e = time.process_time() + 0.2\nwhile time.process_time() < e: pass\n"
+    service.run(2, sys.executable, "-c", f"{burn}print(time.perf_counter() - t)", cpu=250)
+    assert float(service.output(2)) > 0.4  # 0.8 but for a period at each end
+
+
+@pytest.mark.parametrize(("hierarchy", "kept"), [("memory", ["memory"]), ("cpu", ["cpu"])], indirect=["hierarchy"])
+def test_an_agent_tells_what_the_kernel_limits(grouped: tuple[Service, Path], kept: list[str]) -> None:
+    service, base = grouped
+    service.cut()
+    assert service.accept()["enforced"] == kept == groups.limits_kept(str(base))
+
+
+def test_an_agent_without_groups_limits_nothing(service: Service) -> None:
+    service.cut()
+    assert service.accept()["enforced"] == []
+
+
 def test_hierarchies_from_best_to_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     texts = {
         "/proc/self/cgroup": "9:name=systemd:/u:1\n4:cpu,cpuacct:/\n2:memory:/pod/a\n1:cpuset:/\n0::/x\n",

@@ -63,6 +63,7 @@ class Fake:
         self.cuts: list[str] = []
         self.asked: list[tuple[str, str, Any]] = []
         self.hosts_called: list[str] = []
+        self.enforced: dict[str, dict[str, str]] = {}
         self.plans = [PLAN]
         self.problems: dict[str, Problem] = {}
         self.stopped: list[str] = []
@@ -188,14 +189,14 @@ class Fake:
             raise Problem(404, fault("no-such-page", f"there is no {parts.path}"))
         return 200, document, {}
 
-    @staticmethod
-    def _host(name: str, state: str, reason: str) -> Document:
+    def _host(self, name: str, state: str, reason: str) -> Document:
         return {
             "host": name,
             "machine": name,
             "resource_groups": {"compute": 8},
             "state": state,
             "reason": reason,
+            "enforced": self.enforced.get(name),
             "connected": True,
             "since": NOW,
             "running": 2,

@@ -236,6 +236,26 @@ def test_hosts_say_why_they_start_nothing(tmp_path: Path) -> None:
     play.store.close()
 
 
+@pytest.mark.parametrize(
+    ("kept", "shown"),
+    [
+        (("memory", "cpu"), {"cpu": "kernel", "memory": "kernel"}),
+        (("memory",), {"cpu": "none", "memory": "kernel"}),
+        ((), {"cpu": "none", "memory": "sampled"}),
+        (None, None),
+    ],
+)
+def test_hosts_say_which_limits_the_kernel_keeps(
+    tmp_path: Path, kept: tuple[str, ...] | None, shown: dict[str, str] | None
+) -> None:
+    declared = json.loads(plan_text(MIXED)) | {"resources": {"cpu": {}, "gpu": {}, "memory": {"unit": "GiB"}}}
+    for text, of_h1 in ((json.dumps(declared), shown), (plan_text(MIXED), None)):
+        play = Play(tmp_path / str(len(text)), text)
+        rows = {row["host"]: row for row in hosts_document(play.core, None, {"h1": kept})["hosts"]}
+        assert (rows["h1"]["enforced"], rows["h2"]["enforced"]) == (of_h1, None)
+        play.store.close()
+
+
 def test_cycles_and_explanations_of_consumers(tmp_path: Path) -> None:
     play = Play(tmp_path, plan_text(PLAIN))
     play.submit("/A/a1", 20)

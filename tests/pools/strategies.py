@@ -92,14 +92,6 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
     groups = draw(st.sampled_from((["m"], ["m", "n"])))
     names = [f"{groups[at % len(groups)]}{at}" for at in range(draw(st.integers(2, 4)))]
     tree, leaves = tree_of(draw(st.lists(FEW, min_size=2, max_size=3)), draw(st.lists(FEW, min_size=3, max_size=3)))
-    stated = {path: draw(settings(resources, groups, names, is_leaf=path in leaves)) for path in tree}
-    switches: Json = {
-        "packing": draw(st.sampled_from(("stacked", "stacked", "balanced"))),
-        "victims": draw(st.sampled_from(("youngest", "oldest", "lowest_priority"))),
-    }
-    grace = draw(st.sampled_from(GRACES))
-    if grace is not None:
-        switches["public_pool_grace"] = grace
     plan: Json = {
         "fairhold": 1,
         "resources": {name: {} for name in resources},
@@ -114,11 +106,30 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
             for group in groups
         },
         "consumers": tree,
-        "policies": [
-            {"resource_groups": groups, "policy": "multidimensional", "settings": switches, "consumers": stated}
-        ],
+        "policies": [draw(entries(resources, names, tree, leaves))],
     }
-    for depth in (3, 2, 1):  # what children own must lie inside what parents own
+    return made_right(plan), leaves
+
+
+@st.composite
+def entries(draw: st.DrawFn, resources: list[str], hosts: list[str], tree: Json, leaves: list[str]) -> Json:
+    """A policy entry for all consumers of a tree; hosts begin with the name of their group."""
+    groups = list(dict.fromkeys(host[0] for host in hosts))
+    stated = {path: draw(settings(resources, groups, hosts, is_leaf=path in leaves)) for path in tree}
+    switches: Json = {
+        "packing": draw(st.sampled_from(("stacked", "stacked", "balanced"))),
+        "victims": draw(st.sampled_from(("youngest", "oldest", "lowest_priority"))),
+    }
+    grace = draw(st.sampled_from(GRACES))
+    if grace is not None:
+        switches["public_pool_grace"] = grace
+    return {"resource_groups": groups, "policy": "multidimensional", "settings": switches, "consumers": stated}
+
+
+def made_right(plan: Json) -> Json:
+    """The plan, without what children own beyond their parents, level by level from below."""
+    stated = plan["policies"][0]["consumers"]
+    for depth in (3, 2, 1):
         try:
             parse_plan(json.dumps(plan), "plan.json")
         except InputError:
@@ -127,7 +138,22 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
                     mine.pop("own", None)
         else:
             break
-    return plan, leaves
+    return plan
+
+
+@st.composite
+def changed(draw: st.DrawFn, plan: Json, leaves: list[str], used: set[str]) -> Json:
+    """Another plan of the same consumers: the entry is another one, and hosts that nobody uses may be gone.
+
+    used : hosts that stay
+    """
+    after: Json = json.loads(json.dumps(plan))
+    for group in after["resource_groups"].values():
+        stays = [host for host in group["hosts"] if host["name"] in used or draw(st.integers(0, 3))]
+        group["hosts"] = stays or group["hosts"]
+    hosts = [host["name"] for group in after["resource_groups"].values() for host in group["hosts"]]
+    after["policies"] = [draw(entries(list(plan["resources"]), hosts, plan["consumers"], leaves))]
+    return made_right(after)
 
 
 @st.composite

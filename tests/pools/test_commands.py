@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cli.files import check_plan, print_cycle, print_diff, print_explanation, print_quota, verify_result
+from fairhold.cli.files import check_plan, print_cycle, print_explanation, print_quota, verify_result
 from fairhold.cli.pools import percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
@@ -166,10 +166,9 @@ def test_check_knows_it(files: tuple[Path, Path], capsys: pytest.CaptureFixture[
     [
         lambda plan, state: print_explanation(plan, state, "/A", "", as_json=False),
         lambda plan, state: verify_result(plan, state, state, as_json=False),
-        lambda plan, state: print_diff(plan, plan, state, "7d", as_json=False),
         lambda plan, state: print_cycle(plan, state, None, as_json=False, check=True),
     ],
-    ids=["explain", "verify", "diff", "cycle --check"],
+    ids=["explain", "verify", "cycle --check"],
 )
 def test_what_knows_slots_alone_refuses_it_at_its_place(
     command: Callable[[Path, Path], None], files: tuple[Path, Path]

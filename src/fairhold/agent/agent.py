@@ -313,7 +313,7 @@ class Agent:
         self._send({
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
             "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
-            "labels": self._labels,
+            "labels": self._labels, "enforced": groups.limits_kept(self._base),
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:

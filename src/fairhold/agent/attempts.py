@@ -206,7 +206,7 @@ class Attempts:
             self._sweep_at = min(self._sweep_at, instant + _SWEEP_AGAIN)
 
     def _fork(self, order: Order, descriptor: int) -> int:
-        group = groups.make(self._base, order.attempt, order.memory)
+        group = groups.make(self._base, order.attempt, order.memory, order.cpu)
         is_inside = bool(group) and self._is_born_in
         try:
             pid = fork_into(group) if is_inside else os.fork()

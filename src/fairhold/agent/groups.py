@@ -18,6 +18,11 @@ _AGENT = "/agent"
 """A unit of systemd with `DelegateSubgroup=agent` puts the agent into a group of this name below its own."""
 _ROUNDS = 20
 """So often a group is gone through before who asks has other things to do."""
+_FIRST_VERSION = {"memory": "memory.limit_in_bytes", "cpu": "cpu.cfs_quota_us"}
+"""Limits, and the file by which a hierarchy of version 1 keeps each."""
+_PERIOD = 100_000
+"""Microseconds in which a group may use its part of the processors, the kernel's own; and the least of such a part."""
+_LEAST = 1000
 
 
 def find_base(key: str, only: str = "") -> str:
@@ -29,7 +34,7 @@ def find_base(key: str, only: str = "") -> str:
         above = own
         if own.endswith(_AGENT):  # the group above it is ours too
             above = own.removesuffix(_AGENT)
-            _write(f"{above}/cgroup.subtree_control", "+memory")
+            _hand_on(above)
         base = _make_base(f"{above}/{_BASE}{key}")
         if base:
             return base
@@ -46,8 +51,26 @@ def _make_base(base: str) -> str:
             return ""
     except OSError:
         return ""
-    _write(f"{base}/cgroup.subtree_control", "+memory")
+    _hand_on(base)
     return base
+
+
+def _hand_on(group: str) -> None:
+    """Let groups below this one have controllers (version 2), each by itself: it may have one and not the other."""
+    for name in _FIRST_VERSION:
+        _write(f"{group}/cgroup.subtree_control", f"+{name}")
+
+
+def limits_kept(base: str) -> list[str]:
+    """What the kernel limits in groups of this base: `memory`, `cpu`, both or nothing."""
+    if not base:
+        return []
+    handed_on = _read(f"{base}/cgroup.subtree_control").decode().split()
+    return [
+        name
+        for name, file in _FIRST_VERSION.items()
+        if name in handed_on or os.path.exists(f"{base}/{file}")  # noqa: PTH110
+    ]
 
 
 def remove_base(base: str) -> None:
@@ -59,8 +82,11 @@ def remove_base(base: str) -> None:
             os.rmdir(base)  # noqa: PTH106
 
 
-def make(base: str, attempt: int, memory: int) -> str:
-    """Make the group of an attempt, of so many bytes at most; its directory, empty where there is none to be had."""
+def make(base: str, attempt: int, memory: int, cpu: int = 0) -> str:
+    """Make the group of an attempt; its directory, empty where there is none to be had.
+
+    memory : bytes at most, 0 = any; cpu : thousandths of a core at most, 0 = any
+    """
     if not base:
         return ""
     group = group_of(base, attempt)
@@ -74,6 +100,11 @@ def make(base: str, attempt: int, memory: int) -> str:
         _write(f"{group}/memory.swap.max", "0")
         _write(f"{group}/memory.limit_in_bytes", str(memory))  # version 1; swap included in the next one
         _write(f"{group}/memory.memsw.limit_in_bytes", str(memory))
+    if cpu:
+        quota = max(_LEAST, cpu * _PERIOD // 1000)
+        _write(f"{group}/cpu.max", f"{quota} {_PERIOD}")
+        _write(f"{group}/cpu.cfs_period_us", str(_PERIOD))  # version 1
+        _write(f"{group}/cpu.cfs_quota_us", str(quota))
     return group
 
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.pools import ownership_text, pool_tables
+from fairhold.cli.pools import changed_pools, hands_text, ownership_text, pool_tables
 from fairhold.cli.table import cut, table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
@@ -286,12 +286,13 @@ def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *,
     from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+    from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
     from fairhold.cycle.stated import differences  # noqa: PLC0415
 
-    old, new = (open_plan(path, "diff") for path in (plan_path, new_path))
+    old, new = (open_plan(path) for path in (plan_path, new_path))
     before = run_cycle(old, read_state(state_path, old))
     try:
-        state = read_state(state_path, new)
+        state = with_owned(read_state(state_path, new, old), new, before.after, old)
     except InputError as error:  # that it fits the other plan was seen above
         under = f"under the plan {new_path}"
         raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
@@ -354,6 +355,9 @@ def _diff_text(document: Document) -> str:
             texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))
         else:
             texts.append(f"{group}: nobody's numbers change")
+    texts += changed_pools(document)
+    if "ownership" in document:
+        texts.append(hands_text(document["ownership"]))
     for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
         rows = document["reclaims"][name]
         if rows:

@@ -12,20 +12,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Document = dict[str, Any]
+_USED = ("usage", "usage_quota")
 
 
 def pool_tables(document: Document) -> Iterator[str]:
     """A table for each pool of a result; none where no vectors are shared."""
+    for title, pool in _pools(document):
+        yield _pool(title, pool)
+
+
+def _pools(document: Document) -> Iterator[tuple[str, Document]]:
+    """The pools of a result with their titles."""
     for name, found in document.get("pools", {}).items():
         if name.startswith("/"):
-            yield _pool(name, found)
+            yield _title(name), found
         else:  # several entries, each with pools of its own
             for pool, values in found.items():
-                yield f"{printable(name)}, {_pool(pool, values)}"
+                yield f"{printable(name)}, {_title(pool)}", values
 
 
-def _pool(name: str, pool: Document) -> str:
-    title = "public pool" if name == "/" else f"private pool of {printable(name)}"
+def _title(name: str) -> str:
+    return "public pool" if name == "/" else f"private pool of {printable(name)}"
+
+
+def _pool(title: str, pool: Document) -> str:
     resources = [key for key, value in pool["amounts"].items() if value != "0"]
     has = ", ".join(f"{printable(key)} {_short(pool['amounts'][key])}" for key in resources)
     rows = [
@@ -51,6 +61,62 @@ def ownership_text(document: Document) -> str:
     if refused:
         texts.append("Too large for any host:\n" + table(("request",), [(row["request"],) for row in refused]))
     return "\n\n".join(texts)
+
+
+def changed_pools(document: Document) -> Iterator[str]:
+    """What a difference of two plans says of every pool."""
+    for title, pool in _pools(document):
+        was, will = pool["amounts"]
+        keys = dict.fromkeys(key for side in (will, was) for key, value in (side or {}).items() if value != "0")
+        has = ", ".join(f"{printable(key)} {_changed([was, will], key)}" for key in keys)
+        if not pool["consumers"]:
+            yield f"{title}: {has or 'empty'}; nobody's numbers change"
+            continue
+        parts = [
+            (f"{sign}{printable(key)}", name, key)
+            for name, sign in (("approximate_share_quota", "~"), ("share_quota", "planned "))
+            for key in keys
+            if any("->" in _changed(row[name], key) for row in pool["consumers"].values())
+        ]
+        rows = [
+            (
+                f"{path} (was {row['was']})" if "was" in row else path,
+                _points(row["usage_quota"]),
+                *(_arrow([None if each is None else percent(each) for each in row[key]]) for key in _USED),
+                *(_changed(row[name], key) for _, name, key in parts),
+            )
+            for path, row in pool["consumers"].items()
+        ]
+        head = ("consumer", "quota +/-", "usage", "quota", *(title for title, _, _ in parts))
+        yield f"{title}: {has or 'empty'}\n" + table(head, rows)
+
+
+def _points(values: list[str | None]) -> str:
+    """By how much a part of a pool grows: `+8.3%`; `=` where it stays."""
+    was, will = (Fraction(each or 0) for each in values)
+    return "=" if was == will else f"{'+' if will > was else '-'}{percent(str(abs(will - was)))}"
+
+
+def _changed(values: list[Document | None], key: str) -> str:
+    """A resource of two lists of amounts."""
+    return _arrow([None if side is None else _short(side.get(key, "0")) for side in values])
+
+
+def _arrow(values: list[str | None]) -> str:
+    was, will = ("none" if each is None else each for each in values)
+    return was if was == will else f"{was} -> {will}"
+
+
+def hands_text(rows: list[Document]) -> str:
+    """Parcels that change hands."""
+    if not rows:
+        return "Change hands: nothing"
+    keys = list(dict.fromkeys(key for row in rows for key in row["amounts"]))
+    cells = [
+        (row["host"], row["from"] or "nobody", row["to"] or "nobody", *(row["amounts"].get(key, 0) for key in keys))
+        for row in rows
+    ]
+    return "Change hands:\n" + table(("host", "from", "to", *keys), cells)
 
 
 def percent(text: str) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
-from fairhold.cycle.pooled.ahead import reclaims_ahead
+from fairhold.cycle.pooled.ahead import pooled_ahead
+from fairhold.cycle.pooled.joining import with_pools
 from fairhold.cycle.stated import key_of, word
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
@@ -85,7 +86,7 @@ def calendar_document(plan: Plan, begin: int, end: int, state: State | None = No
     found = switches(plan, begin, end)
     instants = list(dict.fromkeys(switch.instant for switch in found))
     cycles = dict(zip(instants, look_ahead(plan, state, instants), strict=True)) if state is not None else {}
-    pooled = dict(zip(instants, reclaims_ahead(plan, state, instants), strict=True)) if state is not None else {}
+    pooled = dict(zip(instants, pooled_ahead(plan, state, instants), strict=True)) if state is not None else {}
     rows = {
         group: lay_out(plan, group, force) for group in plan.resource_groups if (force := in_force(plan, group, begin))
     }
@@ -107,7 +108,8 @@ def calendar_document(plan: Plan, begin: int, end: int, state: State | None = No
             in_other_window(rows[group], switch.before), in_other_window(rows[group], switch.after)
         )
         if state is not None:
-            reclaims = cycles[switch.instant].document["reclaims"] + pooled[switch.instant]
+            of_pools = (each for _, cycle in pooled[switch.instant] for each in cycle.reclaims)
+            reclaims = [*cycles[switch.instant].document["reclaims"], *of_pools]
             row["reclaims"] = [each for each in reclaims if each["resource_group"] == group]
         document["switches"].append(row)
     return document
@@ -157,15 +159,27 @@ class Side(NamedTuple):
     """One of two plans that are compared, with the books that a cycle under it has left.
 
     The books are changed by looking ahead.
+
+    state : with the vectors; None = there are none
     """
 
     plan: Plan
     books: Mapping[str, Books]
+    state: State | None = None
+
+    def look(self, now: int, instants: Sequence[int]) -> Iterator[Cycle]:
+        """The cycles at instants after now, rising, of slots and vectors; see `look_on`."""
+        slots = look_on(self.books, now, instants)
+        if self.state is None:
+            yield from slots
+            return
+        for cycle, pooled in zip(slots, pooled_ahead(self.plan, self.state, instants), strict=True):
+            yield cycle._replace(document=with_pools(self.plan, cycle.document, pooled), pooled=pooled)
 
 
 def side(plan: Plan, state: State) -> Side:
     """A plan with the state that a cycle under it has left."""
-    return Side(plan, open_books(plan, state))
+    return Side(plan, open_books(plan, state), state)
 
 
 def diff_windows(
@@ -180,7 +194,7 @@ def diff_windows(
         return None
     found = {switch.instant: plan for plan in (new.plan, old.plan) for switch in switches(plan, now, until)}
     instants = sorted(found)[:MOST_SWITCHES]
-    cycles = zip(instants, look_on(old.books, now, instants), look_on(new.books, now, instants), strict=True)
+    cycles = zip(instants, old.look(now, instants), new.look(now, instants), strict=True)
     return [diff(before, after, moved) | _shown(found[instant], instant) for instant, before, after in cycles]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.pooled.diff import owners_diff, pools_diff
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,18 +25,19 @@ def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Docu
 
     Returns {"resource_groups": {group: {"consumers": {path: {"quota": [old, new], …}}}}: only consumers of which
     something differs}, and "reclaims": the notices of each side that the other does not give, with their deadline.
+    Where vectors are shared also "pools", and "ownership": what changes hands (see `pooled.diff`).
 
     moved : old path → new path of consumers that the new plan calls otherwise, with all below them; each stands under
             its new path, also where nothing else differs, with the old one as "was"
     """
     name = _Names(moved or {})
     groups: Document = {}
-    before, after = old.document["resource_groups"], new.document["resource_groups"]
-    for group in dict.fromkeys((*before, *after)):
-        found = before.get(group, {}).get("consumers", {})
+    one_side, other_side = old.document["resource_groups"], new.document["resource_groups"]
+    for group in dict.fromkeys((*one_side, *other_side)):
+        found = one_side.get(group, {}).get("consumers", {})
         one = {name.new(path): values for path, values in found.items()}
         olds = {name.new(path): path for path in found}
-        other = after.get(group, {}).get("consumers", {})
+        other = other_side.get(group, {}).get("consumers", {})
         changed: Document = {}
         for path in dict.fromkeys((*one, *other)):
             was, will = one.get(path, _ABSENT), other.get(path, _ABSENT)
@@ -47,6 +50,11 @@ def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Docu
                     changed[path]["was"] = old_path
         groups[group] = {"consumers": changed}
     renamed = [name.row(row) for row in old.document["reclaims"]]
+    pooled: Document = {}
+    if old.pooled or new.pooled:
+        pooled["pools"] = pools_diff(old.pooled, new.pooled, name.new)
+        before, after = (cycle.document.get("ownership", []) for cycle in (old, new))
+        pooled["ownership"] = owners_diff(before, after, name.new)
     return {
         "now": old.document["now"],
         "resource_groups": groups,
@@ -54,7 +62,7 @@ def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Docu
             "added": _beyond(new.document["reclaims"], renamed),
             "removed": _beyond(renamed, new.document["reclaims"]),
         },
-    }
+    } | pooled
 
 
 class _Names:

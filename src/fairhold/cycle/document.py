@@ -16,6 +16,7 @@ from fairhold.units import UNLIMITED, format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from fairhold.cycle.pooled.joining import Cycles
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
 
@@ -28,6 +29,7 @@ class Cycle(NamedTuple):
     results : by resource group with slots, in plan order
     stops   : slots whose grace had run out before
     after   : the state when the decision has been applied
+    pooled  : entries in force that share vectors, with what each decided
     untrue  : where it was asked for, what must hold of every cycle and does not, one line each (SPEC §10)
     """
 
@@ -36,6 +38,7 @@ class Cycle(NamedTuple):
     after: State
     document: Document
     untrue: tuple[str, ...] = ()
+    pooled: Cycles = ()
 
 
 def quota_document(plan: Plan, state: State) -> Document:
@@ -58,6 +61,7 @@ def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
     return cycle._replace(
         after=with_vectors(close_books(books, state), state, pooled),
         document=with_pools(plan, cycle.document, pooled),
+        pooled=pooled,
     )
 
 

@@ -77,25 +77,21 @@ class Parcel:
 
 def amount(resource: Resource, units: int) -> int | float | str:
     """Base units as a file writes them, in the declared unit: a whole number, else exact, as text where need be."""
-    return _number(amount_text(resource, units))
+    return number(Fraction(units, resource.base)) if units % resource.base else units // resource.base
 
 
-def _number(text: str) -> int | float | str:
-    """A decimal as a number where that is the same, else as it is."""
-    if text.isdigit():
-        return int(text)
-    number = float(text)
-    return number if repr(number) == text else text
+def number(value: Fraction) -> int | float | str:
+    """A number that was written as a decimal: as one where that is exact, else as text."""
+    if value.denominator == 1:
+        return value.numerator
+    text = decimal_text(value)
+    found = float(text)
+    return found if repr(found) == text else text
 
 
 def amount_text(resource: Resource, units: int) -> str:
-    """Base units as a decimal in the declared unit, exact."""
-    whole, rest = divmod(units, resource.base)
-    digits = ""
-    while rest:  # the base unit is a decimal, so this ends
-        digit, rest = divmod(rest * 10, resource.base)
-        digits += str(digit)
-    return f"{whole}.{digits}" if digits else str(whole)
+    """Base units as a decimal in the declared unit, exact; the base unit is a decimal."""
+    return decimal_text(Fraction(units, resource.base))
 
 
 def amounts_document(resources: Sequence[Resource], vector: Vector) -> dict[str, int | float | str]:
@@ -108,7 +104,9 @@ def parts_document(
 ) -> dict[str, int | float | str]:
     """Name → amount, or percentage of what there is, of (place of the resource, amount or part)."""
     return {
-        resources[at].name: f"{_decimal(each * 100)}%" if isinstance(each, Fraction) else amount(resources[at], each)
+        resources[at].name: f"{decimal_text(each * 100)}%"
+        if isinstance(each, Fraction)
+        else amount(resources[at], each)
         for at, each in parts
     }
 
@@ -119,7 +117,7 @@ def own_document(resources: Sequence[Resource], own: Owning) -> dict[str, object
     if own.hosts is not None:
         found["hosts"] = own.hosts
     elif own.percent is not None:
-        found["hosts"] = f"{_decimal(own.percent * 100)}%"
+        found["hosts"] = f"{decimal_text(own.percent * 100)}%"
     elif own.remaining:
         found["hosts"] = "remaining"
     elif own.names:
@@ -142,11 +140,11 @@ def resource_document(resource: Resource) -> dict[str, int | float | str]:
         "unit": resource.unit,
         "base": amount(resource, 1),
         "step": amount(resource, resource.step),
-        "overcommit": _number(_decimal(resource.overcommit)),
+        "overcommit": number(resource.overcommit),
     }
 
 
-def _decimal(value: Fraction) -> str:
+def decimal_text(value: Fraction) -> str:
     """A number that was written as a decimal, exactly."""
     text, rest = str(value.numerator // value.denominator), value % 1
     digits = ""

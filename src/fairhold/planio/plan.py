@@ -87,5 +87,5 @@ def parse_plan(text: str, name: str, *, runs: bool = False, command: str = "") -
 def _refuse_vectors(report: Report, plan: Plan, what: str) -> None:
     for at, entry in enumerate(plan.policies):
         if entry.policy == VECTORS:
-            mend = "use it with `check`, `quota`, `cycle` and `windows`"
+            mend = "use it with `check`, `quota`, `cycle`, `diff` and `windows`"
             report.unsupported(f"{what} under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)

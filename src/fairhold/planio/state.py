@@ -34,15 +34,17 @@ NOT_HERE = {
 }
 
 
-def read_state(path: str | Path, plan: Plan) -> State:
-    """Read the state of a file; raises InputError with all its faults."""
-    return parse_state(read_text(path), plan, str(path))
+def read_state(path: str | Path, plan: Plan, before: Plan | None = None) -> State:
+    """Read the state of a file; raises InputError with all its faults. See `parse_state`."""
+    return parse_state(read_text(path), plan, str(path), before)
 
 
-def parse_state(text: str, plan: Plan, name: str) -> State:
+def parse_state(text: str, plan: Plan, name: str, before: Plan | None = None) -> State:
     """Read the state of a text under a plan.
 
-    name : name of the file, as faults show it
+    name   : name of the file, as faults show it
+    before : plan that the state is of, where that is another one; what its consumers own of its hosts is left out where
+             the plan has one of them no more
 
     Raises InputError with all faults in the order of the file.
     """
@@ -54,7 +56,7 @@ def parse_state(text: str, plan: Plan, name: str) -> State:
     report.version(top, "fairhold_state")
     report.keys(top, KEYS, (), NOT_HERE)
     report.missing(top, ("now",), (), "a state")
-    view = StateView(report, plan)
+    view = StateView(report, plan, before)
     state = _read(view, top)
     report.settle()
     return state
@@ -97,7 +99,7 @@ def _read_down(view: StateView, value: Value) -> frozenset[str]:
         name = view.report.text(item, place, what="the name of a host")
         if name in down:
             view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one away", place)
-        elif isinstance(item, str) and view.known_host(name, place):
+        elif isinstance(item, str) and name not in view.gone_hosts and view.known_host(name, place):
             down.add(name)
     return frozenset(down)
 

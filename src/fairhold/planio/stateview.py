@@ -35,6 +35,12 @@ def _room(plan: Plan, amounts: Vector) -> Vector:
     return tuple(int(units * each.overcommit) for units, each in zip(amounts, plan.resources, strict=True))
 
 
+def _names(plan: Plan) -> frozenset[str]:
+    """Paths of all consumers, which begin with `/`, and names of hosts that are shared in vectors."""
+    groups = (plan.resource_groups[name] for entry in vector_entries(plan) for name in entry.resource_groups)
+    return frozenset(plan.tree.paths) | {host.name for group in groups for host in group.hosts}
+
+
 class StateView:
     """A state that is being read.
 
@@ -48,9 +54,12 @@ class StateView:
     counted  : resource group → first place that gives counts for it
     asked    : resource group → first place that gives a request for it
     now      : instant of the state, 0 = not known
+    gone     : paths of consumers, and hosts shared in vectors, that only the plan before had
+    gone_hosts : those of them that the plan has not even with slots
+    is_other : whether the state is of a plan before
     """
 
-    def __init__(self, report: Report, plan: Plan) -> None:
+    def __init__(self, report: Report, plan: Plan, before: Plan | None = None) -> None:
         self.report = report
         self.plan = plan
         self.tree = plan.tree
@@ -66,6 +75,9 @@ class StateView:
         self.counted: dict[str, Place] = {}
         self.asked: dict[str, Place] = {}
         self.now = 0
+        self.is_other = before is not None
+        self.gone = _names(before) - _names(plan) if before is not None else frozenset()
+        self.gone_hosts = self.gone - set(self.host)
 
     def items(self, value: Value, place: Place, what: str) -> list[Value]:
         """Return the members of a section that may be left out."""

@@ -84,6 +84,8 @@ def read_pool(view: StateView, node: dict[str, Value], request: Request, place: 
     word = view.report.text(node["pool"], here, what="a pool")
     if not isinstance(node["pool"], str) or word in {OWN, PUBLIC}:
         return word
+    if word in view.gone:
+        return PUBLIC
     row = view.tree.parent[request.consumer]
     pools = [OWN, PUBLIC]
     while row != ROOT:
@@ -103,6 +105,8 @@ def read_lenders(
     report, lenders = view.report, []
     here = (*place, "lenders")
     for path, stated in report.mapping(node.get("lenders"), here, what="paths with units").items():
+        if path in view.gone:
+            continue
         row = _owner(view, path, (*here, path))
         lent = report.whole(stated, (*here, path), least=1)
         if lent > units:
@@ -167,6 +171,8 @@ def read_ownership(view: StateView, value: Value) -> tuple[Parcel, ...] | None:
         node = report.mapping(item, place, what="a parcel")
         report.keys(node, PARCEL_KEYS, place, {})
         report.missing(node, PARCEL_KEYS, place, "a parcel")
+        if any(isinstance(name := node.get(key), str) and name in view.gone for key in ("host", "consumer")):
+            continue
         parcel = _read_parcel(view, node, place)
         if parcel is None:
             continue
@@ -175,7 +181,8 @@ def read_ownership(view: StateView, value: Value) -> tuple[Parcel, ...] | None:
             what = f"`{shown(path)}` stands twice with `{shown(parcel.host)}`"
             report.fault("listed-twice", what, "write one parcel of both", place)
         seen.add((parcel.host, parcel.consumer))
-        _count_parcel(view, parcel, owned, (*place, "amounts"))
+        if not view.is_other:  # a host that has less now is divided anew
+            _count_parcel(view, parcel, owned, (*place, "amounts"))
         parcels.append(parcel)
     return tuple(parcels)
 

@@ -29,6 +29,16 @@ def test_hosts_are_closed_drained_and_opened(fake: Fake) -> None:
     assert "reason" in fairhold("hosts", "close", "g1", exits=2).stderr
 
 
+def test_limits_that_the_kernel_does_not_keep_are_shown(fake: Fake) -> None:
+    fake.enforced = {"g1": {"memory": "sampled", "cpu": "none"}, "g2": {"memory": "kernel", "cpu": "kernel"}}
+    head, first, second = fairhold("hosts").stdout.splitlines()
+    assert head.split()[-2:] == ["limits", "reason"]
+    assert "memory:sampled cpu:none" in first
+    assert second.split()[-3:] == ["-", "starts", "fail"]
+    fake.enforced = {"g1": {"memory": "kernel"}}
+    assert "limits" not in fairhold("hosts").stdout
+
+
 def test_groups_are_paused_and_resumed(fake: Fake) -> None:
     assert fairhold("pause", "compute", "--reclaims").stdout == "compute: reclaims paused\n"
     assert fake.asked[-1][2] == {"grants": False, "reclaims": True}

@@ -321,14 +321,14 @@ def test_of_two_agents_with_one_name_the_newer_stays(open_desk: OpenDesk, connec
 
 def test_status_says_who_is_there(open_desk: OpenDesk, connect: Connect) -> None:
     desk = open_desk(address=("127.0.0.1", 0), awaited={"old": ""})
-    far = connect(desk.agents.address).introduce("far", slots=8)
+    far = connect(desk.agents.address).introduce("far", slots=8, enforced=["cpu", "sun"])
     desk.next(MachineReported)
     far.say("beat", n=4)
     far.hear("welcome")
     far.hear("lease")
     own, connected, old = desk.agents.status()
     assert (own.machine, own.is_connected, own.host) == ("", False, "")
-    assert connected == ("far", True, NOW, "far", "1", 8, 0, NOW)
+    assert connected == ("far", True, NOW, "far", "1", 8, 0, NOW, ("cpu",))
     assert (old.machine, old.is_connected, old.since) == ("old", False, NOW)
     far.close()
     desk.next(MachineSilent)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _PLANNED = (("closes", "close_at"), ("empty by", "empty_by"), ("opens", "open_at"))
 _HEAD = ("host", "state", "slots", "running", "starting", "refusals", "reason")
+_SPARE = ("refusals", "starting", "labels", "slots")
+"""Columns that a narrow terminal does without, in this order."""
 
 
 def list_hosts(service: str, *, as_json: bool) -> None:
@@ -21,15 +23,22 @@ def list_hosts(service: str, *, as_json: bool) -> None:
     if as_json:
         say_json(found)
     else:
-        rows = [_row(host) for host in found["hosts"]]
-        if any(host.get("labels") for host in found["hosts"]):
-            rows = [
-                (*row[:-1], " ".join(host["labels"]) or None, row[-1])
-                for row, host in zip(rows, found["hosts"], strict=True)
-            ]
-            say(fitted((*_HEAD[:-1], "labels", _HEAD[-1]), rows, ("refusals", "starting", "labels", "slots")))
-        else:
-            say(fitted(_HEAD, rows, ("refusals", "starting", "slots")))
+        rows, head = [_row(host) for host in found["hosts"]], list(_HEAD)
+        for name, more in (("labels", _labels), ("limits", _limits)):
+            column = [more(host) for host in found["hosts"]]
+            if any(column):
+                rows = [(*row[:-1], cell or None, row[-1]) for row, cell in zip(rows, column, strict=True)]
+                head.insert(-1, name)
+        say(fitted(head, rows, [name for name in _SPARE if name in head]))
+
+
+def _labels(host: Document) -> str:
+    return " ".join(host.get("labels") or ())
+
+
+def _limits(host: Document) -> str:
+    """Limits of units that the kernel does not keep on a host."""
+    return " ".join(f"{name}:{how}" for name, how in (host.get("enforced") or {}).items() if how != "kernel")
 
 
 def _row(host: Document) -> tuple[object, ...]:

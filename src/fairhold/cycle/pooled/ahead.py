@@ -1,11 +1,12 @@
-"""What pools take back at coming instants, if nobody wants more or less and nothing ends by itself."""
+"""What pools decide at coming instants, if nobody wants more or less and nothing ends by itself."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.joining import run_entries, with_vectors
+from fairhold.cycle.pooled.joining import Cycles, run_entries, with_vectors
+from fairhold.cycle.pooled.open import entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,30 +14,29 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
-Document = dict[str, Any]
 MOST_CYCLES = 10_000
 """Cycles between two instants at most; under constant demand they end long before."""
 
 
-def reclaims_ahead(plan: Plan, state: State, instants: Iterable[int]) -> Iterator[list[Document]]:
-    """The reclaims of the cycles at instants after a state's own, rising; others run where a grace runs out between."""
-    has_vectors = any(request.unit for request in state.requests)
+def pooled_ahead(plan: Plan, state: State, instants: Iterable[int]) -> Iterator[Cycles]:
+    """The cycles at instants after a state's own, rising; others run where a grace runs out between."""
+    has_vectors = bool(entries_of(plan))
     if has_vectors:
         state, _ = _cycle_at(plan, state, state.now)
     for instant in instants:
-        reclaims: list[Document] = []
+        cycles: Cycles = ()
         for _ in range(MOST_CYCLES if has_vectors else 0):
             dues = (notice.deadline for notice in state.notices if notice.host not in state.hosts_down)
             now = min(instant, max(min(dues, default=instant), state.now + 1))
-            state, reclaims = _cycle_at(plan, state, now)
+            state, cycles = _cycle_at(plan, state, now)
             if now == instant:
                 break
-        yield reclaims
+        yield cycles
 
 
-def _cycle_at(plan: Plan, state: State, now: int) -> tuple[State, list[Document]]:
-    """The vectors of a state after a cycle, and what it reclaims."""
+def _cycle_at(plan: Plan, state: State, now: int) -> tuple[State, Cycles]:
+    """The vectors of a state after a cycle, and what it decided."""
     state = replace(state, now=now)
     cycles = run_entries(plan, state)
     empty = replace(state, requests=(), allocations=(), notices=(), held=(), previous_cycle=now)
-    return with_vectors(empty, state, cycles), [row for _, cycle in cycles for row in cycle.reclaims]
+    return with_vectors(empty, state, cycles), cycles

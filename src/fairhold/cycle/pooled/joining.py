@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Document = dict[str, Any]
-Cycles = list[tuple[InForce, PooledCycle]]
+Cycles = Sequence[tuple[InForce, PooledCycle]]
 """Entries in force, in plan order, with what each decided."""
 _MOVES = ("stops", "grants", "reclaims", "withdrawn")
 

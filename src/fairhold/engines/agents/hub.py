@@ -13,7 +13,7 @@ from fairhold.engines.agents.wire import Wire
 from fairhold.orchestrator.instructions import Start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from fairhold.engines.agents.link import Link
     from fairhold.engines.agents.listening import Doors
@@ -37,6 +37,7 @@ class Agents:
     lease_before : seconds of the longest lease that they may have from before
     complain  : is told, from that thread, what goes wrong with connections
     is_planned : whether the plan has a host of this name; called in a thread of this class
+    handed_out : names of the resources that the plan hands out; called in that thread, too
     now       : instant, of the clock that sets the deadlines of notices: what is left of a grace is counted by it;
                 called in a thread of this class
     clock     : seconds that do not go back. A test that sets one of them calls `wake`
@@ -57,6 +58,7 @@ class Agents:
         awaited: Mapping[str, str] | None = None,
         lease_before: float = 0.0,
         is_planned: Callable[[str], bool] = lambda _: True,
+        handed_out: Callable[[], Collection[str]] = tuple,
         settings: AgentSettings | None = None,
         complain: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
@@ -86,6 +88,7 @@ class Agents:
             awaited=awaited or {},
             lease_before=lease_before,
             is_planned=is_planned,
+            handed_out=handed_out,
         )
         self._wire = self._talk.wire = Wire(
             doors.sockets, self._talk, secret=secret, settings=settings, complain=complain, clock=clock

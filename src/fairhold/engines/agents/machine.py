@@ -23,6 +23,7 @@ class MachineStatus(NamedTuple):
     slots   : how many the agent offers
     waiting : starts that wait for the limit of starts a second, or for an agent that is slow to read
     beat    : instant of the last beat, 0 = none
+    enforced : limits that the kernel keeps there; None = its agent has not said
     """
 
     machine: str
@@ -33,6 +34,7 @@ class MachineStatus(NamedTuple):
     slots: int = 0
     waiting: int = 0
     beat: int = 0
+    enforced: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class Machine:
 
     spool    : identity of where its agent keeps its attempts
     is_bound : something may run there while it is silent, of which only that spool can tell the end
+    enforced : limits that the kernel keeps there; missing : those that people were told are not
     """
 
     name: str
@@ -62,6 +65,8 @@ class Machine:
     beat: int = 0
     spool: str = ""
     is_bound: bool = False
+    enforced: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ()
     waiting: dict[int, Waiting] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
 
@@ -94,4 +99,5 @@ class Machine:
             self.slots,
             len(self.waiting),
             self.beat,
+            self.enforced,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from fairhold.engines.agents.limits import LIMITS
 from fairhold.model.siting import MOST_LABELS, is_label
 from fairhold.orchestrator.events import Exit, Held, Outcome, TaskEnded
 
@@ -38,6 +39,7 @@ class Inventory(NamedTuple):
     host  : what the agent calls its host; spool: identity of where it keeps its attempts
     slots : how many it offers
     labels : of its host
+    enforced : limits that the kernel keeps there, `memory` and `cpu`; None = an older agent, which does not say
     """
 
     version: str
@@ -48,6 +50,7 @@ class Inventory(NamedTuple):
     held: tuple[Held, ...]
     spool: str = ""
     labels: tuple[str, ...] = ()
+    enforced: tuple[str, ...] | None = None
 
 
 def inventory(message: Mapping[str, Any]) -> Inventory:
@@ -78,7 +81,17 @@ def inventory(message: Mapping[str, Any]) -> Inventory:
         tuple(held),
         str(message.get("spool") or "")[:_LONGEST_NAME],
         _labels(message.get("labels") or []),
+        _enforced(message.get("enforced")),
     )
+
+
+def _enforced(said: object) -> tuple[str, ...] | None:
+    """Limits by name; those that are not known here are left alone. Raises ValueError."""
+    if said is None:
+        return None
+    if not isinstance(said, list):
+        raise ValueError("the limits that it enforces are no list")  # noqa: TRY004 - content, not use
+    return tuple(name for name in LIMITS if name in said)
 
 
 def _labels(said: object) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.agent.frames import VERSION, FrameError
 from fairhold.engines.agents import messages, reports
 from fairhold.engines.agents.lease import Leases
+from fairhold.engines.agents.limits import limits_missing, said_of
 from fairhold.engines.agents.link import BrokenLinkError, Link
 from fairhold.engines.agents.machine import Machine, MachineStatus, Waiting
 from fairhold.engines.agents.pace import Pace
@@ -25,7 +26,7 @@ from fairhold.orchestrator.events import (
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from fairhold.engines.agents.routes import Order, Report
     from fairhold.engines.agents.settings import AgentSettings
@@ -56,6 +57,7 @@ class Talk:
     awaited : other machines that may still run something from before the service's start, with their spools
     lease_before : seconds of the leases that they may have
     is_planned : whether the plan has a host of this name, asked for agents of other machines
+    handed_out : names of the resources that the plan hands out
     """
 
     wire: Wire
@@ -75,6 +77,7 @@ class Talk:
         awaited: Mapping[str, str],
         lease_before: float,
         is_planned: Callable[[str], bool] = lambda _: True,
+        handed_out: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self._secret = secret
         self._own_host = own_host
@@ -84,7 +87,7 @@ class Talk:
         self._complain = complain
         self._clock = clock
         self._now = now
-        self._is_planned = is_planned
+        self._is_planned, self._handed_out = is_planned, handed_out
         self._unplanned: set[str] = set()
         self._machines: dict[str, Machine] = {}
         self._busy: dict[str, Machine] = {}
@@ -171,6 +174,15 @@ class Talk:
         self._say(link, own if link.is_own else messages.welcome(self._settings.lease, self._settings.keep or None))
         if not link.is_own:
             self._look_up(link, name)
+        machine.enforced = inventory.enforced
+        self._say_what_is_missing(machine)
+
+    def _say_what_is_missing(self, machine: Machine) -> None:
+        """Limits that a host does not keep though the plan hands the resource out; people are told once."""
+        missing = () if machine.enforced is None else limits_missing(machine.enforced, self._handed_out())
+        if missing and missing != machine.missing:
+            self._complain(said_of(printable(machine.host), missing))
+        machine.missing = missing
 
     def _look_up(self, link: Link, name: str) -> None:
         """Tell who gives a name that the plan does not have; people are told once."""

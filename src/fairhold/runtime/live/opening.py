@@ -186,6 +186,7 @@ class Live:
             awaited={name: each.spool for name, each in self.core.cluster.machines.items() if name},
             lease_before=self._leases.before,
             is_planned=self._is_planned,
+            handed_out=lambda: [resource.name for resource in self.core.plan.resources],
             settings=replace(settings.tasks, keep=settings.keep.jobs / SECOND),
             complain=_LOG.warning,
         )

@@ -289,6 +289,9 @@ class Host(Answer):
     running: int
     starting: int
     queued: int = Field(description="Of these, those that wait for the limit of starts a second.")
+    enforced: dict[str, Literal["kernel", "sampled", "none"]] | None = Field(
+        description="Who keeps what a task uses of `memory` and `cpu` within its unit, where the plan hands them out."
+    )
     refusals: int = Field(description="Attempts in a row that it could not start.")
     closing: bool = Field(description="It closes at an instant that was planned.")
     close_at: Instant | None = Field(description="That instant.")

@@ -17,6 +17,7 @@ from fairhold.service.problems import refused
 router = APIRouter(tags=["hosts"], route_class=ReadingRoute)
 OWN = "-"
 """How the service's own machine is addressed."""
+_Told = tuple[dict[str, int], dict[str, tuple[str, ...] | None]]
 
 
 def _machine(core: Core, host: str) -> str:
@@ -63,8 +64,8 @@ async def resume_group(service: ServiceOf, group: str, body: PauseBody | None = 
 @router.get("/hosts", response_model=answers.Hosts)
 async def list_hosts(service: ServiceOf) -> Response:
     """All hosts."""
-    queued = _queued(service)
-    return JSONResponse(await service.read(lambda core: view.hosts_document(core, queued)))
+    queued, enforced = _told(service)
+    return JSONResponse(await service.read(lambda core: view.hosts_document(core, queued, enforced)))
 
 
 @router.post("/hosts/{host}/close", response_model=answers.Host)
@@ -82,16 +83,16 @@ async def close_host(service: ServiceOf, host: str, body: CloseBody) -> Response
         core.close_machine(machine, reason, drain=body.drain, **times)
 
     await service.write(close)
-    queued = _queued(service)
-    return JSONResponse(await service.read(lambda core: _host(core, host, queued)))
+    told = _told(service)
+    return JSONResponse(await service.read(lambda core: _host(core, host, told)))
 
 
 @router.post("/hosts/{host}/open", response_model=answers.Host)
 async def open_host(service: ServiceOf, host: str) -> Response:
     """Let a closed host start work again; a planned closing is forgotten."""
     await service.write(lambda core: core.open_machine(_machine(core, host)))
-    queued = _queued(service)
-    return JSONResponse(await service.read(lambda core: _host(core, host, queued)))
+    told = _told(service)
+    return JSONResponse(await service.read(lambda core: _host(core, host, told)))
 
 
 def _reason(core: Core, machine: str, *, drain: bool) -> str:
@@ -103,15 +104,16 @@ def _reason(core: Core, machine: str, *, drain: bool) -> str:
     return said or (planned.reason if planned else "") or "drained"
 
 
-def _queued(service: ServiceOf) -> dict[str, int]:
-    """Machine → starts that wait for the limit of starts a second, or for a slow agent."""
-    return {agent.machine: agent.waiting for agent in service.agents()}
+def _told(service: ServiceOf) -> _Told:
+    """Machine → starts that wait for the limit of starts a second, or for a slow agent; limits that are kept there."""
+    agents = service.agents()
+    return {agent.machine: agent.waiting for agent in agents}, {agent.machine: agent.enforced for agent in agents}
 
 
-def _host(core: Core, host: str, queued: dict[str, int]) -> dict[str, Any]:
+def _host(core: Core, host: str, told: _Told) -> dict[str, Any]:
     """The document of one host."""
     name = host if host == OWN else core.cluster.machine_of(host) or OWN
-    rows: list[dict[str, Any]] = view.hosts_document(core, queued)["hosts"]
+    rows: list[dict[str, Any]] = view.hosts_document(core, *told)["hosts"]
     for row in rows:
         if row["host"] == host or row["machine"] == name:
             return row

@@ -8,7 +8,7 @@ from fairhold.model.siting import shown_labels
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from fairhold.orchestrator.hosts import MachineRecord
     from fairhold.orchestrator.tasks import Attempt
@@ -16,13 +16,20 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]
+_OTHERWISE = {"memory": "sampled", "cpu": "none"}
+"""Who keeps a limit where the kernel does not: a supervisor that looks once a second, or nobody."""
 
 
-def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Document:
+def hosts_document(
+    core: Core,
+    queued: Mapping[str, int] | None = None,
+    enforced: Mapping[str, Collection[str] | None] | None = None,
+) -> Document:
     """Every host of every resource group; `-` is the service's own machine where it has no name.
 
     Where an agent gives a name that the plan does not have, there is a row of the state `unknown`.
     queued : machine → starts that were decided and not sent to its agent yet
+    enforced : machine → limits that the kernel keeps there; None = its agent has not said
     """
     cluster = core.cluster
     queued = queued or {}
@@ -47,6 +54,7 @@ def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Docum
         row["starting"] = len(mine) - row["running"]
         row["empty_by"] = _empty(mine)
         rows.append(row)
+    _say_limits(core, rows, enforced or {})
     known = {cluster.machine_of(name) for name in groups}
     rows += [
         _row(core, name, machine, queued)
@@ -54,6 +62,15 @@ def hosts_document(core: Core, queued: Mapping[str, int] | None = None) -> Docum
         if name and name not in known and not machine.is_silent
     ]
     return {"hosts": rows}
+
+
+def _say_limits(core: Core, rows: Iterable[Document], enforced: Mapping[str, Collection[str] | None]) -> None:
+    """Of what the plan hands out, by whom a unit's limit is kept on each host; None where nobody has said."""
+    names = [resource.name for resource in core.plan.resources if resource.name in _OTHERWISE]
+    for row in rows:
+        kept = enforced.get("" if row["machine"] == "-" else row["machine"])
+        if kept is not None and names:
+            row["enforced"] = {name: "kernel" if name in kept else _OTHERWISE[name] for name in names}
 
 
 def _row(core: Core, name: str, machine: MachineRecord | None, queued: Mapping[str, int]) -> Document:
@@ -70,6 +87,7 @@ def _row(core: Core, name: str, machine: MachineRecord | None, queued: Mapping[s
         "running": 0,
         "starting": 0,
         "queued": queued.get(own, 0),
+        "enforced": None,
         "refusals": machine.refusals if machine else 0,
         "closing": closing is not None and closing.close_at > 0,
         "close_at": format_instant(closing.close_at) if closing and closing.close_at else None,
