@@ -11,7 +11,7 @@ from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, P
 from fairhold.model.vector import Owning
 from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
-from fairhold.rules.pools.sweeps import stands_on_reserved
+from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Terms

@@ -12,7 +12,8 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import bundle_of, giving_key, giving_order
-from fairhold.rules.pools.ways import Ways, is_stopped_whole
+from fairhold.rules.pools.ways import Ways
+from fairhold.rules.pools.withdrawing import withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,28 +55,23 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     reserved : units that stand on parcels which are reserved now for somebody else (SPEC §6.7.4)
     """
     ways = Ways(books)
-    found = Sweeps(books, ways)
     ways.read()
     found = Sweeps(books, ways)
     hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, hosts_of)
-    while _fill(found, hosts_of, limits, early):
-        early.forget()
-        for host in books.hosts:
-            for parcel in host.parcels:
-                parcel.level = parcel.owner
-    taker = Taker(books, ways, found.noticed)
-    found.standings = taker.standings
-    for unit in reserved:
-        _give_up(taker, unit)
-    keep_limits(taker)
-    _withdraw_nobodys(found, taker)
-    is_done = False
-    while not is_done:
-        before = len(found.noticed)
+    is_at_rest = False
+    while not is_at_rest:
+        while _fill(found, hosts_of, limits, early):
+            early.forget()
+        taker = Taker(books, ways, found.noticed)
+        found.standings = taker.standings
+        for unit in reserved:
+            _give_up(taker, unit)
+        keep_limits(taker)
+        withdraw_nobodys(found, taker)
         _take_back(taker, hosts_of)
-        is_done = len(found.noticed) == before
+        is_at_rest = not any(withdraw(found))
     return found
 
 
@@ -86,6 +82,9 @@ def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, ear
     what is taken back early, may use what did not do before.
     """
     books, before = found.books, len(found.placed)
+    for host in books.hosts:
+        for parcel in host.parcels:
+            parcel.level = parcel.owner
     for leaf in books.terms.leaves:
         _fill_leaf(found, leaf, hosts_of, limits, early)
     for pool in private_pools(books):
@@ -95,20 +94,22 @@ def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, ear
         lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, hosts_of, limits, early)
-    is_released = _withdraw(found)
+    _, is_released = withdraw(found)
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
     return is_released or (may_go_on and len(found.placed) > before)
 
 
 def _take_back(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
-    """The second sweep, once through all levels."""
-    books = taker.books
-    for leaf in books.terms.leaves:
-        take_own(taker, leaf, hosts_of, None)
-    for pool in private_pools(books):
-        take_lent_back(taker, pool, lambda _entry: True)
-        compare(taker, pool)
-    compare(taker, PUBLIC)
+    """The second sweep: all levels, until nobody takes any more."""
+    books, before = taker.books, -1
+    while len(taker.notices) != before:
+        before = len(taker.notices)
+        for leaf in books.terms.leaves:
+            take_own(taker, leaf, hosts_of, None)
+        for pool in private_pools(books):
+            take_lent_back(taker, pool, lambda _entry: True)
+            compare(taker, pool)
+        compare(taker, PUBLIC)
 
 
 class _Early:
@@ -192,50 +193,6 @@ def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits
             found.placed += fill_pool(books, pool, early.waits, limits)
         if len(found.placed) == before:
             return
-
-
-def _withdraw(found: Sweeps) -> bool:
-    """Notices that their takers need no more; whether anything that was held for them is idle again (R-NOTICE-2)."""
-    gone, is_released = found.ways.withdraw()
-    _take_off(found, gone)
-    for unit in gone:
-        unit.notice = None
-    return is_released
-
-
-def _withdraw_nobodys(found: Sweeps, taker: Taker) -> None:
-    """Notices for nobody that limits do not need (R-NOTICE-2); what goes to takers may stay yet, and counts."""
-    books = found.books
-    limits = Limits(books, (unit for unit in books.units() if unit.notice is None or unit.notice.taker is not None))
-    for asked, hosts in found.ways.of.items():
-        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
-    nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
-    nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
-    done: set[Unit] = set()
-    gone: list[Unit] = []
-    for unit in nobodys:
-        whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
-        is_free = not any(stands_on_reserved(books, each) for each in whole)
-        shared = sum(each.pool >= 0 for each in whole)
-        if unit not in done and is_free and limits.allow(unit.asked, shared):
-            limits.add(unit.asked, shared)
-            gone += whole
-        done.update(whole)
-    _take_off(found, gone)
-    taker.spare(gone)
-
-
-def _take_off(found: Sweeps, units: list[Unit]) -> None:
-    """Notices are withdrawn; those of this cycle were never given."""
-    new = {unit for unit in units if unit.notice is not None and unit.notice.is_new}
-    found.noticed[:] = [unit for unit in found.noticed if unit not in new]
-    found.withdrawn += [unit for unit in units if unit not in new]
-
-
-def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
-    """Whether a unit stands on what is reserved for others (SPEC §6.7.4)."""
-    above = books.terms.above[unit.asked.leaf]
-    return any(entry.reserved and row not in above for parcel in unit.books for row, entry in parcel.chain)
 
 
 def keep_limits(taker: Taker) -> None:

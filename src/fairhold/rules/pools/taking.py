@@ -12,7 +12,7 @@ from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
-from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for
+from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -120,21 +120,24 @@ class Taker:
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
             if is_fair and self.limits.allow(asked, 0):
                 self.notices += victims
-                self._bring_more(asked, source, self._hosts_of(asked, gone))
+                self._bring_more(asked, source, {done.pick.host: None for done in gone})
+                self._bring_elsewhere(asked, gone)
                 return True
         for done in reversed(gone):
             self._undo(asked, done)
         return False
 
-    def _hosts_of(self, asked: Asked, gone: list[_Done]) -> dict[Machine, None]:
-        """Hosts on which units go; those of a gang that is stopped whole free something elsewhere, too."""
-        hosts = {done.pick.host: None for done in gone}
-        for done in gone:
-            for unit in done.pick.victims:
-                if unit.host is not done.pick.host:
-                    self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
-                    hosts[unit.host] = None
-        return hosts
+    def _bring_elsewhere(self, asked: Asked, gone: list[_Done]) -> None:
+        """What a gang that is stopped whole frees on other hosts brings units, too."""
+        others = [(unit, unit.host) for done in gone for unit in done.pick.victims if unit.host is not done.pick.host]
+        for unit, host in others:
+            self.ways.way(asked, host, PUBLIC).victims.append(unit)
+        for host in dict.fromkeys(host for _, host in others):
+            way = self.ways.of[asked][host]
+            self._count(asked, way, -1)
+            more = max(0, wanted(asked) - self.ways.units(asked))
+            self.ways.fill(asked, host, way.units + more, self.limits)
+            self._count(asked, way, 1)
 
     def _best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
         """The host on which those give that are most over-used (R-TAKE-3)."""

@@ -76,15 +76,22 @@ class Ways:
             left = wanted(asked)
             for host, way in hosts.items():
                 said = self.books.keeps.get((asked, host))
-                way.units = self._hold(asked, host, left if said is None else min(left, said))
-                way.pool = self.pool_of(asked, host)
-                if said is None and way.pool != OWN:
-                    while way.units and not limits.allow(asked, way.units):
-                        way.units -= 1
-                    self._release_beyond(asked, host)
+                if said is None:
+                    self.fill(asked, host, left, limits)
+                else:
+                    way.units, way.pool = self._hold(asked, host, min(left, said)), self.pool_of(asked, host)
                 if way.pool != OWN:
                     limits.add(asked, way.units)
                 left -= way.units
+
+    def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
+        """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
+        way = self.of[asked][host]
+        way.units, way.pool = self._hold(asked, host, most), self.pool_of(asked, host)
+        if way.pool != OWN:
+            while way.units and not limits.allow(asked, way.units):
+                way.units -= 1
+            self._release_beyond(asked, host)
 
     def _hold(self, asked: Asked, host: Machine, most: int) -> int:
         """Hold what is idle beside the victims for as many units as both make; how many that are."""
