@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fairhold.cycle.open import open_books
-from fairhold.model.state import State
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Event, Exit, JobSubmitted, TaskEnded, TaskRunning, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
+from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 
 SECOND = 1_000_000
@@ -39,7 +38,7 @@ class House:
 
     def __init__(self, *, own: str = "", forgets: bool = False, plan: Any = None, **hosts: int) -> None:
         self.plan = plan or plan_of(hosts or {"h1": 4})
-        cluster = Cluster(open_books(self.plan, State(now=0)), forgets=forgets, own=own)
+        cluster = Cluster(open_cluster_books(self.plan, 0), forgets=forgets, own=own)
         self.live = Orchestrator(cluster)
         self.now = 0
         self.jobs = 0

@@ -114,15 +114,19 @@ class Storm:
         self.random = random
         self.settings = settings
         self.forgets = forgets
-        self.live = self._orchestrator(Cluster(fresh_books(**settings), forgets=forgets, own=OWN))
+        self.live = self._orchestrator(Cluster(self.fresh(), forgets=forgets, own=OWN))
         self.live.on_cycle = self._check_cycle
-        self.twin = self._orchestrator(Cluster(fresh_books(**settings), forgets=forgets, own=OWN))
-        self.replayed = Cluster(fresh_books(**settings), forgets=forgets, own=OWN)
+        self.twin = self._orchestrator(Cluster(self.fresh(), forgets=forgets, own=OWN))
+        self.replayed = Cluster(self.fresh(), forgets=forgets, own=OWN)
         self.now = 0
         self.wake: int | None = None
         self.jobs = 0
         self.cycles = 0
         self.seen: dict[str, int] = {}
+
+    def fresh(self) -> dict[str, Books]:
+        """Empty books of the plan."""
+        return fresh_books(**self.settings)
 
     def _orchestrator(self, cluster: Cluster) -> Orchestrator:
         return Orchestrator(cluster)
@@ -154,7 +158,7 @@ class Storm:
     def start_again(self) -> None:
         """The live one loses what is not in its cluster; its twin is thawed from its document."""
         document = json.loads(json.dumps(freeze(self.live.cluster)))
-        thawed = thaw(document, fresh_books(**self.settings), forgets=self.forgets, own=OWN, moved={})
+        thawed = thaw(document, self.fresh(), forgets=self.forgets, own=OWN, moved={})
         assert freeze(thawed) == document
         check_cluster(thawed)
         self.live = self._orchestrator(self.live.cluster)

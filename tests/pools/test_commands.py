@@ -12,7 +12,7 @@ from fairhold.cli.files import check_plan, print_cycle, print_explanation, print
 from fairhold.cli.pools import percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
-from fairhold.errors import InputError
+from fairhold.errors import ArgumentError, InputError
 from fairhold.model.vector import Owning, Resource, own_document
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
@@ -161,14 +161,45 @@ def test_check_knows_it(files: tuple[Path, Path], capsys: pytest.CaptureFixture[
     assert "good; 3 consumers, 4 policy entries" in capsys.readouterr().out
 
 
+def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    print_explanation(*files, "/B", "", as_json=True)
+    slots, pools = json.loads(capsys.readouterr().out)
+    assert (slots["resource_group"], pools["resource_groups"]) == ("slow", ["main"])
+    assert pools["share_limits"][0] == {
+        "consumer": "/B",
+        "resource": "cpu",
+        "limit": 4.5,
+        "used": 4,
+        "under_notice": 0,
+        "on_the_way": 0,
+        "left": 0.5,
+        "rule": "R-LIMIT-1",
+    }
+    print_explanation(*files, "/B", "main", as_json=False)
+    text = capsys.readouterr().out
+    assert text.startswith(
+        "/B in main: holds 4, wants 20; 16 units of b wait: a share limit allows no more [R-LIMIT-1].\n"
+    )
+    assert "Borrows of /A (4) [R-LEND-5]" in text
+    assert "  4 on h1 in the public pool (4 on what /A owns), new; lets go within 0s, the reclaim_grace of /B" in text
+    assert "    the public pool: a share limit allows no more: /B has 4 of 4.5 cpu [R-LIMIT-1]\n" in text
+    assert "    a share_limit of cpu of 5 instead of 4.5 for /B: holds 5\n" in text
+
+
+def test_whoever_shares_no_group_is_told_so(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    print_explanation(*files, "/C", "main", as_json=False)
+    assert capsys.readouterr().out == "/C takes no part in main\n"
+    with pytest.raises(ArgumentError, match="did you mean `main`"):
+        print_explanation(*files, "/C", "mian", as_json=False)
+
+
 @pytest.mark.parametrize(
     "command",
     [
-        lambda plan, state: print_explanation(plan, state, "/A", "", as_json=False),
         lambda plan, state: verify_result(plan, state, state, as_json=False),
         lambda plan, state: print_cycle(plan, state, None, as_json=False, check=True),
     ],
-    ids=["explain", "verify", "cycle --check"],
+    ids=["verify", "cycle --check"],
 )
 def test_what_knows_slots_alone_refuses_it_at_its_place(
     command: Callable[[Path, Path], None], files: tuple[Path, Path]

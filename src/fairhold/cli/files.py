@@ -211,25 +211,32 @@ def _cell(value: object) -> object:
 
 def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: str, *, as_json: bool) -> None:
     """`explain`: the derivation of one consumer's numbers."""
-    from fairhold.cli.words import as_document, in_words  # noqa: PLC0415
+    from fairhold.cli.pool_words import pools_in_words  # noqa: PLC0415
+    from fairhold.cli.words import document_in_words  # noqa: PLC0415
     from fairhold.cycle.explain import explain  # noqa: PLC0415
+    from fairhold.cycle.explain.pooled import explain_pools  # noqa: PLC0415
     from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
+    from fairhold.cycle.pooled.force import entries_in_force  # noqa: PLC0415
     from fairhold.cycle.run import run  # noqa: PLC0415
+    from fairhold.runtime import explaining, explaining_pools  # noqa: PLC0415
 
-    plan = open_plan(plan_path, "explain")
+    plan = open_plan(plan_path)
     state = read_state(state_path, plan)
     books = open_books(plan, state)
     settle(books, state)
     if consumer not in plan.tree.rows:
         raise ArgumentError([_unknown("consumer", consumer, plan.tree.paths)])
-    if group and group not in books:
-        raise ArgumentError([_unknown("resource group", group, tuple(books))])
+    shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
+    if group and group not in shared:
+        raise ArgumentError([_unknown("resource group", group, shared)])
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
-    explanations = [explain(plan, result, consumer) for result in results]
+    slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
+    pools = [explaining_pools.as_document(told) for told in explain_pools(plan, state, consumer, group)]
     if as_json:
-        _print_json([as_document(explanation) for explanation in explanations])
-    else:
-        print_text("\n\n".join(in_words(explanation) for explanation in explanations))
+        _print_json([*slots, *pools])
+        return
+    texts = [*map(document_in_words, slots), *map(pools_in_words, pools)]
+    print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:

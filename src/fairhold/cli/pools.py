@@ -37,12 +37,12 @@ def _title(name: str) -> str:
 
 def _pool(title: str, pool: Document) -> str:
     resources = [key for key, value in pool["amounts"].items() if value != "0"]
-    has = ", ".join(f"{printable(key)} {_short(pool['amounts'][key])}" for key in resources)
+    has = ", ".join(f"{printable(key)} {short(pool['amounts'][key])}" for key in resources)
     rows = [
         (
             path,
             *(percent(values[key]) for key in ("usage", "usage_demand", "usage_quota")),
-            *(_short(values["approximate_share_quota"][key]) for key in resources),
+            *(short(values["approximate_share_quota"][key]) for key in resources),
         )
         for path, values in pool["consumers"].items()
     ]
@@ -99,7 +99,7 @@ def _points(values: list[str | None]) -> str:
 
 def _changed(values: list[Document | None], key: str) -> str:
     """A resource of two lists of amounts."""
-    return _arrow([None if side is None else _short(side.get(key, "0")) for side in values])
+    return _arrow([None if side is None else short(side.get(key, "0")) for side in values])
 
 
 def _arrow(values: list[str | None]) -> str:
@@ -124,10 +124,10 @@ def percent(text: str) -> str:
     value = Fraction(text) * 100
     if 0 < value <= Fraction(1, 20):
         return "<0.1%"
-    return f"{_short(str(value))}%"
+    return f"{short(str(value))}%"
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """An exact fraction with one decimal at most."""
     whole, rest = divmod(round(Fraction(text) * 10), 10)
     return f"{whole}.{rest}" if rest else str(whole)

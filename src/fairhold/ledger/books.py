@@ -11,6 +11,7 @@ from fairhold.ledger.tables import Allocations, Hosts, KeptUnits, Notices, Reque
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Shortage
     from fairhold.ledger.rows import Rows
+    from fairhold.ledger.vectors import Vectors
 
 
 class Books:
@@ -26,6 +27,7 @@ class Books:
     ran     : instant of the cycle before, None = unknown
     due     : instant at which a cycle may take back what the one before has left for later, None = it has left nothing
     spending : what consumers with a budget have used; None = nobody has one
+    vectors : what units of vectors have beside these tables; None = the units are slots
     demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
     """
 
@@ -46,6 +48,7 @@ class Books:
         "rows",
         "shortages",
         "spending",
+        "vectors",
     )
 
     def __init__(self, rows: Rows) -> None:
@@ -56,6 +59,7 @@ class Books:
         self.ran: int | None = None
         self.due: int | None = None
         self.spending = Spending(rows) if rows.controls.has_budgets else None
+        self.vectors: Vectors | None = None
         self.demand = zeros(len(rows))
         self.held = zeros(len(rows))
         self.noticed = zeros(len(rows))

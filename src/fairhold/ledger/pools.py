@@ -114,14 +114,16 @@ class Machine:
     total : with overcommitment
     place : in inventory order
     units : that stand on it, in the order in which they came
+    is_closed : nothing more starts there, so that what is idle is of no use; what it has counts all the same
     """
 
-    __slots__ = ("group", "name", "parcels", "place", "plain", "total", "units")
+    __slots__ = ("group", "is_closed", "name", "parcels", "place", "plain", "total", "units")
 
     def __init__(self, name: str, group: str, place: int, plain: Vector, total: Vector) -> None:
         self.name, self.group, self.place, self.plain, self.total = name, group, place, plain, total
         self.parcels: list[Parcel] = []
         self.units: dict[Unit, None] = {}
+        self.is_closed = False
 
 
 class Asked:
@@ -171,12 +173,14 @@ class Unit:
 
     pool  : where it was placed, or OWN
     books : parcel → what it takes of it
+    attempt : by what number a live cluster knows it; 0 = by none
     """
 
-    __slots__ = ("asked", "books", "host", "notice", "pool", "serial", "started")
+    __slots__ = ("asked", "attempt", "books", "host", "notice", "pool", "serial", "started")
 
     def __init__(self, asked: Asked, host: Machine, started: int, serial: int, pool: int) -> None:
         self.asked, self.host, self.started, self.serial, self.pool = asked, host, started, serial, pool
+        self.attempt = 0
         self.books: dict[Parcel, Vector] = {}
         self.notice: Notice | None = None
 

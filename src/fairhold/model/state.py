@@ -58,6 +58,8 @@ class Allocation:
     lenders : (row of a consumer, units that stand on what it owns), by row
     parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
               several; empty = of one, or unknown
+    lenders : (row of a consumer, units that stand on what it owns), in path order
+    attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
     request: str
@@ -67,6 +69,7 @@ class Allocation:
     pool: str = ""
     lenders: tuple[tuple[int, int], ...] = ()
     parts: Parts = ()
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Notice:
     reason      : one of REASONS
     taker_request : of vectors, the request that they are on their way to; empty = nobody's
     started, pool, lenders, parts : of vectors, as the allocation says of which they are; started None = of any there
+    attempt     : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
     consumer: int
@@ -95,6 +99,7 @@ class Notice:
     pool: str = ""
     lenders: tuple[tuple[int, int], ...] = ()
     parts: Parts = ()
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,8 @@ class State:
 
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
+    hosts_closed   : of a live cluster, hosts that start nothing: their units stay, and what is idle is nobody's to use
+    freed          : of a live cluster, (request, host) where units under notice for it went since the cycle before
     demand         : (row, resource group) → units wanted now, running ones included
     allocated      : (row, resource group) → units held
     borrowed       : who uses whose slots, as the cycle before has left it
@@ -154,6 +161,8 @@ class State:
     now: int
     slots: Mapping[str, int] = field(default_factory=dict)
     hosts_down: frozenset[str] = frozenset()
+    hosts_closed: frozenset[str] = frozenset()
+    freed: tuple[tuple[str, str], ...] = ()
     demand: Mapping[tuple[int, str], int] = field(default_factory=dict)
     allocated: Mapping[tuple[int, str], int] = field(default_factory=dict)
     requests: tuple[Request, ...] = ()

@@ -99,6 +99,30 @@ def amounts_document(resources: Sequence[Resource], vector: Vector) -> dict[str,
     return {resource.name: amount(resource, units) for resource, units in zip(resources, vector, strict=True) if units}
 
 
+Told = tuple[tuple[str, str], ...]
+"""A vector in names and decimals of declared units, exact, whatever the base units are: (resource, amount)."""
+
+
+def told_of(resources: Sequence[Resource], vector: Vector) -> Told:
+    """What of a vector is not 0, in plan order."""
+    pairs = zip(resources, vector, strict=True)
+    return tuple((resource.name, amount_text(resource, units)) for resource, units in pairs if units)
+
+
+def vector_of(resources: Sequence[Resource], told: Iterable[tuple[str, str]]) -> Vector | None:
+    """The reverse, maybe with the resources of another plan; None where they have not all of it in whole base units."""
+    at = {resource.name: place for place, resource in enumerate(resources)}
+    found = [0] * len(resources)
+    for name, text in told:
+        if name not in at:
+            return None
+        units = Fraction(text) * resources[at[name]].base
+        if units.denominator != 1:
+            return None
+        found[at[name]] = int(units)
+    return tuple(found)
+
+
 def parts_document(
     resources: Sequence[Resource], parts: Iterable[tuple[int, Fraction | int]]
 ) -> dict[str, int | float | str]:

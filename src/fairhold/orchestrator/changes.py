@@ -13,7 +13,10 @@ DONE, FAILED, CANCELLED, AGAIN, LATER = "done", "failed", "cancelled", "again", 
 
 
 class JobAdded(NamedTuple):
-    """A job was accepted; fields as in `JobSubmitted`; tasks: how many; siting: empty = any host will do."""
+    """A job was accepted; fields as in `JobSubmitted`; tasks: how many; siting: empty = any host will do.
+
+    unit : of a vector, as `model.vector.Told`; then `resource_group` is empty, too
+    """
 
     job: str
     consumer: str
@@ -29,6 +32,8 @@ class JobAdded(NamedTuple):
     after: tuple[tuple[str, str], ...] = ()
     siting: tuple[tuple[str, ...] | str, ...] = ()
     time_limit: int = 0
+    unit: tuple[tuple[str, str], ...] = ()
+    min_count: int = 0
 
 
 class JobDropped(NamedTuple):
@@ -79,13 +84,20 @@ class JobEnded(NamedTuple):
 
 
 class Started(NamedTuple):
-    """An attempt holds units from now on; places: (host, units)."""
+    """An attempt holds units from now on; places: (host, units).
+
+    pool    : of a unit of a vector, what it was placed in: `own`, `/` or a path; lenders: paths of who owns what it has
+    devices : numbers of the GPUs of its host that are its alone
+    """
 
     attempt: int
     job: str
     task: int
     number: int
     places: tuple[tuple[str, int], ...]
+    pool: str = ""
+    lenders: tuple[str, ...] = ()
+    devices: tuple[int, ...] = ()
 
 
 class AttemptNumbersTaken(NamedTuple):
@@ -101,13 +113,17 @@ class Running(NamedTuple):
 
 
 class Noticed(NamedTuple):
-    """The units of an attempt are to be given back; cycle: number of the one that decided it."""
+    """The units of an attempt are to be given back.
+
+    cycle : number of the one that decided it; job: of a unit of a vector, that it is on its way to, empty = nobody's
+    """
 
     attempt: int
     deadline: int
     reason: str
     taker: str
     cycle: int = 0
+    job: str = ""
 
 
 class Drained(NamedTuple):
@@ -255,6 +271,31 @@ class Kept(NamedTuple):
     held: tuple[tuple[str, str, int], ...]
 
 
+class Rebooked(NamedTuple):
+    """A unit of a vector stands in another pool, or on what others own; fields as in `Started`."""
+
+    attempt: int
+    pool: str
+    lenders: tuple[str, ...]
+
+
+class OwnershipAdjusted(NamedTuple):
+    """Others own other parts of hosts than before.
+
+    resources : names
+    parcels   : host, path of the owner, its amount of each of them in the declared unit
+    """
+
+    resources: tuple[str, ...]
+    parcels: tuple[tuple[str, ...], ...]
+
+
+class MachineLapsed(NamedTuple):
+    """Nothing of a silent machine runs any more: until it reports, it is as good as not there."""
+
+    machine: str
+
+
 class CycleRan(NamedTuple):
     """A cycle ran; cause: name of the first event since the one before."""
 
@@ -293,6 +334,9 @@ Change = (
     | LoansCounted
     | ShortagesCounted
     | Kept
+    | Rebooked
+    | OwnershipAdjusted
+    | MachineLapsed
     | CycleRan
 )
 KINDS: dict[str, type[Change]] = {kind.__name__: kind for kind in get_args(Change)}

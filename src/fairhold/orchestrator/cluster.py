@@ -16,6 +16,7 @@ from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord, label_machine
 from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
+from fairhold.orchestrator.vectors import OF_VECTORS
 from fairhold.orchestrator.windows import BY_TIME
 
 if TYPE_CHECKING:
@@ -196,7 +197,9 @@ class Cluster:
         job = self.jobs[change.job]
         request = job.request if job.gangs is None else job.gangs.pop(0)[1]
         job.take(change.task, change.number)
-        self.add_attempt(Attempt(change.attempt, job, change.task, change.number, request, change.places, now))
+        attempt = Attempt(change.attempt, job, change.task, change.number, request, change.places, now)
+        attempt.pool, attempt.lenders, attempt.devices = change.pool, change.lenders, change.devices
+        self.add_attempt(attempt)
         self.next_attempt = change.attempt + 1
         self.ask(job)
 
@@ -233,7 +236,7 @@ class Cluster:
     def book_notice(self, attempt: Attempt) -> None:
         """All units of an attempt are under its notice."""
         assert attempt.notice is not None
-        deadline, reason, path, _ = attempt.notice
+        deadline, reason, path, *_ = attempt.notice
         books = self.books[attempt.job.resource_group]
         taker = NOBODY if not path else books.rows.by_path[path]
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
@@ -273,6 +276,8 @@ class Cluster:
         job.settle(attempt, change)
         if change.then == say.LATER:
             self.due.ready(change.instant, job.name, attempt.index)
+        if books.vectors is not None and attempt.notice is not None and attempt.notice.job:
+            books.vectors.freed[attempt.notice.job, attempt.places[0][0]] = None
         if job.gangs is None:
             transitions.want(books, job.request, max(books.requests.held[job.request] - 1, 0))
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
@@ -316,6 +321,10 @@ class Cluster:
         """Name of the machine that a host is."""
         return "" if host == self.own else host
 
+    def has_host(self, group: str, machine: str) -> bool:
+        """Whether a machine is a host of a group."""
+        return any(of == group and self.machine_of(host) == machine for of, host in self.hosts)
+
     def accepts(self, host: str) -> bool:
         """Whether a host may start work as far as its machine goes."""
         machine = self.machines.get(self.machine_of(host))
@@ -334,7 +343,7 @@ class Cluster:
 
     def _see(self, change: say.MachineSeen, _now: int) -> None:
         machine = self.machine(change.machine)
-        machine.boot, machine.spool, machine.is_silent = change.boot, change.spool, False
+        machine.boot, machine.spool, machine.is_silent, machine.is_gone = change.boot, change.spool, False, False
         label_machine(self, change.machine, change.labels)
         self._fit_machine(change.machine)
 
@@ -397,4 +406,5 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.Paused: Cluster._pause,
     **BY_TIME,
     **BY_CYCLES,
+    **OF_VECTORS,
 }

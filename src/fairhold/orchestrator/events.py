@@ -10,6 +10,7 @@ from fairhold.model.siting import ANYWHERE
 
 if TYPE_CHECKING:
     from fairhold.model.siting import Siting
+    from fairhold.model.vector import Told
 
 
 class Outcome(Enum):
@@ -162,6 +163,8 @@ class JobSubmitted:
     after      : jobs that must be over before
     siting     : what its tasks say of hosts
     time_limit : microseconds that an attempt may run, 0 = any time
+    unit       : of a vector, what each task needs (`model.vector.Told`); then `resource_group` is empty, `units` 1
+    min_count  : of a vector, tasks that begin together or not at all; 0 = each by itself
     """
 
     job: str
@@ -178,6 +181,8 @@ class JobSubmitted:
     after: tuple[Dependency, ...] = ()
     siting: Siting = ANYWHERE
     time_limit: int = 0
+    unit: Told = ()
+    min_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

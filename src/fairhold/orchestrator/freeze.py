@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.decision import Shortage
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
 from fairhold.orchestrator.changes import JobAdded
 from fairhold.orchestrator.cluster import Cluster
@@ -17,6 +18,7 @@ from fairhold.orchestrator.hosts import label_machine
 from fairhold.orchestrator.keeping import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
+from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, knows_unit, restore_unit, restore_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,8 +65,10 @@ class Columns:
 
 def _terms(terms: JobAdded) -> list[Any]:
     """Terms of a job but its name; what it says of hosts only where it does."""
-    *same, _after, siting, limit = terms[1:]
-    more = [_lists(siting), limit] if limit else [_lists(siting)] if siting else []
+    *same, _after, siting, limit, unit, least = terms[1:]
+    more = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
+    if unit:
+        more += [_lists(unit), least]
     return [*same, [list(needed) for needed in terms.after], *more]
 
 
@@ -76,9 +80,10 @@ def _added(fields: list[Any]) -> JobAdded:
     """The reverse of `_terms`."""
     at = JobAdded._fields.index("after") - 1
     after = tuple((job, on) for job, on in fields[at])
-    said, *limit = fields[at + 1 :] or [[]]
+    said, *more = fields[at + 1 :] or [[]]
     siting = tuple(tuple(each) if isinstance(each, list) else each for each in said)
-    return JobAdded._make(["", *fields[:at], after, siting, *(limit or [0])])
+    limit, unit, least = [*more, 0, (), 0][:3] if len(more) < 2 else more
+    return JobAdded._make(["", *fields[:at], after, siting, limit, tuple((name, text) for name, text in unit), least])
 
 
 def freeze(cluster: Cluster) -> Document:
@@ -109,7 +114,7 @@ def freeze_rest(cluster: Cluster) -> Document:
         "windows": {
             group: [list(books.rows.force), list(books.before)]
             for group, books in cluster.books.items()
-            if books.rows.source.calendar is not None
+            if books.rows.source.calendar is not None and books.vectors is None
         },
         "borrowed": {
             group: [list(loan) for loan in told(books, sorted(books.borrowed.items()))]
@@ -117,7 +122,7 @@ def freeze_rest(cluster: Cluster) -> Document:
             if books.borrowed
         },
         **freeze_spending(cluster.books),
-    } | (_shortages(cluster) | freeze_kept(cluster))
+    } | (_shortages(cluster) | freeze_kept(cluster) | freeze_vectors(cluster))
 
 
 def _shortages(cluster: Cluster) -> Document:
@@ -165,6 +170,7 @@ def _attempt(cluster: Cluster, attempt: Attempt) -> list[Any]:
         more["stopping"] = attempt.stopping
     if attempt.job.gangs is not None:
         more["gang"] = requests.id[attempt.request]
+    more |= freeze_unit(attempt)
     places = [list(place) for place in attempt.places]
     return [attempt.name, attempt.job.name, attempt.index, attempt.number, attempt.started, places, more]
 
@@ -235,6 +241,7 @@ class _Thawing:
         self._loans()
         self._shortages()
         restore_kept(cluster, self.document)
+        restore_vectors(cluster, document, self._path)
         restore_meters(self.books, document, self._node)
         cluster.dependents = {needed: dict.fromkeys(names) for needed, names in document["dependents"].items()}
         return cluster
@@ -282,21 +289,38 @@ class _Thawing:
 
     def _check(self) -> None:
         gone: dict[tuple[str, str], list[str]] = {}
+        strange: list[str] = []
         active = {job for _, job, *_ in self.document["attempts"]}
         changed = self.document["changed"]
         names, places, _ = self.document["jobs"]
         for name, place in zip(names, places, strict=True):
             more = changed.get(name, _AS_IT_CAME)
-            if self._leaf(place, more) is None and (name in active or not _is_over(more)):
-                terms = self.terms[place]
+            terms = self.terms[place]
+            if name not in active and _is_over(more):
+                continue
+            leaf = self._leaf(place, more)
+            if leaf is None:
                 gone.setdefault((terms.resource_group, more.get("consumer", terms.consumer)), []).append(name)
-        if gone:
-            raise InputError(list(self._faults(gone)))
+            elif terms.unit and not knows_unit(self.books[POOLED], leaf, terms.unit):
+                strange.append(name)
+        if gone or strange:
+            raise InputError([*self._faults(gone), *self._strange(strange)])
+
+    def _strange(self, jobs: list[str]) -> Iterator[Fault]:
+        """Jobs that ask for what the plan does not have, or not in such amounts, or does not share with them."""
+        if jobs:
+            names = ", ".join(f"`{name}`" for name in jobs[:NAMED]) + (" and others" if len(jobs) > NAMED else "")
+            what = f"the plan does not share what jobs that are not over need, or not with them: {names}"
+            mend = "cancel them or wait for them, or keep their resources, base units and policy entries"
+            yield Fault("unit-in-use", what, mend)
 
     def _faults(self, gone: dict[tuple[str, str], list[str]]) -> Iterator[Fault]:
         for (group, path), jobs in gone.items():
             names = ", ".join(f"`{name}`" for name in jobs[:NAMED]) + (" and others" if len(jobs) > NAMED else "")
-            if group not in self.books:
+            if group == POOLED and group not in self.books:
+                what = f"the plan shares no resources of hosts any more, and jobs that need some run or wait: {names}"
+                mend = "cancel them or wait for them"
+            elif group not in self.books:
                 what = f"the plan has no resource group `{group}` any more, and jobs run or wait there: {names}"
                 mend = "cancel them or wait for them"
             else:
@@ -382,6 +406,7 @@ class _Thawing:
         attempt.is_unknown = "is_unknown" in more
         attempt.noticed = "noticed" in more
         attempt.leaving, attempt.stopping = more.get("leaving"), more.get("stopping", "")
+        restore_unit(attempt, more, cluster.books[job.resource_group], self._path)
         cluster.add_attempt(attempt)
         if "notice" in more:
             notice = Notice(*more["notice"])

@@ -9,11 +9,13 @@ from fairhold.cycle.run import CycleResult, run
 from fairhold.errors import Fault, InputError
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
+from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator import ending, jobs, machines
 from fairhold.orchestrator.budgets import next_of_budgets, spent
 from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.devices import bounds_of
 from fairhold.orchestrator.due import READY, TRY
 from fairhold.orchestrator.events import (
     Event,
@@ -38,8 +40,9 @@ from fairhold.orchestrator.events import (
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
 from fairhold.orchestrator.keeping import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
+from fairhold.orchestrator.pooling import VectorCycle, carry_out, run_vectors
 from fairhold.orchestrator.tasks import Notice, leave_by
-from fairhold.orchestrator.windows import Openings
+from fairhold.orchestrator.windows import Openings, VectorSwitches
 from fairhold.rules.handing import hand_over
 
 if TYPE_CHECKING:
@@ -51,7 +54,12 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
     OnCycle = Callable[[CycleResult, str], None]
+    OnVectors = Callable[[VectorCycle, str], None]
     OnStage = Callable[[str], None]
+
+
+GAP_PER_UNIT = 20
+"""Microseconds between two cycles of vectors for every unit that is held: a cycle opens its books anew."""
 
 
 class Orchestrator:
@@ -65,6 +73,7 @@ class Orchestrator:
     is_closing : nothing more is started, though everything else goes on; set by a driver that is about to stop
     on_cycle : called with each cycle's result and cause, the first event since the cycle before, before its decision is
         applied
+    on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
     """
 
@@ -75,6 +84,7 @@ class Orchestrator:
         cycle_min_gap: int = MIN_GAP,
         cycle_max_interval: int = MAX_INTERVAL,
         on_cycle: OnCycle | None = None,
+        on_vectors: OnVectors | None = None,
         on_stage: OnStage = lambda _: None,
     ) -> None:
         self.cluster = books if isinstance(books, Cluster) else Cluster(books)
@@ -82,14 +92,16 @@ class Orchestrator:
         self.jobs = self.cluster.jobs
         self.attempts = self.cluster.attempts
         self.changes: list[say.Change] = []
-        self.on_cycle = on_cycle
+        self.on_cycle, self.on_vectors = on_cycle, on_vectors
         self.on_stage = on_stage
         self.now = 0
         self.is_closing = False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
+        self._min_gap = cycle_min_gap
         self._quota: dict[str, array[int]] = {}
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)
+        self._switches = VectorSwitches(self.books.get(POOLED))
         self._out: list[Instruction] = []
 
     def handle(self, event: Event, now: int) -> tuple[Instruction, ...]:
@@ -175,18 +187,25 @@ class Orchestrator:
         self._pacing[group].handed_over(self.now)
         return True
 
-    def start(self, group: str, request: int, places: tuple[tuple[str, int], ...]) -> None:
-        """Start the next task of a request."""
+    def start(
+        self,
+        group: str,
+        request: int,
+        places: tuple[tuple[str, int], ...],
+        unit: tuple[str, tuple[str, ...], tuple[int, ...]] = ("", (), ()),
+    ) -> None:
+        """Start the next task of a request; unit: of a vector, its pool, its lenders, its GPUs."""
         job = self.cluster.job_of[group][request]
         assert job is not None, "only requests of jobs are granted anything"
         index, number = job.peek()
         name = self.cluster.next_attempt
-        self.do(say.Started(name, job.name, index, number, places))
+        self.do(say.Started(name, job.name, index, number, places, *unit))
         self.order(self.start_order(self.attempts[name]))
 
     def start_order(self, attempt: Attempt) -> Start:
         """The instruction that starts an attempt."""
         places = attempt.places if len(attempt.places) > 1 else ()
+        books = self.books[attempt.job.resource_group]
         return Start(
             attempt.name,
             attempt.job.name,
@@ -196,7 +215,8 @@ class Orchestrator:
             attempt.places[0][0],
             attempt.units,
             places,
-            self.books[attempt.job.resource_group].rows.controls.max_run_time[attempt.job.leaf],
+            books.rows.controls.max_run_time[attempt.job.leaf],
+            *bounds_of(books, attempt),
         )
 
     # Cycles
@@ -209,6 +229,9 @@ class Orchestrator:
             self._quota.pop(group, None)
             self._pacing[group].at_once(self.now)
             self._cause[group] = say.WindowOpened.__name__
+        if self._switches.take(self.now):
+            self._pacing[POOLED].at_once(self.now)
+            self._cause[POOLED] = say.WindowOpened.__name__
         return bool(opened)
 
     def _count_budgets(self) -> bool:
@@ -227,6 +250,9 @@ class Orchestrator:
     def _cycle(self, group: str) -> int | None:
         """Run a cycle; returns when another one is due, also while it could take nothing back: it may hold units."""
         books = self.books[group]
+        if books.vectors is not None:
+            self._cycle_of_vectors()
+            return None
         result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
@@ -250,6 +276,20 @@ class Orchestrator:
             self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
         self.on_stage("")
         return result.decision.due
+
+    def _cycle_of_vectors(self) -> None:
+        """Run a cycle of all that is shared in vectors; the more units there are, the longer it takes to the next."""
+        self.on_stage("snapshot")
+        cycle = run_vectors(self)
+        cause = self._cause.pop(POOLED, Woken.__name__)
+        if self.on_vectors is not None:
+            self.on_vectors(cycle, cause)
+        self.on_stage("apply")
+        self.do(say.CycleRan(self.cluster.cycles + 1, POOLED, cause))
+        reclaims = not self.cluster.paused.get(POOLED, (False, False))[1]
+        carry_out(self, cycle, grants=not self._grants_are_paused(POOLED), reclaims=reclaims)
+        self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(cycle.state.allocations))
+        self.on_stage("")
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
@@ -310,7 +350,8 @@ class Orchestrator:
         cycles = [pacing.due for pacing in self._pacing.values()]
         graces = [transitions.next_deadline(books) for books in self.books.values()]
         budgets = [next_of_budgets(books, self.now) for books in self.books.values()]
-        instants = (*cycles, *graces, *budgets, self.cluster.due.next(), self._openings.next(self.now))
+        switches = self._openings.next(self.now), self._switches.next(self.now)
+        instants = (*cycles, *graces, *budgets, self.cluster.due.next(), *switches)
         return min((instant for instant in instants if instant is not None), default=None)
 
     # Hosts without agents, and controls

@@ -33,7 +33,7 @@ class MachineRecord:
 
     boot     : identity of its start; spool: of its agent's memory
     labels   : that its agent says of it
-    is_silent : its agent is not connected
+    is_silent : its agent is not connected; is_gone: for so long that nothing of it runs any more
     shut     : why it starts nothing, None = it does
     refusals : attempts that it could not start, in a row
     pauses   : how often in a row it was closed because it could not start anything
@@ -41,12 +41,12 @@ class MachineRecord:
     drains   : while it is closed, what holds units there is to leave
     """
 
-    __slots__ = ("boot", "drains", "is_silent", "labels", "pauses", "refusals", "shut", "spool", "try_at")
+    __slots__ = ("boot", "drains", "is_gone", "is_silent", "labels", "pauses", "refusals", "shut", "spool", "try_at")
 
     def __init__(self) -> None:
         self.boot = self.spool = ""
         self.labels: tuple[str, ...] = ()
-        self.is_silent = self.drains = False
+        self.is_silent = self.is_gone = self.drains = False
         self.shut: str | None = None
         self.refusals = self.pauses = self.try_at = 0
 

@@ -43,6 +43,7 @@ class Notify:
     reason   : one of model.state.REASONS
     taker    : path of the leaf that the slot is on its way to, empty = nobody
     cycle    : number of the one that gave the notice, 0 = none did: its host is being drained
+    job      : of a unit of a vector, that it is on its way to; empty = nobody's
     """
 
     attempt: int
@@ -50,6 +51,7 @@ class Notify:
     reason: str
     taker: str
     cycle: int = 0
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.fitting import check_hosts
 from fairhold.orchestrator.instructions import JobOver
+from fairhold.orchestrator.vector_fitting import check_place, check_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,6 +51,8 @@ def submit(live: Orchestrator, event: JobSubmitted) -> None:
         after,
         event.siting if any(event.siting) else (),
         event.time_limit,
+        event.unit,
+        event.min_count,
     )
     live.do(terms)
     for job in dict.fromkeys(needed for needed, _ in after):
@@ -70,8 +73,7 @@ def check(live: Orchestrator, event: JobSubmitted) -> None:
             f"shared are {', '.join(live.books)}",
         )
     leaf = _leaf(live, event.resource_group, event.consumer)
-    _check_fit(books, leaf, event.units, event.user)
-    check_hosts(books, event.units, event.siting)
+    _check_terms(books, leaf, event)
     if event.job in live.jobs or _is_of_gang(live, event.job):
         raise _refused(event, "duplicate-job", f"there is a job named `{event.job}` already", "give it another name")
     if event.count < 1:
@@ -95,6 +97,18 @@ def check(live: Orchestrator, event: JobSubmitted) -> None:
             )
         if needed.on not in ONS:
             raise _refused(event, "unknown-word", f"`{needed.on}` is no end to wait for", f"write {', '.join(ONS)}")
+
+
+def _check_terms(books: Books, leaf: int, event: JobSubmitted) -> None:
+    """What a task needs could be had some day."""
+    if books.vectors is not None:
+        check_unit(books, event)
+    elif event.unit or event.min_count:
+        what = f"`{'unit' if event.unit else 'min_count'}` is for resources of hosts, and this group shares slots"
+        raise _refused(event, "wrong-unit", what, "write `units`: the slots that a task needs at once")
+    else:
+        _check_fit(books, leaf, event.units, event.user)
+        check_hosts(books, event.units, event.siting)
 
 
 def _check_fit(books: Books, leaf: int, units: int, user: str) -> None:
@@ -182,12 +196,22 @@ def change(live: Orchestrator, event: JobChanged) -> None:
         raise InputError([Fault("out-of-range", what, f"give it {-MOST} to {MOST}")])
     if event.consumer:
         leaf = _leaf(live, job.resource_group, event.consumer)
-        _check_fit(live.books[job.resource_group], leaf, job.units, job.terms.user)
+        _check_move(live.books[job.resource_group], leaf, job)
         if leaf != job.leaf:
             live.do(say.JobMoved(job.name, event.consumer))
     if event.priority is not None and event.priority != job.priority:
         live.do(say.JobRanked(job.name, event.priority))
     live.changed(job.resource_group)
+
+
+def _check_move(books: Books, leaf: int, job: JobRecord) -> None:
+    """A job could run in another leaf some day, too."""
+    if books.vectors is None:
+        _check_fit(books, leaf, job.units, job.terms.user)
+        return
+    unit = books.vectors.unit(job.terms.unit)
+    assert unit is not None, "a plan in force has the units of all its jobs"
+    check_place(books.rows.source, books.rows.path(leaf), unit, max(1, job.terms.min_count))
 
 
 def end_if_over(live: Orchestrator, job: JobRecord) -> None:

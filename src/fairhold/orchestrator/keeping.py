@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def count_kept(cluster: Cluster, change: Kept, _now: int) -> None:
-    """All that is held for gangs of a group."""
+    """All that is held for gangs of a group, or, in vectors, of what was freed for somebody."""
+    vectors = cluster.books[change.resource_group].vectors
+    if vectors is not None:
+        vectors.held = {(job, host): units for job, host, units in change.held}
+        vectors.freed.clear()
+        return
     book_keeps(cluster.books[change.resource_group], _found(cluster, change.resource_group, change.held))
 
 

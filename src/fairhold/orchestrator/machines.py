@@ -9,6 +9,7 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.ending import OUTCOMES, end, run
 from fairhold.orchestrator.events import Exit, Outcome, TaskEnded, TaskRunning
 from fairhold.orchestrator.instructions import Forget, Notify, Stop, Withdraw
+from fairhold.orchestrator.vectors import grace_of
 
 if TYPE_CHECKING:
     from fairhold.orchestrator.events import (
@@ -103,6 +104,8 @@ def miss(live: Orchestrator, event: MachineSilent) -> None:
 
 def give_up(live: Orchestrator, event: MachineGone) -> None:
     """The lease of a silent machine has run out: its attempts are over; a gang that runs elsewhere stops whole."""
+    if any(each.vectors and live.cluster.has_host(group, event.machine) for group, each in live.books.items()):
+        live.do(say.MachineLapsed(event.machine))
     for attempt in live.cluster.on(event.machine):
         if attempt.machine == event.machine:
             end(live, TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its lease ran out")))
@@ -124,7 +127,7 @@ def close(live: Orchestrator, event: MachineClosed) -> None:
 
 def _drain(live: Orchestrator, attempt: Attempt, by: int) -> None:
     """An attempt is to leave; one that is leaving already has less time where the host is to be empty earlier."""
-    deadline = live.now + live.books[attempt.job.resource_group].rows.grace[attempt.job.leaf]
+    deadline = live.now + grace_of(live.books[attempt.job.resource_group], attempt.job.leaf, live.now)
     if by:
         deadline = min(deadline, max(live.now, by))
     if attempt.leaving is None or (by and deadline < attempt.leaving):

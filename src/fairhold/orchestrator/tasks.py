@@ -279,6 +279,7 @@ class Notice(NamedTuple):
     reason: str
     taker: str
     cycle: int = 0
+    job: str = ""
 
 
 def leave_by(deadline: int) -> Notice:
@@ -300,21 +301,25 @@ class Attempt:
     notice      : in force, None = none
     leaving     : deadline by which it is to leave its host, which is being drained; None = it may stay
     stopping    : why it was told to stop, empty = it was not
+    pool, lenders, devices : of a unit of a vector, as in `Started`
     """
 
     __slots__ = (
         "allocations",
+        "devices",
         "index",
         "is_running",
         "is_unknown",
         "job",
         "leaving",
+        "lenders",
         "machines",
         "name",
         "notice",
         "noticed",
         "number",
         "places",
+        "pool",
         "request",
         "started",
         "stopping",
@@ -342,7 +347,9 @@ class Attempt:
         self.is_running = self.is_unknown = self.noticed = False
         self.notice: Notice | None = None
         self.leaving: int | None = None
-        self.stopping = ""
+        self.stopping = self.pool = ""
+        self.lenders: tuple[str, ...] = ()
+        self.devices: tuple[int, ...] = ()
 
     @property
     def told(self) -> Notice | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_other_window
+from fairhold.ledger.vectors import vector_groups
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.budgets import use_up
 
@@ -38,7 +39,8 @@ class Openings:
     """
 
     def __init__(self, books: Mapping[str, Books]) -> None:
-        self._books = {group: each for group, each in books.items() if each.rows.source.calendar is not None}
+        of_slots = {group: each for group, each in books.items() if each.vectors is None}
+        self._books = {group: each for group, each in of_slots.items() if each.rows.source.calendar is not None}
         self._next: dict[str, int | None] = {}
 
     def next(self, now: int) -> int | None:
@@ -72,3 +74,34 @@ class Openings:
             return
         switch = calendar.next_switch(group, now)
         self._next[group] = None if switch is None else switch.instant
+
+
+class VectorSwitches:
+    """When other entries share vectors: a cycle looks itself which are in force, so that nothing else is to be done."""
+
+    def __init__(self, books: Books | None) -> None:
+        self._plan = None if books is None else books.rows.source
+        self._next: int | None = None
+        self._is_known = False
+
+    def next(self, now: int) -> int | None:
+        """When the next switch is; None = none is ahead."""
+        if not self._is_known:
+            self._is_known, self._next = True, self._after(now)
+        return self._next
+
+    def take(self, now: int) -> bool:
+        """Whether a switch is due; the next one is looked for then."""
+        due = self.next(now)
+        if due is None or due > now:
+            return False
+        self._next = self._after(now)
+        return True
+
+    def _after(self, now: int) -> int | None:
+        plan = self._plan
+        if plan is None or plan.calendar is None:
+            return None
+        groups = [group for group in vector_groups(plan) if group in plan.calendar.windows.tracks]
+        switches = [plan.calendar.next_switch(group, now) for group in groups]
+        return min((switch.instant for switch in switches if switch is not None), default=None)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
 from fairhold.engines.guard import Guard
 from fairhold.engines.local import LocalEngine
 from fairhold.engines.orphans import Orphans
 from fairhold.kernels._jit import prefer_compiled
-from fairhold.model.state import State
 from fairhold.orchestrator.handle import Orchestrator
+from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.runtime.clock import WallClock
 from fairhold.runtime.loop import Ending, Loop, View
 from fairhold.runtime.record import Record
@@ -48,7 +47,7 @@ class LocalRun:
         self.jobs = jobs
         self._complain = complain
         self._clock = WallClock()
-        books = open_books(plan, State(now=self._clock.now()))
+        books = open_cluster_books(plan, self._clock.now())
         if any(len(book.rows) >= MANY_ROWS for book in books.values()):
             prefer_compiled(MANY_ROWS)
             for book in books.values():  # compiled now and not in the middle of the run

@@ -50,7 +50,7 @@ def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
             groups.setdefault(at, []).append(group)
     found: list[InForce] = []
     left = set(plan.tree.children[0])
-    theirs = _groups_of(plan)
+    theirs = groups_of_members(plan)
     for at in sorted(groups):
         entry = plan.policies[at]
         mine = tuple(group for group in entry.resource_groups if group in groups[at])
@@ -60,7 +60,7 @@ def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
     return found
 
 
-def _groups_of(plan: Plan) -> dict[int, frozenset[str]]:
+def groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:
     """First-level consumer → groups in whose hosts its units of vectors may stand."""
     entries = [entry for entry in plan.policies if entry.policy == POLICY]
     all_groups = {frozenset(entry.resource_groups) for entry in entries}

@@ -86,6 +86,7 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
                     for amount, resource in zip(host.amounts, plan.resources, strict=True)
                 )
                 hosts.append(Machine(host.name, name, len(hosts), host.amounts, total))
+                hosts[-1].is_closed = host.name in state.hosts_closed
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -108,6 +109,7 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
         pool = _pool_row(plan, allocation.pool)
         for rows in split_lenders(allocation.units, dict(allocation.lenders)):
             unit = Unit(asked, host, allocation.started, books.next_serial(), pool)
+            unit.attempt = allocation.attempt
             asked.units[unit] = None
             host.units[unit] = None
             stated[unit] = allocation.started, pool, rows, allocation.parts
@@ -131,6 +133,8 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
             continue
         taker = books.asked.get(noun.taker_request)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
+        if noun.attempt:
+            free = [unit for unit in free if unit.attempt == noun.attempt]
         kind = noun.started, _pool_row(plan, noun.pool), tuple(row for row, _ in noun.lenders), noun.parts
         fitting = {unit: _is_for(books, unit, taker) for unit in free}
         free.sort(key=lambda unit: (-unit.started, -unit.serial))
@@ -174,11 +178,15 @@ def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
 
 
 def _keeps(books: PoolBooks, state: State) -> None:
-    """For whom space is held, as the cycle before has left it."""
+    """For whom space is held, as the cycle before has left it; of a live cluster also what was given back since."""
+    for request, name in state.freed:
+        asked, host = books.asked.get(request), books.host_of.get(name)
+        if asked is not None and host is not None and not host.is_closed:
+            books.keeps[asked, host] = None
     said: dict[tuple[Asked, Machine], int] = {}
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
-        if asked is not None and host is not None:
+        if asked is not None and host is not None and not host.is_closed:
             said[asked, host] = said.get((asked, host), 0) + noun.units
     books.keeps |= said
 

@@ -33,7 +33,8 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
-    sweeps : the books after it, how each pool is used, and what is on its way to whom
+    sweeps : the books after it, how each pool is used, and what is on its way to whom; in units, for who knows them by
+             their numbers
     """
 
     books: PoolBooks

@@ -27,7 +27,8 @@ class Placing:
         self, books: PoolBooks, pool: int, limits: Limits, hosts: list[Machine], preference: int | None = None
     ) -> None:
         self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
-        self.hosts = [host for host in hosts if any(parcel.level == pool for parcel in host.parcels)]
+        able = [host for host in hosts if not host.is_closed]
+        self.hosts = [host for host in able if any(parcel.level == pool for parcel in host.parcels)]
         self._at: dict[object, int] = {}
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
 

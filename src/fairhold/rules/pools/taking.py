@@ -106,7 +106,7 @@ class Taker:
 
     def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
-        units, hosts = self.wants(asked), list(hosts)
+        units, hosts = self.wants(asked), [host for host in hosts if not host.is_closed]
         if not units:
             return False
         gone: list[_Done] = []

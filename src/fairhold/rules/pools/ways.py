@@ -97,7 +97,7 @@ class Ways:
         """Hold what is idle beside the victims for as many units as both make; how many that are."""
         parcels, freed = _reachable(self.books, asked, host), self.freed(asked, host)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
-        units = min(most, count(asked.unit, room))
+        units = 0 if host.is_closed else min(most, count(asked.unit, room))
         hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
         return units
 

@@ -6,10 +6,8 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.open import open_books
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
 from fairhold.errors import Fault, InputError
-from fairhold.model.state import State
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import (
@@ -23,6 +21,7 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import JobOver, WakeAt
 from fairhold.orchestrator.jobs import check as check_terms
+from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.outbox import Outbox
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import PlanVersion
@@ -128,7 +127,7 @@ class Core:
     def _begin(self, text: str, name: str, author: str) -> None:
         plan = parse_plan(text, name, runs=True)[0]
         now = self.now()
-        self.use(plan, Cluster(open_books(plan, State(now=now)), forgets=True, own=self.own))
+        self.use(plan, Cluster(open_cluster_books(plan, now), forgets=True, own=self.own))
         self.usage.begin(self.cluster, now)
         self.version = 1
         version = PlanVersion(1, now, author, f"read from {name}", text)
@@ -378,7 +377,7 @@ class Core:
         self, plan: Plan, said: PlanVersion, moved: Mapping[str, str], returns: tuple[Return, ...]
     ) -> int:
         now, version = said.at, said.version
-        cluster = thaw(freeze(self.cluster), open_books(plan, State(now=now)), forgets=True, own=self.own, moved=moved)
+        cluster = thaw(freeze(self.cluster), open_cluster_books(plan, now), forgets=True, own=self.own, moved=moved)
         self.usage.end_span(now)
         kept = said._replace(until=returns[0].at if returns else 0)
         self.journal.note_entry([PLAN_APPLIED, version, moved, returns, windows_of(cluster)], now)

@@ -11,13 +11,12 @@ from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.open import open_books
 from fairhold.errors import InputError
-from fairhold.model.state import State
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.freezing import Freezing
+from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import StoreError
 from fairhold.runtime.live.closings import Closing, Return
@@ -188,7 +187,7 @@ def _replay_plan(  # noqa: PLR0917 - the fields of its entry, in their order
     force: Mapping[str, Sequence[int]] = _NONE,
 ) -> None:
     plan = _plan_of(core, version)
-    books = open_books(plan, State(now=at), {group: tuple(entries) for group, entries in force.items()})
+    books = open_cluster_books(plan, at, {group: tuple(entries) for group, entries in force.items()})
     if core.version:
         core.use(plan, thaw(freeze(core.cluster), books, forgets=True, own=core.own, moved=moved))
         core.usage.plan_changed(core.cluster, at)
@@ -263,7 +262,7 @@ def thaw_snapshot(core: Core, saved: SavedState) -> None:
     plan = _plan_of(core, version)
     windows = document["cluster"].get("windows", {})
     force = {group: tuple(entries) for group, (entries, _) in windows.items()}
-    books = open_books(plan, State(now=core.now()), force)
+    books = open_cluster_books(plan, core.now(), force)
     for group, (_, before) in windows.items():
         books[group].before = tuple(before)
     cluster = thaw(document["cluster"], books, forgets=True, own=core.own, moved={})

@@ -16,5 +16,5 @@ def windows_of(cluster: Cluster) -> dict[str, list[int]]:
     return {
         group: list(books.rows.force)
         for group, books in cluster.books.items()
-        if books.rows.source.calendar is not None
+        if books.rows.source.calendar is not None and books.vectors is None
     }

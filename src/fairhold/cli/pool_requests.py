@@ -1,0 +1,148 @@
+"""The words for one request: where its units stand, what comes, why it waits and what would help."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from fairhold.cli.pools import percent
+from fairhold.runtime.explaining_pools import WHY, counted, listed, nearest, why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cli.pools import Document
+
+
+def request_text(request: Document) -> str:
+    """One request."""
+    gang = f" (at least {request['min_count']})" if request["min_count"] else ""
+    waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
+    coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
+    head = (
+        f"Request {request['request']} of {request['consumer']}: {counted(request['count'])}{gang} of "
+        f"{listed(request['unit'])}; holds {request['held']}{waits}{coming}."
+    )
+    lines = [head, *map(_stands, request["stands"])]
+    if request["on_hosts_down"]:
+        lines.append(f"  {request['on_hosts_down']} on hosts that are down, in no pool")
+    lines += [line for coming in request["coming"] for line in _coming(coming)]
+    lines += [f"  {each['units']} kept for it on {each['host']} [R-HELD-1]" for each in request["kept"]]
+    if request["waits"] and request["waits"]["reason"] != "on the way":
+        lines += _waits(request)
+    return "\n".join(lines)
+
+
+def pool_name(pool: str) -> str:
+    """A level in words."""
+    if pool == "own":
+        return "what it owns"
+    return "the public pool" if pool == "/" else f"the private pool of {pool}"
+
+
+def _stands(row: Document) -> str:
+    """Units that stand alike."""
+    where = "on its own" if row["pool"] == "own" else f"in {pool_name(row['pool'])}"
+    lenders = ", ".join(f"{units} on what {path} owns" for path, units in row["lenders"].items())
+    grace, new = row["grace"], ", new" if row["is_new"] else ""
+    whose = f"the {grace['setting']}" + (f" of {grace['consumer']}" if grace["consumer"] else "")
+    notice = row["notice"]
+    told = ""
+    if notice:
+        goes = f"for {notice['for']} of {notice['consumer']}" if notice["for"] else "for nobody"
+        told = f"; under notice until {notice['deadline']}, {goes} [{notice['rule']}]"
+    elif row["pool"] != "own":
+        told = f"; lets go within {grace['within']}, {whose} [{grace['rule']}]"
+    return f"  {row['units']} on {row['host']} {where}{f' ({lenders})' if lenders else ''}{new}{told}"
+
+
+def _coming(coming: Document) -> Iterator[str]:
+    where = "of its own" if coming["pool"] == "own" else f"in {pool_name(coming['pool'])}"
+    yield f"  {coming['units']} on the way to {coming['host']}, {where} [{coming['rule']}]"
+    for each in coming["from"]:
+        yield f"    when {each['units']} of {each['request']} ({each['consumer']}) have gone, by {each['deadline']}"
+
+
+def _waits(request: Document) -> Iterator[str]:
+    waits = request["waits"]
+    left = request["waiting"] - request["on_the_way"]
+    if not waits["levels"]:
+        yield f"  {counted(left)} beyond that: {why(waits)}"
+    else:
+        yield f"  {counted(left)} {'waits' if left == 1 else 'wait'}, level by level:"
+        for level in waits["levels"]:
+            yield from _level(level)
+    yield from _help(request)
+
+
+def _level(level: Document) -> Iterator[str]:
+    preference = f" with preference {level['preference']}" if "preference" in level else ""
+    yield (
+        f"    {pool_name(level['pool'])}{preference}: {WHY[level['reason']]}{_detail(level)}"
+        f"{nearest(level.get('nearest'))} [{level['rule']}]"
+    )
+    for each in level.get("passed_over", ()):
+        owner, bound = each["owner"] or "nobody", each["bound"]
+        whose = f" of {bound['consumer']}" if bound["consumer"] else ""
+        yield f"      passed over: what {owner} owns, the {bound['setting']}{whose} is {bound['within']} [R-LEND-6]"
+    for each in level.get("comparisons", ()):
+        yield f"      {each['consumer']} {_comparison(each)} [{each['rule']}]"
+
+
+def _detail(level: Document) -> str:
+    """The numbers of a share limit or a gang."""
+    if limit := level.get("limit"):
+        return f": {limit['consumer']} has {limit['used']} of {limit['limit']} {limit['resource']}"
+    if (gang := level.get("gang")) and level["reason"] == "gang":
+        return f": {gang['units']} wanted, room for {gang['room_for']}"
+    return ""
+
+
+def _comparison(each: Document) -> str:
+    """Whether one who has units may be asked to give, and if not, why, with both numbers."""
+    units = counted(each["units"])
+    if each["may_give"]:
+        return f"({units}) may be asked to give"
+    if each["because"] == "order":
+        first, second = (percent(value) for value in each["after"])
+        ours, theirs = each["compared"]
+        return f"({units}) keeps them: after a take {theirs} would have {second}, weighed by ratio, and {ours} {first}"
+    told = f"{each['of']} has {percent(each['usage_as_moved'])} of a quota of {percent(each['usage_quota'])}"
+    return f"({units}) keeps them: {told}"
+
+
+def _help(request: Document) -> Iterator[str]:
+    """What was tried and gives more."""
+    if "would_help" not in request:
+        return
+    helps = request["would_help"]
+    if helps is None:
+        yield "  What would help was not looked for: there is too much to try."
+    elif not helps:
+        yield "  Nothing that was tried gives it more: no single value of the plan or of the request."
+    else:
+        yield "  It would have more, with one of:"
+        for each in helps:
+            coming = f", {each['on_the_way']} on the way" if each["on_the_way"] else ""
+            yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}"
+
+
+def _changes(changes: list[Document]) -> Iterator[str]:
+    """What is changed; resources of one host or unit together."""
+    for _, group in groupby(changes, key=lambda change: (change["what"], change.get("host"), change.get("request"))):
+        rows = list(group)
+        if rows[0]["what"] == "amount":
+            values = ", ".join(f"{row['resource']} {row['new']} instead of {row['old']}" for row in rows)
+            yield f"{values} on {rows[0]['host']}" if "host" in rows[0] else f"a unit with {values}"
+        else:
+            yield from map(_change, rows)
+
+
+def _change(change: Document) -> str:
+    name = change["what"]
+    if name == "reserved":
+        return f"nothing of what {change['consumer']} owns in {change['resource_group']} reserved"
+    resource = f" of {change['resource']}" if "resource" in change else ""
+    whose = change.get("consumer") or change.get("request")
+    old = "none" if change["old"] is None else change["old"]
+    return f"a {name}{resource} of {change['new']} instead of {old}{f' for {whose}' if whose else ''}"

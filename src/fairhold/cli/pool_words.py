@@ -1,0 +1,142 @@
+"""The words of an explanation of pools: one sentence, then what is owned, how pools are divided, and every request."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cli.pool_requests import request_text
+from fairhold.cli.pools import percent, short
+from fairhold.cli.table import table
+from fairhold.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cli.pools import Document
+
+
+def pools_in_words(told: Document) -> str:
+    """The whole explanation as text."""
+    parts = [
+        told["sentence"],
+        _owned(told),
+        *_loans(told),
+        *(_limit(each) for each in told["share_limits"]),
+        *(_pool(pool, told["consumer"]) for pool in told["pools"]),
+        *map(request_text, told["requests"]),
+        *_moves(told),
+    ]
+    return "\n\n".join(printable_lines(part) for part in parts if part)
+
+
+def printable_lines(text: str) -> str:
+    """Text that may have several lines, with what no terminal should get escaped."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _owned(told: Document) -> str:
+    """What is owned, host by host, and who stands on it."""
+    rows = told["owned"]
+    if not rows:
+        return ""
+    keys = list(dict.fromkeys(key for row in rows for key in row["amounts"]))
+    cells = [
+        (
+            row["host"],
+            row["owner"],
+            *(row["amounts"].get(key, 0) for key in keys),
+            row["preference"],
+            "reserved" if row["reserved"] else row["lend_grace"] or "any",
+            _amounts(row["idle"]),
+            "; ".join(f"{each['units']} {each['request']} ({each['consumer']})" for each in row["used_by"]) or None,
+        )
+        for row in rows
+    ]
+    head = ("host", "owner", *keys, "preference", "lend_grace", "idle", "used by")
+    return f"Owned [R-POOL-1]:\n{table(head, cells)}"
+
+
+def _loans(told: Document) -> Iterator[str]:
+    """To whom it lends, and of whom it borrows; units in brackets."""
+    for name, verb in (("lent", "Lends to"), ("borrowed", "Borrows of")):
+        if told[name]:
+            others = ", ".join(f"{path} ({units})" for path, units in told[name].items())
+            yield f"{verb} {others} [R-LEND-5]."
+
+
+def _amounts(amounts: Document) -> str | None:
+    return ", ".join(f"{name} {value}" for name, value in amounts.items()) or None
+
+
+def _has(amounts: Document) -> str:
+    """Exact fractions as amounts for people; what there is none of is left out."""
+    return ", ".join(f"{name} {short(value)}" for name, value in amounts.items() if value != "0") or "nothing"
+
+
+def _limit(limit: Document) -> str:
+    notice = f", {limit['under_notice']} of it under notice" if limit["under_notice"] else ""
+    coming = f", {limit['on_the_way']} on the way" if limit["on_the_way"] else ""
+    return (
+        f"Share limit of {limit['consumer']}: {limit['resource']} {limit['limit']}; {limit['used']} used"
+        f"{notice}{coming}, {limit['left']} left [{limit['rule']}]."
+    )
+
+
+def _pool(pool: Document, path: str) -> str:
+    """What a pool has, and how its usage is divided down to the consumer."""
+    title = "Public pool" if pool["pool"] == "/" else f"Private pool of {pool['pool']}"
+    head = f"{title}: {_has(pool['amounts'])} [R-POOL-3]"
+    return "\n".join([head, *_content(pool), *_numbers(pool, path), *_levels(pool)])
+
+
+def _content(pool: Document) -> Iterator[str]:
+    """Whose what a pool has is, and what it has room for."""
+    yield f"  {'of nobody' if pool['pool'] == '/' else 'its own'}: {_has(pool['unowned'])}"
+    for lender, amounts in pool["lent_in"].items():
+        yield f"  lent by {lender}: {_has(amounts)}"
+    if any(value != "0" for value in pool["lent_out"].values()):
+        yield f"  less what is lent out: {_has(pool['lent_out'])}"
+    for each in pool["capacity"]:
+        units = "1 unit" if each["units"] == 1 else f"{each['units']} units"
+        yield f"  if it were free it would have room for {units} of {_amounts(each['unit'])}"
+
+
+def _numbers(pool: Document, path: str) -> Iterator[str]:
+    usage, demand, quota, moved = (
+        percent(pool[key]) for key in ("usage", "usage_demand", "usage_quota", "usage_as_moved")
+    )
+    yield f"  {path}: usage {usage} ({moved} when all moves are done), demand {demand}, usage quota {quota} [R-USAGE-3]"
+    planned, now = _has(pool["share_quota"]), _has(pool["approximate_share_quota"])
+    yield f"  share quota: {planned} by ratios alone; about {now} now [R-USAGE-4]"
+
+
+def _levels(pool: Document) -> Iterator[str]:
+    head = ("consumer", "class", "ratio", "usage", "demand", "quota", "moved", "next", "bound by")
+    for level in pool["levels"]:
+        classes = "; ".join(
+            f"class {each['share_priority']} has {percent(each['amount'])}, λ = {each['lambda']}"
+            for each in level["classes"]
+            if Fraction(each["amount"])
+        )
+        yield f"{level['parent']} divides {percent(level['amount'])}{': ' if classes else ''}{classes}"
+        yield table(head, [_sibling(row) for row in level["siblings"]])
+
+
+def _sibling(row: Document) -> tuple[object, ...]:
+    numbers = (percent(row[key]) for key in ("usage", "usage_demand", "usage_quota", "usage_as_moved"))
+    part = percent(row["percentage"]) if row["node"] else None
+    return (row["consumer"], row["share_priority"], row["share_ratio"], *numbers, part, row["bound"])
+
+
+def _moves(told: Document) -> Iterator[str]:
+    """What requests do not tell: units that were stopped, and notices that are withdrawn."""
+    said = {"stops": "its grace had run out, it is stopped", "withdrawn": "it may stay, its notice is withdrawn"}
+    rows = [
+        f"  {move['units']} of {move['request']} ({move['consumer']}) on {move['host']}: {said[move['kind']]}"
+        f" [{'R-SETTLE-1' if move['kind'] == 'stops' else 'R-NOTICE-2'}]"
+        for move in told["moves"]
+        if move["kind"] in said
+    ]
+    if rows:
+        yield "\n".join(["Moves:", *rows])

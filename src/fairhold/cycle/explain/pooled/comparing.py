@@ -1,0 +1,94 @@
+"""Who in a pool could give a unit to a request, and which comparison keeps the others from it (R-TAKE-1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.rules.pools.victims import giving_key
+
+if TYPE_CHECKING:
+    from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.rules.pools.standing import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A leaf that holds units in a pool, compared with a request that wants one.
+
+    leaf   : that holds them; its units there that are not under notice are `units`
+    sides  : the two siblings that are compared, the request's first
+    because: empty = it may give a unit; `own quota` = the request's sibling is not below its quota; `their quota` = a
+             consumer on the holder's side is not above its quota; `order` = after the take it would have less
+    row    : of whom usage and quota are told
+    first, second : usage as moved and quota; for `order` usage / ratio after the take of the request's and of its side
+    """
+
+    leaf: int
+    units: int
+    sides: tuple[int, int]
+    because: str = ""
+    row: int = 0
+    first: Fraction = Fraction(0)
+    second: Fraction = Fraction(0)
+
+    def document(self, inquiry: Inquiry) -> Document:
+        """The comparison as data."""
+        found: Document = {
+            "consumer": inquiry.path(self.leaf),
+            "units": self.units,
+            "compared": [inquiry.path(row) for row in self.sides],
+            "may_give": not self.because,
+            "because": self.because or None,
+            "rule": "R-TAKE-1",
+        }
+        if self.because == "order":
+            return found | {"after": [str(self.first), str(self.second)]}
+        if self.because:
+            found["of"] = inquiry.path(self.row)
+            return found | {"usage_as_moved": str(self.first), "usage_quota": str(self.second)}
+        return found
+
+
+def comparisons(inquiry: Inquiry, asked: Asked, standing: Standing) -> list[Comparison]:
+    """All that hold units in a pool which could be asked for, in the order in which they give."""
+    holders: dict[int, list[Unit]] = {}
+    for unit in inquiry.books.units():
+        if unit.pool == standing.pool and unit.notice is None and unit.asked.leaf != asked.leaf:
+            holders.setdefault(unit.asked.leaf, []).append(unit)
+    order = sorted(holders, key=lambda leaf: giving_key(inquiry.terms, standing, leaf))
+    return [_compared(inquiry, asked, standing, leaf, holders[leaf]) for leaf in order]
+
+
+def _compared(inquiry: Inquiry, asked: Asked, standing: Standing, leaf: int, units: list[Unit]) -> Comparison:
+    terms = inquiry.terms
+    mine, theirs = sides = _sides(inquiry, asked.leaf, leaf)
+
+    def moved(row: int) -> Fraction:
+        return Fraction(standing.moved.get(row, 0), standing.whole)
+
+    def kept(because: str, row: int, first: Fraction, second: Fraction) -> Comparison:
+        return Comparison(leaf, len(units), sides, because, row, first, second)
+
+    if moved(mine) >= standing.quota[mine]:
+        return kept("own quota", mine, moved(mine), standing.quota[mine])
+    line = terms.above[leaf]
+    for row in reversed(line[: line.index(theirs) + 1]):
+        if moved(row) <= standing.quota[row]:
+            return kept("their quota", row, moved(row), standing.quota[row])
+    if terms.priority[mine] <= terms.priority[theirs] and terms.ratio[theirs]:
+        smallest = min(standing.size[unit.asked] for unit in units)
+        ours = Fraction(standing.moved.get(mine, 0) + standing.size[asked], standing.whole * terms.ratio[mine])
+        left = Fraction(standing.moved.get(theirs, 0) - smallest, standing.whole * terms.ratio[theirs])
+        if left < ours:
+            return kept("order", theirs, ours, left)
+    return Comparison(leaf, len(units), sides)
+
+
+def _sides(inquiry: Inquiry, one: int, other: int) -> tuple[int, int]:
+    """The two rows below the lowest one that is above both leaves."""
+    mine, theirs = (tuple(reversed(inquiry.terms.above[leaf])) for leaf in (one, other))
+    at = next(at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b)
+    return mine[at], theirs[at]

@@ -1,0 +1,75 @@
+"""The explanation of one consumer's numbers and requests in all policy entries that share vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.pooled.inquiry import Inquiry
+from fairhold.cycle.explain.pooled.owned import borrowed, lent, owned
+from fairhold.cycle.explain.pooled.requests import request_document
+from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
+from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
+from fairhold.cycle.explain.pooled.whatif import Search
+from fairhold.cycle.pooled.joining import run_entries
+from fairhold.ledger.pools import PUBLIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cycle.explain.pooled.inquiry import Document
+    from fairhold.ledger.pools import Asked
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+_MOVES = ("stops", "grants", "reclaims", "withdrawn")
+
+
+def explain_pools(plan: Plan, state: State, path: str, group: str = "", *, what_if: bool = True) -> list[Document]:
+    """Explain one consumer in a cycle of every policy entry in force in which it takes part.
+
+    group   : only entries that share this resource group; empty = all
+    what_if : also search for what would help requests that wait, which takes the longest
+    """
+    row = plan.tree.rows[path]
+    found = []
+    for force, cycle in run_entries(plan, state):
+        takes_part = row == PUBLIC or plan.tree.first_level[row] in force.members
+        if takes_part and group in {"", *force.entry.resource_groups}:
+            inquiry = Inquiry(plan, force, cycle, row)
+            found.append(_explained(inquiry, Search(inquiry, state) if what_if else None))
+    return found
+
+
+def _explained(inquiry: Inquiry, search: Search | None) -> Document:
+    why = Why(inquiry)
+    return {
+        "consumer": inquiry.path(inquiry.row),
+        "policy": inquiry.force.entry.policy,
+        "resource_groups": list(inquiry.force.entry.resource_groups),
+        "owned": list(owned(inquiry)),
+        "lent": lent(inquiry),
+        "borrowed": borrowed(inquiry),
+        "share_limits": list(limits_of(inquiry)),
+        "pools": [pool_document(inquiry, standing) for standing in inquiry.pools(inquiry.row)],
+        "requests": [_request(inquiry, why, search, asked) for asked in inquiry.asked()],
+        "moves": list(_moves(inquiry)),
+    }
+
+
+def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked) -> Document:
+    waiting = why.of(asked)
+    found = request_document(inquiry, asked) | {"waits": None}
+    if waiting is not None:
+        found["waits"] = waiting_document(inquiry, waiting)
+        if search is not None and inquiry.left(asked):
+            found["would_help"] = search.of(asked, waiting)
+    return found
+
+
+def _moves(inquiry: Inquiry) -> Iterator[Document]:
+    """What the cycle moves that the consumer, or one below it, holds, gets or waits for."""
+    mine = {asked.model.id for asked in inquiry.asked()}
+    for kind in _MOVES:
+        for move in getattr(inquiry.cycle, kind):
+            if move["request"] in mine or move.get("for") in mine:
+                yield {"kind": kind, **move}

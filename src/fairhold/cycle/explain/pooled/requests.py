@@ -1,0 +1,121 @@
+"""Where the units of a request stand, within what they have to let go, and what is on its way to it (R-HELD-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.pooled.bounds import grace_from
+from fairhold.cycle.pooled.close import lenders_of
+from fairhold.ledger.pools import OWN, Parcel
+from fairhold.rules.pools.withdrawing import stands_on_reserved
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, Unit
+
+
+def request_document(inquiry: Inquiry, asked: Asked) -> Document:
+    """A request with what it holds and what comes to it."""
+    return {
+        "request": asked.model.id,
+        "consumer": inquiry.path(asked.leaf),
+        "unit": inquiry.amounts(asked.unit),
+        "count": asked.model.count,
+        "min_count": asked.model.min_count,
+        "priority": asked.model.priority,
+        "held": asked.held,
+        "on_hosts_down": asked.away,
+        "waiting": asked.waiting,
+        "on_the_way": inquiry.ways.units(asked),
+        "stands": list(_stands(inquiry, asked)),
+        "coming": list(_coming(inquiry, asked)),
+        "kept": [
+            {"host": host.name, "units": units}
+            for (whose, host), units in inquiry.books.keeps.items()
+            if whose is asked
+        ],
+    }
+
+
+def _stands(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
+    """Units that stand alike: on one host, in one pool, on the same parcels, under the same notice."""
+    new = set(inquiry.cycle.sweeps.placed)
+    found: dict[tuple[object, ...], list[Unit]] = {}
+    for unit in asked.units:
+        notice = unit.notice
+        told = (notice.taker, notice.deadline, notice.reason, notice.is_new) if notice else ()
+        found.setdefault((unit.host, unit.pool, tuple(unit.books.items()), told, unit in new), []).append(unit)
+    for units in found.values():
+        unit = units[0]
+        grace = grace_from(inquiry.terms, unit)
+        yield {
+            "host": unit.host.name,
+            "pool": inquiry.pool(unit.pool),
+            "units": len(units),
+            "is_new": unit in new,
+            "parcels": [_part(inquiry, parcel, amounts) for parcel, amounts in unit.books.items()],
+            "lenders": {inquiry.path(row): number for row, number in lenders_of(inquiry.terms, units)},
+            "grace": grace.document(inquiry) | {"rule": "R-LEND-6"},
+            "notice": notice_document(inquiry, unit),
+        }
+
+
+def _part(inquiry: Inquiry, parcel: Parcel, amounts: Vector) -> Document:
+    return {"owner": inquiry.owner(parcel.owner), "amounts": inquiry.amounts(amounts)}
+
+
+def notice_document(inquiry: Inquiry, unit: Unit) -> Document | None:
+    """For whom a unit is under notice, by which rule and until when; None where it is not."""
+    notice = unit.notice
+    if notice is None:
+        return None
+    return {
+        "for": notice.taker.model.id if notice.taker else None,
+        "consumer": inquiry.path(notice.taker.leaf) if notice.taker else None,
+        "deadline": format_instant(notice.deadline),
+        "reason": notice.reason,
+        "is_new": notice.is_new,
+        "rule": _rule(inquiry, unit, notice.taker),
+    }
+
+
+def _rule(inquiry: Inquiry, unit: Unit, taker: Asked | None) -> str:
+    """The rule by which a unit was told to go."""
+    if taker is None:
+        return "R-ADJUST-4" if stands_on_reserved(inquiry.books, unit) else "R-LIMIT-3"
+    way = inquiry.ways.of.get(taker, {}).get(unit.host)
+    if way is None or unit not in way.victims:
+        return "R-TAKE-4"  # it goes with the rest of its gang, which gives on another host
+    owner = taker.leaf if way.pool == OWN else way.pool
+    is_back = way.pool != unit.pool and any(row == owner for parcel in unit.books for row, _ in parcel.chain)
+    return "R-TAKE-2" if is_back else "R-TAKE-1"
+
+
+def _coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
+    """Units of the request that are on their way to each host, and what they wait for there."""
+    for host, way in inquiry.ways.of.get(asked, {}).items():
+        if not way.units:
+            continue
+        gone: dict[tuple[Asked, int], int] = {}
+        for unit in way.victims:
+            if unit.notice is not None:
+                gone[unit.asked, unit.notice.deadline] = gone.get((unit.asked, unit.notice.deadline), 0) + 1
+        yield {
+            "host": host.name,
+            "pool": inquiry.pool(OWN if way.pool == asked.leaf else way.pool),
+            "units": way.units,
+            "rule": "R-HELD-1",
+            "from": [
+                {
+                    "request": victim.model.id,
+                    "consumer": inquiry.path(victim.leaf),
+                    "units": units,
+                    "deadline": format_instant(deadline),
+                }
+                for (victim, deadline), units in gone.items()
+            ],
+        }

@@ -1,0 +1,296 @@
+"""Why a request waits: at each level in order what keeps it from more, and where the least is missing (R-SWEEP-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.pooled.comparing import comparisons
+from fairhold.cycle.explain.pooled.spaces import can_take, lent_spaces, nearest, own_spaces, pool_spaces, whole_hosts
+from fairhold.kernels.vectors import add, count, fits
+from fairhold.ledger.pools import OWN
+from fairhold.model.vector import amount
+from fairhold.rules.pools.limits import Limits
+
+if TYPE_CHECKING:
+    from fairhold.cycle.explain.pooled.bounds import Bound
+    from fairhold.cycle.explain.pooled.comparing import Comparison
+    from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.cycle.explain.pooled.spaces import Gap, Space
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked
+    from fairhold.rules.pools.standing import Standing
+
+RULE_OF = {
+    "on the way": "R-HELD-1",
+    "gang first": "R-TAKE-4",
+    "unplaceable": "R-POOL-3",
+    "too large": "R-POOL-3",
+    "ratio 0": "R-SHARE-2",
+    "share limit": "R-LIMIT-1",
+    "bound": "R-LEND-6",
+    "held for others": "R-HELD-1",
+    "packing": "R-PLACE-2",
+    "in use": "R-SWEEP-1",
+    "nobody else": "R-TAKE-1",
+    "usage quota": "R-USAGE-3",
+    "comparison": "R-TAKE-1",
+    "no room": "R-TAKE-3",
+    "gang": "R-TAKE-4",
+    "next cycle": "R-SWEEP-1",
+}
+"""Reasons for which a request waits, all in all or at one level, and the rule behind each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level at which a request finds nothing more.
+
+    pool     : OWN or a pool; preference: of OWN parcels, else None
+    gap      : the host where the least is missing, and what; None where nothing is, or no host has anything there
+    passed   : (owner, bound) of parcels that it may not use
+    limit    : (row, place of the resource, limit, used) of a share limit that one more unit would break
+    gang     : units that it wants in one go, units for which there is room
+    """
+
+    pool: int
+    reason: str
+    preference: int | None = None
+    gap: Gap | None = None
+    passed: tuple[tuple[int, Bound], ...] = ()
+    limit: tuple[int, int, int, int] | None = None
+    gang: tuple[int, int] | None = None
+    comparisons: tuple[Comparison, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a request waits.
+
+    levels : those at which it looked, in their order; none where it does not come to that
+    gap    : the host where the least is missing beside what is idle for it, and what
+    """
+
+    reason: str
+    levels: tuple[Level, ...] = ()
+    gap: Gap | None = None
+
+
+class Why:
+    """Finds the reasons of all requests of one inquiry."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.inquiry = inquiry
+
+    @cached_property
+    def _held(self) -> Limits:
+        """What counts under share limits where something idle is placed."""
+        return Limits(self.inquiry.books, self.inquiry.books.units())
+
+    @cached_property
+    def _moved(self) -> Limits:
+        """What counts where something is taken: what is under notice is gone, what is on its way is there."""
+        books = self.inquiry.books
+        found = Limits(books, (unit for unit in books.units() if unit.notice is None))
+        for asked, hosts in self.inquiry.ways.of.items():
+            found.add(asked, sum(way.units for way in hosts.values() if way.pool != OWN))
+        return found
+
+    def wants(self, asked: Asked) -> int:
+        """Units that a request asks for in one go: one, or all that a gang misses of its minimum; 0 = not now."""
+        missing = asked.model.min_count - asked.held
+        if missing > 0:
+            return max(0, missing - self.inquiry.ways.units(asked))
+        return min(1, self.inquiry.left(asked))
+
+    def of(self, asked: Asked) -> Waiting | None:
+        """Why a request waits; None where it does not."""
+        if not asked.waiting:
+            return None
+        if not self.inquiry.left(asked):
+            return Waiting("on the way")
+        if not self.wants(asked):
+            return Waiting("gang first")
+        hosts = whole_hosts(self.inquiry)
+        if not any(fits(asked.unit, space.whole) for space in hosts):
+            return Waiting("unplaceable", gap=nearest(asked.unit, hosts, _whole))
+        levels = (*self._own(asked), *(self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf)))
+        return Waiting(levels[-1].reason, levels, self._nearest(asked))
+
+    def _nearest(self, asked: Asked) -> Gap | None:
+        """Of the hosts of all levels the one where the least is missing beside what is idle."""
+        leaf = asked.leaf
+        spaces = [
+            space for preference in self._preferences(leaf) for space in own_spaces(self.inquiry, asked, preference)
+        ]
+        for standing in self.inquiry.pools(leaf):
+            spaces += pool_spaces(self.inquiry, asked, standing.pool, set())
+        return nearest(asked.unit, spaces, _free)
+
+    def _preferences(self, leaf: int) -> list[int]:
+        parcels = (parcel for host in self.inquiry.books.hosts for parcel in host.parcels)
+        return sorted({parcel.preference for parcel in parcels if parcel.owner == leaf})
+
+    def _own(self, asked: Asked) -> list[Level]:
+        found = []
+        for preference in self._preferences(asked.leaf):
+            spaces = own_spaces(self.inquiry, asked, preference)
+            found.append(_own_level(asked.unit, self.wants(asked), spaces, preference))
+        return found
+
+    def _pool(self, asked: Asked, standing: Standing) -> Level:
+        pool, unit, terms = standing.pool, asked.unit, self.inquiry.terms
+        compared = tuple(comparisons(self.inquiry, asked, standing))
+        givers = {each.leaf for each in compared if not each.because}
+        spaces = pool_spaces(self.inquiry, asked, pool, givers)
+        passed = tuple(dict.fromkeys(each for space in spaces for each in space.passed))
+        line = terms.above[asked.leaf]
+        if not all(terms.ratio[row] for row in line[: line.index(pool)]):
+            return Level(pool, "ratio 0")
+        if not standing.capacity[unit]:
+            return Level(pool, "too large", gap=nearest(unit, spaces, _whole), passed=passed)
+        return self._in_pool(asked, standing, spaces, passed, compared)
+
+    def _in_pool(
+        self,
+        asked: Asked,
+        standing: Standing,
+        spaces: list[Space],
+        passed: tuple[tuple[int, Bound], ...],
+        compared: tuple[Comparison, ...],
+    ) -> Level:
+        """Why a request has no more of a pool that has room for its units when it is free."""
+        pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
+        open_ = [space for space in spaces if space.is_open]
+        fit = sum(count(unit, space.free) for space in open_)
+        limit = self._limit(self._held if fit else self._moved, asked, wants)
+        if limit is not None:
+            return Level(pool, "share limit", limit=limit, passed=passed)
+        if fit:
+            return Level(pool, "gang" if fit < wants else "next cycle", gang=(wants, fit), passed=passed)
+        for reason, room in (("bound", _barred), ("held for others", _kept)):
+            if any(fits(unit, room(space)) for space in open_):
+                return Level(pool, reason, gap=nearest(unit, spaces, _free), passed=passed, comparisons=compared)
+        if any(fits(unit, space.free) for space in spaces):
+            return Level(pool, "packing", passed=passed)
+        if not any(fits(unit, space.usable) for space in spaces):
+            return Level(pool, "bound", gap=nearest(unit, spaces, _usable), passed=passed)
+        return self._no_taking(asked, standing, spaces, passed, compared)
+
+    def _no_taking(
+        self,
+        asked: Asked,
+        standing: Standing,
+        spaces: list[Space],
+        passed: tuple[tuple[int, Bound], ...],
+        compared: tuple[Comparison, ...],
+    ) -> Level:
+        """Why a request takes nothing in a pool in which nothing is idle for it."""
+        pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
+        back = lent_spaces(self.inquiry, asked, pool) if pool else []
+        taking = sum(count(unit, _taking(space)) for space in [*spaces, *back])
+        reason = "no room"
+        if not compared and not back:
+            reason = "nobody else"
+        elif can_take(unit, [*spaces, *back]):
+            reason = "gang" if taking < wants else "comparison"
+        elif compared and not back and all(each.because for each in compared):
+            reason = "usage quota" if all(each.because == "own quota" for each in compared) else "comparison"
+        return Level(
+            pool,
+            reason,
+            gap=None if reason == "gang" else nearest(unit, [*spaces, *back], _taking),
+            gang=(wants, taking) if reason == "gang" else None,
+            passed=passed,
+            comparisons=compared,
+        )
+
+    def _limit(self, limits: Limits, asked: Asked, units: int) -> tuple[int, int, int, int] | None:
+        """The nearest share limit that so many more units would break."""
+        terms = self.inquiry.terms
+        for row in terms.above[asked.leaf]:
+            for at, most in terms.limit.get(row, ()):
+                if asked.unit[at] and limits.used[row][at] + asked.unit[at] * units > most:
+                    return row, at, most, limits.used[row][at]
+        return None
+
+
+def _own_level(unit: Vector, wants: int, spaces: list[Space], preference: int) -> Level:
+    """Why a leaf has no more of what it owns with one preference."""
+    fit, taking = (sum(count(unit, room(space)) for space in spaces) for room in (_free, _taking))
+    if not any(fits(unit, space.whole) for space in spaces):
+        return Level(OWN, "too large", preference, gap=nearest(unit, spaces, _whole))
+    if fit >= wants:
+        return Level(OWN, "next cycle", preference)
+    if taking:
+        return Level(OWN, "gang" if taking < wants else "next cycle", preference, gang=(wants, taking))
+    is_held = any(fits(unit, add(_taking(space), space.kept)) for space in spaces)
+    return Level(OWN, "held for others" if is_held else "in use", preference, gap=nearest(unit, spaces, _taking))
+
+
+def _whole(space: Space) -> Vector:
+    return space.whole
+
+
+def _usable(space: Space) -> Vector:
+    return space.usable
+
+
+def _free(space: Space) -> Vector:
+    return space.free
+
+
+def _taking(space: Space) -> Vector:
+    return add(space.free, space.freed)
+
+
+def _barred(space: Space) -> Vector:
+    return add(space.free, space.barred)
+
+
+def _kept(space: Space) -> Vector:
+    return add(space.free, space.kept)
+
+
+def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
+    """Why a request waits, as data."""
+    return {
+        "reason": waiting.reason,
+        "rule": RULE_OF[waiting.reason],
+        "nearest": _gap_document(inquiry, waiting.gap),
+        "levels": [level_document(inquiry, level) for level in waiting.levels],
+    }
+
+
+def level_document(inquiry: Inquiry, level: Level) -> Document:
+    """One level, as data; what does not matter for its reason is left out."""
+    found: Document = {"pool": inquiry.pool(level.pool), "reason": level.reason, "rule": RULE_OF[level.reason]}
+    if level.preference is not None:
+        found["preference"] = level.preference
+    if level.gap is not None:
+        found["nearest"] = _gap_document(inquiry, level.gap)
+    if level.passed:
+        found["passed_over"] = [
+            {"owner": inquiry.owner(owner), "bound": bound.document(inquiry)} for owner, bound in level.passed
+        ]
+    if level.limit is not None:
+        row, at, most, used = level.limit
+        resource = inquiry.plan.resources[at]
+        found["limit"] = {
+            "consumer": inquiry.path(row),
+            "resource": resource.name,
+            "limit": amount(resource, most),
+            "used": amount(resource, used),
+        }
+    if level.gang is not None:
+        found["gang"] = {"units": level.gang[0], "room_for": level.gang[1]}
+    if level.comparisons:
+        found["comparisons"] = [each.document(inquiry) for each in level.comparisons]
+    return found
+
+
+def _gap_document(inquiry: Inquiry, gap: Gap | None) -> Document | None:
+    if gap is None:
+        return None
+    return {"host": gap[0].host.name, "missing": inquiry.amounts(gap[1])}

@@ -1,0 +1,61 @@
+"""Small changes that would give a waiting request more: each is tried in the core, so that it is true when tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.pooled.candidates import kinds
+from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.run import run_pools
+
+if TYPE_CHECKING:
+    from fairhold.cycle.explain.pooled.changes import Trial
+    from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.cycle.explain.pooled.waiting import Waiting
+    from fairhold.ledger.pools import Asked
+    from fairhold.model.state import State
+
+_WORK = 300_000
+"""Units and hosts that all trials of one explanation look at together, about a second."""
+_FEWEST = 12
+"""Trials that are made in any case."""
+_HOST = 4
+"""Units that a host costs as much as."""
+
+
+class Search:
+    """Tries changes for the requests of one inquiry, as long as its work lasts.
+
+    state : that the inquiry is about
+    """
+
+    def __init__(self, inquiry: Inquiry, state: State) -> None:
+        self.inquiry, self.state = inquiry, state
+        books = inquiry.books
+        units = sum(asked.model.count for asked in books.asked.values())
+        self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
+
+    def of(self, asked: Asked, waiting: Waiting) -> list[Document] | None:
+        """Of every kind of change the smallest that gives a request more; None where the work did not last for any."""
+        found: list[Document] = []
+        for trials in kinds(self.inquiry, self.state, asked, waiting):
+            for trial in trials:
+                if self._left <= 0:
+                    return found or None
+                helped = self._helps(asked, trial)
+                if helped is not None:
+                    found.append(helped)
+                    break
+        return found
+
+    def _helps(self, asked: Asked, trial: Trial) -> Document | None:
+        """What a request holds and what is on its way to it after a change, where that is more in all."""
+        self._left -= 1
+        forces = entries_in_force(trial.plan, trial.state.now)
+        force = next(each for each in forces if each.at == self.inquiry.force.at)
+        cycle = run_pools(trial.plan, force.entry, force.part_of(trial.plan, trial.state), force.members)
+        other = cycle.books.asked[asked.model.id]
+        held, coming = other.held, cycle.sweeps.ways.units(other)
+        if held + coming <= asked.held + self.inquiry.ways.units(asked):
+            return None
+        return {"changes": [change.document() for change in trial.changes], "held": held, "on_the_way": coming}

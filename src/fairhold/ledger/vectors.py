@@ -1,0 +1,86 @@
+"""Books of units of vectors: one for all that policies of vectors share, beside those of every group of slots.
+
+In these books a unit counts as one: who waits, holds and is under notice stands in the same tables as slots do. What a
+unit is of, and whose parcels the hosts are, stands here.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.columns import PlanColumns, zeros
+from fairhold.ledger import transitions
+from fairhold.ledger.books import Books
+from fairhold.ledger.layout import lay_tree
+from fairhold.ledger.rows import Rows, shares_vectors
+from fairhold.model.plan import ResourceGroup
+from fairhold.model.siting import label_set
+from fairhold.model.vector import Told, vector_of
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan
+    from fairhold.model.vector import Parcel, Vector
+
+POOLED = ""
+"""In place of a resource group: any group of their consumer's policy entry will do for units of vectors."""
+
+
+class Vectors:
+    """What books of vectors have beside the tables of slots.
+
+    ownership : parcels as adjusted so far, None = they are assigned afresh
+    held      : (request, host) → freed units that are kept for it, as the cycle before has left them
+    freed     : (request, host) where units under notice for it went since that cycle
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._resources = plan.resources
+        self.ownership: tuple[Parcel, ...] | None = None
+        self.held: dict[tuple[str, str], int] = {}
+        self.freed: dict[tuple[str, str], None] = {}
+        self._units: dict[Told, Vector | None] = {}
+
+    def unit(self, told: Told) -> Vector | None:
+        """The vector of a unit as jobs name it; None where the plan has not all of its resources in such amounts."""
+        if told not in self._units:
+            self._units[told] = vector_of(self._resources, told)
+        return self._units[told]
+
+
+def vector_groups(plan: Plan) -> list[str]:
+    """Resource groups that policies share in vectors, in plan order."""
+    shared = {group for entry in plan.policies for group in entry.resource_groups}
+    return [group for group in plan.resource_groups if group in shared and shares_vectors(plan, group)]
+
+
+def open_vectors(plan: Plan) -> Books | None:
+    """Empty books of all vectors of a plan; None where it shares none."""
+    groups = vector_groups(plan)
+    if not groups:
+        return None
+    books = Books(_lay_out(plan, groups))
+    books.vectors = Vectors(plan)
+    for group in groups:
+        for host in plan.resource_groups[group].hosts:
+            row = transitions.add_host(books, host.name, 0)
+            transitions.label_host(books, row, label_set(host.labels))
+    return books
+
+
+def _lay_out(plan: Plan, groups: list[str]) -> Rows:
+    """The consumers of a plan in columns that no window changes: nobody owns slots."""
+    tree = plan.tree
+    at = next(at for at, entry in enumerate(plan.policies) if groups[0] in entry.resource_groups)
+    node, columns = lay_tree(tree, lambda row: plan.default_rank if (rank := tree.rank[row]) is None else rank)
+    nothing = zeros(len(node))
+    planned = PlanColumns(nothing, zeros(len(node)), array("q", [UNLIMITED]) * len(node))
+    hosts = tuple(host for group in groups for host in plan.resource_groups[group].hosts)
+    together = ResourceGroup(", ".join(groups), 0, None, hosts)
+    grace = zeros(len(node))
+    for row in range(1, len(node)):
+        own = tree.grace[node[row]]
+        grace[row] = grace[columns.parent[row]] if own is None else own
+    same = (plan, (at,), together, (plan.policies[at],), zeros(len(node)))
+    return Rows(*same, columns, planned, zeros(len(node)), node, grace, 0, tree.paths)

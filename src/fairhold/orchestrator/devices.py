@@ -1,0 +1,73 @@
+"""GPUs by number (R-LIVE-3): each attempt has its own of a host; and what else of a unit an engine enforces."""
+
+from __future__ import annotations
+
+from itertools import count, islice
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.vectors import POOLED
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+    from fairhold.model.plan import Plan
+    from fairhold.model.vector import Vector
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt
+
+GPU, CPU, MEMORY = "gpu", "cpu", "memory"
+"""Resources that mean something to an engine; all others are counted only."""
+_BYTES: dict[str, int] = {
+    **{name: 1024**at for at, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))},
+    **{name: 1000**at for at, name in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))},
+}
+
+
+class Devices:
+    """Numbers of GPUs that are taken, host by host; a number is free again when the end of its attempt is proven."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._plan = cluster.books[POOLED].rows.source
+        self._taken: dict[str, set[int]] = {}
+        for attempt in cluster.attempts.values():
+            if attempt.devices:
+                self._taken.setdefault(attempt.places[0][0], set()).update(attempt.devices)
+
+    def take(self, host: str, unit: Vector) -> tuple[int, ...]:
+        """The lowest free numbers of a host for a unit; none where it needs no whole GPUs."""
+        taken = self._taken.setdefault(host, set())
+        free = (number for number in count() if number not in taken)
+        numbers = tuple(islice(free, whole_gpus(self._plan, unit) or 0))
+        taken.update(numbers)
+        return numbers
+
+
+def whole_gpus(plan: Plan, unit: Vector) -> int | None:
+    """GPUs that a unit has for itself; None where it asks for a part of one, or nobody hands them out by number."""
+    for resource, amount in zip(plan.resources, unit, strict=True):
+        if resource.name == GPU and resource.overcommit == 1 and amount % resource.base == 0:
+            return amount // resource.base
+    return None
+
+
+def bounds_of(books: Books, attempt: Attempt) -> tuple[tuple[int, ...] | None, int, int]:
+    """What an engine keeps an attempt to: numbers of GPUs, thousandths of a core, bytes; as in `Start`."""
+    unit = None if books.vectors is None else books.vectors.unit(attempt.job.terms.unit)
+    if unit is None:
+        return None, 0, 0
+    plan = books.rows.source
+    devices = None if whole_gpus(plan, unit) is None else attempt.devices
+    return devices, cpu_of(plan, unit), memory_of(plan, unit)
+
+
+def cpu_of(plan: Plan, unit: Vector) -> int:
+    """Thousandths of a core that a unit needs, rounded up; 0 = it says nothing."""
+    pairs = zip(plan.resources, unit, strict=True)
+    return next((-(-amount * 1000 // each.base) for each, amount in pairs if each.name == CPU), 0)
+
+
+def memory_of(plan: Plan, unit: Vector) -> int:
+    """Bytes that a unit needs, rounded up; 0 = it says nothing, or the plan not what its memory is counted in."""
+    for resource, amount in zip(plan.resources, unit, strict=True):
+        if resource.name == MEMORY and resource.unit in _BYTES:
+            return -(-amount * _BYTES[resource.unit] // resource.base)
+    return 0

@@ -1,0 +1,113 @@
+"""A cycle of all that is shared in vectors, and what it decided, written down unit by unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.joining import run_entries
+from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.devices import Devices
+from fairhold.orchestrator.instructions import Notify, Withdraw
+from fairhold.orchestrator.tasks import Notice, leave_by
+from fairhold.orchestrator.vectors import ownership_told, state_of
+
+if TYPE_CHECKING:
+    from fairhold.cycle.pooled.joining import Cycles
+    from fairhold.cycle.pooled.run import PooledCycle
+    from fairhold.ledger.pools import Unit
+    from fairhold.model.state import State
+    from fairhold.orchestrator.handle import Orchestrator
+
+
+class VectorCycle:
+    """What a cycle of vectors saw and decided; state: as it was before, now: its instant."""
+
+    def __init__(self, state: State, cycles: Cycles) -> None:
+        self.state, self.cycles, self.now = state, cycles, state.now
+
+    @property
+    def done(self) -> list[PooledCycle]:
+        """What every entry in force decided."""
+        return [cycle for _, cycle in self.cycles]
+
+
+def run_vectors(live: Orchestrator) -> VectorCycle:
+    """One cycle at the orchestrator's instant; nothing is changed yet."""
+    state = state_of(live.cluster, live.now)
+    return VectorCycle(state, run_entries(live.books[POOLED].rows.source, state))
+
+
+def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims: bool) -> None:
+    """Write down what a cycle decided; nothing is started, or taken back, where that is paused."""
+    done = cycle.done
+    if reclaims:
+        for each in done:
+            _withdraw(live, each)
+        for each in done:
+            _notify(live, each)
+    for each in done:
+        _rebook(live, each)
+    books = live.books[POOLED]
+    assert books.vectors is not None
+    if grants:
+        kept = {(noun.request, noun.host): noun.units for each in done for noun in each.held}
+        if kept != books.vectors.held or books.vectors.freed:
+            live.do(say.Kept(POOLED, tuple((*key, units) for key, units in kept.items())))
+        for each in done:
+            _grant(live, each)
+    ownership = tuple(parcel for each in done for parcel in each.ownership)
+    if ownership != books.vectors.ownership:
+        live.do(ownership_told(books, ownership))
+
+
+def _withdraw(live: Orchestrator, cycle: PooledCycle) -> None:
+    for unit in cycle.sweeps.withdrawn:
+        attempt = live.attempts[unit.attempt]
+        live.do(say.Withdrawn(attempt.name))
+        if attempt.stopping:
+            continue
+        leaving = attempt.leaving
+        live.order(Withdraw(attempt.name) if leaving is None else Notify(attempt.name, *leave_by(leaving)))
+
+
+def _notify(live: Orchestrator, cycle: PooledCycle) -> None:
+    for unit in cycle.sweeps.noticed:
+        notice = unit.notice
+        if notice is None or not unit.attempt:
+            continue
+        attempt = live.attempts[unit.attempt]
+        taker = notice.taker
+        path = "" if taker is None else cycle.books.terms.tree.paths[taker.leaf]
+        job = "" if taker is None else taker.model.id
+        said = Notice(notice.deadline, notice.reason, path, live.cluster.cycles, job)
+        live.do(say.Noticed(attempt.name, *said))
+        assert attempt.told is not None
+        if not attempt.stopping:
+            live.order(Notify(attempt.name, *attempt.told))
+
+
+def _rebook(live: Orchestrator, cycle: PooledCycle) -> None:
+    """Units that stand on what is somebody else's by now, or not any more."""
+    for unit in cycle.books.units():
+        if unit.attempt:
+            attempt = live.attempts[unit.attempt]
+            said = _stands(cycle, unit)
+            if said != (attempt.pool, attempt.lenders):
+                live.do(say.Rebooked(attempt.name, *said))
+
+
+def _stands(cycle: PooledCycle, unit: Unit) -> tuple[str, tuple[str, ...]]:
+    """The pool of a unit and the owners of what it stands on, in paths."""
+    paths = cycle.books.terms.tree.paths
+    pool = "own" if unit.pool == OWN else "/" if unit.pool == PUBLIC else paths[unit.pool]
+    return pool, tuple(paths[row] for row in unit.lenders(cycle.books.terms))
+
+
+def _grant(live: Orchestrator, cycle: PooledCycle) -> None:
+    devices = Devices(live.cluster)
+    for unit in cycle.sweeps.placed:
+        job, host = live.jobs[unit.asked.model.id], unit.host.name
+        pool, lenders = _stands(cycle, unit)
+        live.start(POOLED, job.request, ((host, 1),), (pool, lenders, devices.take(host, unit.asked.unit)))

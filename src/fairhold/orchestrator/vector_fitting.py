@@ -1,0 +1,121 @@
+"""Whether a unit of a vector could ever stand somewhere, and a gang of them start (SPEC §6.1, R-LIVE-1)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.force import groups_of_members
+from fairhold.errors import Fault, InputError
+from fairhold.ledger.pool_terms import terms_of
+from fairhold.model.vector import amount_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairhold.ledger.books import Books
+    from fairhold.model.plan import Host, Plan, PolicyEntry
+    from fairhold.model.vector import Resource, Vector
+    from fairhold.orchestrator.events import JobSubmitted
+
+
+def check_unit(books: Books, event: JobSubmitted) -> None:
+    """Refuse a job whose tasks could never start under the plan.
+
+    Raises InputError `missing-unit`, `unknown-resource`, `out-of-range`, `gang-above-count`, `group-without-policy`,
+    `not-supported-yet` or `never-fits`.
+    """
+    plan = books.rows.source
+    unit = _vector(books, event)
+    if not 0 <= event.min_count <= event.count:
+        what = f"`min_count` is {event.min_count}, and the job has {event.count} tasks"
+        raise _refused("gang-above-count", what, "give it 0 to as many as there are tasks")
+    if event.units != 1:
+        what = f"`units` is {event.units}: beside a `unit`, a task is one of them"
+        raise _refused("out-of-range", what, "leave `units` out, and ask for tasks that start together by `min_count`")
+    if any(event.siting):
+        what = "labels of hosts and `place` beside a `unit` are not supported yet"
+        raise _refused("not-supported-yet", what, "leave them out")
+    check_place(plan, event.consumer, unit, max(1, event.min_count))
+
+
+def check_place(plan: Plan, consumer: str, unit: Vector, together: int) -> None:
+    """Refuse so many units at once where the hosts or the limits of a leaf never have room for them."""
+    row = plan.tree.rows[consumer]
+    groups = groups_of_members(plan)[plan.tree.first_level[row]]
+    if not groups:
+        what = f"no policy entry in force shares resources with `{consumer}`"
+        raise _refused("group-without-policy", what, "list it, or its first-level consumer, in a policy entry")
+    hosts = [host for name, group in plan.resource_groups.items() if name in groups for host in group.hosts]
+    fits = sum(_units(_total(plan.resources, host), unit) for host in hosts)
+    if not fits:
+        raise _refused("never-fits", _nearest(plan.resources, hosts, unit), "ask for less, or for larger hosts")
+    if fits < together:
+        what = f"{together} units at once can never start: all hosts together have room for {fits}"
+        raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
+    entries = [entry for entry in plan.policies if groups & set(entry.resource_groups)]
+    bounds = [_limit(plan, entry, row, unit) for entry in entries]
+    most, who = max(bounds, key=lambda bound: bound[0])
+    if most < together:
+        what = f"{together} at once can never start: the `share_limit` of `{who}` has room for {most} such units"
+        raise _refused("never-fits", what, "ask for less, or raise the limit in the plan")
+
+
+def _vector(books: Books, event: JobSubmitted) -> Vector:
+    plan = books.rows.source
+    assert books.vectors is not None
+    names = [resource.name for resource in plan.resources]
+    if not event.unit:
+        what = "it says nothing of what a task needs, and its consumers share resources of hosts"
+        raise _refused("missing-unit", what, f"add `unit`, with amounts of {', '.join(names)}: `--unit {names[0]}=1`")
+    for name, _ in event.unit:
+        if name not in names:
+            raise _refused("unknown-resource", f"there is no resource `{name}`", f"name some of {', '.join(names)}")
+    unit = books.vectors.unit(event.unit)
+    if unit is None:
+        raise _refused("no-multiple", "an amount of its unit is no whole number of base units", "write one that is")
+    if min(unit) < 0 or not any(unit):
+        raise _refused("out-of-range", "its unit needs nothing of any resource", "write an amount above 0 of one")
+    return unit
+
+
+def _total(resources: Sequence[Resource], host: Host) -> Vector:
+    pairs = zip(host.amounts, resources, strict=True)
+    return tuple(int(amount * resource.overcommit) for amount, resource in pairs)
+
+
+def _units(room: Vector, unit: Vector) -> int:
+    return min(has // needs for has, needs in zip(room, unit, strict=True) if needs)
+
+
+def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector) -> str:
+    """The host that lacks the fewest resources, then the least of them, and what it lacks."""
+
+    def lacks(host: Host) -> list[tuple[Resource, int, int]]:
+        rows = zip(resources, unit, _total(resources, host), strict=True)
+        return [(resource, needs, has) for resource, needs, has in rows if needs > has]
+
+    def distance(host: Host) -> tuple[int, Fraction]:
+        found = lacks(host)
+        return len(found), sum((Fraction(needs - has, needs) for _, needs, has in found), Fraction(0))
+
+    near = min(hosts, key=distance)
+    missing = " and ".join(
+        f"{amount_text(resource, has)} of {amount_text(resource, needs)} {resource.name}"
+        for resource, needs, has in lacks(near)
+    )
+    return f"its unit fits no host: the nearest, `{near.name}`, has {missing}"
+
+
+def _limit(plan: Plan, entry: PolicyEntry, row: int, unit: Vector) -> tuple[int, str]:
+    """Units that a leaf which owns nothing may hold by the share limits on its way up, and whose is the smallest."""
+    terms = terms_of(plan, entry)
+    found = [(2**62, "/")]
+    if row not in terms.own:
+        for above in terms.above[row]:
+            found += [(most // unit[at], plan.tree.paths[above]) for at, most in terms.limit.get(above, ()) if unit[at]]
+    return min(found, key=lambda bound: bound[0])
+
+
+def _refused(code: str, what: str, mend: str) -> InputError:
+    return InputError([Fault(code, what, mend)])

@@ -1,0 +1,248 @@
+"""Units of vectors in a live cluster: what the log says of them, and how a cycle and a snapshot are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.pooled.force import entries_in_force, groups_of_members
+from fairhold.ledger.pool_terms import terms_of
+from fairhold.ledger.vectors import POOLED
+from fairhold.model.state import Allocation, HeldUnits, Notice, Request, State
+from fairhold.model.vector import Parcel, told_of, vector_of
+from fairhold.orchestrator import changes as say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairhold.ledger.books import Books
+    from fairhold.model.vector import Told
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt, JobRecord
+
+    Document = dict[str, Any]
+
+
+def rebook(cluster: Cluster, change: say.Rebooked, _now: int) -> None:
+    """A unit stands in another pool, or on what others own."""
+    attempt = cluster.attempts[change.attempt]
+    attempt.pool, attempt.lenders = change.pool, change.lenders
+
+
+def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
+    """Others own other parts of hosts."""
+    books = cluster.books[POOLED]
+    assert books.vectors is not None
+    tree, resources = books.rows.source.tree, books.rows.source.resources
+    found = []
+    for host, path, *amounts in change.parcels:
+        vector = vector_of(resources, zip(change.resources, amounts, strict=True))
+        if path in tree.rows and vector is not None:
+            found.append(Parcel(host, tree.rows[path], vector))
+    books.vectors.ownership = tuple(found)
+
+
+def lapse(cluster: Cluster, change: say.MachineLapsed, _now: int) -> None:
+    """A machine is as good as not there."""
+    cluster.machine(change.machine).is_gone = True
+
+
+OF_VECTORS: dict[type, Callable[[Cluster, Any, int], None]] = {
+    say.Rebooked: rebook,
+    say.OwnershipAdjusted: adjust,
+    say.MachineLapsed: lapse,
+}
+"""What these changes do to a cluster."""
+
+
+def ownership_told(books: Books, parcels: tuple[Parcel, ...]) -> say.OwnershipAdjusted:
+    """Parcels in names, with amounts that do not depend on base units."""
+    plan = books.rows.source
+    rows = []
+    for parcel in parcels:
+        amounts = dict(told_of(plan.resources, parcel.amounts))
+        texts = (amounts.get(resource.name, "0") for resource in plan.resources)
+        rows.append((parcel.host, plan.tree.paths[parcel.consumer], *texts))
+    return say.OwnershipAdjusted(tuple(resource.name for resource in plan.resources), tuple(rows))
+
+
+def grace_of(books: Books, leaf: int, now: int) -> int:
+    """Microseconds in which a leaf lets go: as the policy entry in force says."""
+    if books.vectors is None:
+        return books.rows.grace[leaf]
+    plan, node = books.rows.source, books.rows.node[leaf]
+    top = plan.tree.first_level[node]
+    mine = [force.entry for force in entries_in_force(plan, now) if top in force.members]
+    return terms_of(plan, mine[0]).grace[node] if mine else books.rows.grace[leaf]
+
+
+# What a cycle sees
+
+
+def state_of(cluster: Cluster, now: int) -> State:
+    """All vectors of a cluster as a cycle takes them (R-LIVE-2).
+
+    Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its unit until
+    its end is proven.
+    """
+    books = cluster.books[POOLED]
+    vectors = books.vectors
+    assert vectors is not None
+    attempts = [each for each in cluster.attempts.values() if each.job.resource_group == POOLED]
+    jobs = (job for job in cluster.jobs.values() if job.resource_group == POOLED)
+    return State(
+        now=now,
+        hosts_down=frozenset(name for group, name in cluster.hosts if group == POOLED and _is_down(cluster, name)),
+        hosts_closed=_closed(cluster, attempts, now),
+        freed=tuple(vectors.freed),
+        requests=tuple(_request(books, job) for job in jobs if job.running or job.startable),
+        allocations=tuple(_allocation(books, attempt) for attempt in attempts),
+        notices=_notices(cluster, books, attempts),
+        held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
+        previous_cycle=now,
+        ownership=vectors.ownership,
+    )
+
+
+def _is_down(cluster: Cluster, name: str) -> bool:
+    machine = cluster.machines.get(cluster.machine_of(name))
+    return not cluster.hosts[POOLED, name].is_up or (machine is not None and machine.is_gone)
+
+
+def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[str]:
+    """Hosts that start nothing, and those where somebody holds units whom the entry in force does not know."""
+    plan = cluster.books[POOLED].rows.source
+    shared = {group: force.members for force in entries_in_force(plan, now) for group in force.entry.resource_groups}
+    members = {
+        host.name: shared.get(group.name, frozenset())
+        for group in plan.resource_groups.values()
+        for host in group.hosts
+    }
+    top, node = plan.tree.first_level, cluster.books[POOLED].rows.node
+    strange = {
+        each.places[0][0]
+        for each in attempts
+        if top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
+    }
+    return frozenset(
+        name for group, name in cluster.hosts if group == POOLED and (name in strange or not cluster.accepts(name))
+    )
+
+
+def _request(books: Books, job: JobRecord) -> Request:
+    assert books.vectors is not None
+    count, unit = job.running + job.startable, books.vectors.unit(job.terms.unit)
+    assert unit is not None, "jobs whose unit a plan does not know keep the plan from being applied"
+    return Request(
+        id=job.name,
+        consumer=books.rows.node[job.leaf],
+        resource_group="",
+        count=count,
+        min_count=min(job.terms.min_count, count),
+        priority=job.priority,
+        submitted=job.submitted,
+        user=job.terms.user,
+        unit=unit,
+    )
+
+
+def _allocation(books: Books, attempt: Attempt) -> Allocation:
+    rows = books.rows.source.tree.rows
+    lenders = tuple((rows[path], 1) for path in attempt.lenders)
+    return Allocation(
+        attempt.job.name, attempt.places[0][0], 1, attempt.started, attempt.pool, lenders, attempt=attempt.name
+    )
+
+
+def _notices(cluster: Cluster, books: Books, attempts: list[Attempt]) -> tuple[Notice, ...]:
+    """The notices of cycles, in the order in which they were given."""
+    noticed = [each for each in attempts if each.notice is not None and each.notice.reason != "host"]
+    serial = books.notices.serial
+    noticed.sort(key=lambda each: min(serial[row] for row in books.notices.by_allocation[each.allocations[0]]))
+    node, found = books.rows.node, []
+    for attempt in noticed:
+        notice = attempt.notice
+        assert notice is not None
+        taker = cluster.jobs.get(notice.job)
+        found.append(
+            Notice(
+                consumer=node[attempt.job.leaf],
+                resource_group="",
+                units=1,
+                taker=-1 if taker is None else node[taker.leaf],
+                deadline=notice.deadline,
+                reason=notice.reason,
+                request=attempt.job.name,
+                host=attempt.places[0][0],
+                taker_request="" if taker is None else notice.job,
+                attempt=attempt.name,
+            )
+        )
+    return tuple(found)
+
+
+# Snapshots
+
+
+def knows_unit(books: Books, leaf: int, unit: Told) -> bool:
+    """Whether a plan has the resources of a unit, in such amounts, and some policy entry shares them with a leaf."""
+    assert books.vectors is not None
+    plan = books.rows.source
+    top = plan.tree.first_level[books.rows.node[leaf]]
+    return books.vectors.unit(unit) is not None and bool(groups_of_members(plan)[top])
+
+
+def freeze_vectors(cluster: Cluster) -> Document:
+    """What books of vectors have beside the tables; nothing where there are none."""
+    books = cluster.books.get(POOLED)
+    if books is None or books.vectors is None:
+        return {}
+    vectors = books.vectors
+    document: Document = {
+        "held": [[*key, units] for key, units in vectors.held.items()],
+        "freed": [list(key) for key in vectors.freed],
+        "gone": [name for name, machine in cluster.machines.items() if machine.is_gone],
+    }
+    if vectors.ownership is not None:
+        names, parcels = ownership_told(books, vectors.ownership)
+        document["ownership"] = [list(names), [list(each) for each in parcels]]
+    return {"vectors": document}
+
+
+def restore_vectors(cluster: Cluster, document: Mapping[str, Any], path_of: Callable[[str], str]) -> None:
+    """The reverse of `freeze_vectors`, as far as consumers and resources are still there.
+
+    path_of : where a consumer is now
+    """
+    said = document.get("vectors")
+    books = cluster.books.get(POOLED)
+    if said is None or books is None or books.vectors is None:
+        return
+    for name in said["gone"]:
+        cluster.machine(name).is_gone = True
+    books.vectors.held = {(job, host): units for job, host, units in said["held"] if job in cluster.jobs}
+    books.vectors.freed = dict.fromkeys((job, host) for job, host in said["freed"])
+    if "ownership" in said:
+        names, parcels = said["ownership"]
+        rows = tuple((host, path_of(path), *amounts) for host, path, *amounts in parcels)
+        adjust(cluster, say.OwnershipAdjusted(tuple(names), rows), cluster.now)
+
+
+def freeze_unit(attempt: Attempt) -> Document:
+    """What an attempt has of a unit of a vector."""
+    found: Document = {"pool": attempt.pool} if attempt.pool else {}
+    if attempt.lenders:
+        found["lenders"] = list(attempt.lenders)
+    if attempt.devices:
+        found["devices"] = list(attempt.devices)
+    return found
+
+
+def restore_unit(attempt: Attempt, more: Document, books: Books, path_of: Callable[[str], str]) -> None:
+    """The reverse of `freeze_unit`; a pool and lenders that are gone are so."""
+    tree = books.rows.source.tree
+    pool = more.get("pool", "")
+    if pool.startswith("/"):
+        pool = path_of(pool) if path_of(pool) in tree.rows else "/"
+    attempt.pool = pool
+    attempt.lenders = tuple(path for each in more.get("lenders", ()) if (path := path_of(each)) in tree.rows)
+    attempt.devices = tuple(more.get("devices", ()))

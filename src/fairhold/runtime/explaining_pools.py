@@ -1,0 +1,74 @@
+"""An explanation of pools with its first sentence; what commands and the service tell alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Document = dict[str, Any]
+
+WHY = {
+    "on the way": "all of it is on its way",
+    "gang first": "the gang's minimum is on its way, and nothing beyond it is asked for before it is there",
+    "unplaceable": "one unit is larger than any host",
+    "too large": "one unit is larger than what there is on any host",
+    "ratio 0": "its share ratio, or one above it, is 0: it takes no part",
+    "share limit": "a share limit allows no more",
+    "bound": "where there is room it may not borrow, as it lets go too slowly",
+    "held for others": "what is idle is held for others",
+    "packing": "the hosts with room are other leaves' alone",
+    "in use": "its own units have it, or it is on its way",
+    "nobody else": "no unit fits beside what is used, and nobody else has units there that could be asked for",
+    "usage quota": "no unit fits beside what is used, and its usage quota is reached",
+    "comparison": "no unit fits beside what is used, and nobody may be asked to give enough",
+    "no room": "those who may be asked to give have too little on any one host",
+    "gang": "too few units fit, and a gang goes whole or not at all",
+    "next cycle": "something is idle for it, which the next cycle gives",
+}
+"""Why a request waits, all in all or at one level."""
+
+
+def as_document(told: Document) -> Document:
+    """What the core tells of one consumer in one policy entry, with the sentence."""
+    names = ("consumer", "policy", "resource_groups")
+    head = {name: told[name] for name in names}
+    return head | {"sentence": sentence(told)} | {name: told[name] for name in told if name not in names}
+
+
+def sentence(told: Document) -> str:
+    """What a consumer holds and wants, and why the first of its requests that waits does, in one sentence."""
+    requests = told["requests"]
+    head = f"{told['consumer']} in {', '.join(told['resource_groups'])}"
+    if not requests:
+        return f"{head}: it asks for nothing."
+    held, count = (sum(request[name] for request in requests) for name in ("held", "count"))
+    said = f"{head}: holds {held}, wants {count}"
+    waits = [request for request in requests if request["waits"]]
+    if not waits:
+        return f"{said}: it has all that it wants."
+    first = next((each for each in waits if each["waits"]["reason"] != "on the way"), waits[0])
+    left = first["waiting"] - first["on_the_way"]
+    if not left:
+        return f"{said}: all that it waits for is on its way [{first['waits']['rule']}]."
+    return f"{said}; {counted(left)} of {first['request']} {'waits' if left == 1 else 'wait'}: {why(first['waits'])}."
+
+
+def why(waits: Document) -> str:
+    """Why a request waits, with where the least is missing and the rule."""
+    return f"{WHY[waits['reason']]}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+
+
+def nearest(gap: Document | None) -> str:
+    """The host where the least is missing; nothing where nothing is."""
+    if not gap or not gap["missing"]:
+        return ""
+    return f"; nearest is {gap['host']}, {listed(gap['missing'])} short"
+
+
+def counted(units: int) -> str:
+    """A number of units in words."""
+    return "1 unit" if units == 1 else f"{units} units"
+
+
+def listed(amounts: Document) -> str:
+    """Amounts in words."""
+    return ", ".join(f"{name} {value}" for name, value in amounts.items()) or "nothing"

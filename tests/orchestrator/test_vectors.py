@@ -1,0 +1,139 @@
+"""Vectors in a live cluster: storms, and who replays or thaws is the same as who was there."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import JobSubmitted
+from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.instructions import Instruction, Notify, Start
+from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.planio.plan import parse_plan
+from tests.orchestrator.house import SECOND, House, notices, starts, stops
+from tests.orchestrator.vector_storm import VectorStorm
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_storm_leaves_everything_in_order(seed: int) -> None:
+    storm = VectorStorm(Random(seed), forgets=seed % 2 == 0)
+    storm.run(300)
+    assert storm.cycles > 20
+    assert len(storm.seen) >= 12
+
+
+GPUS = {
+    "fairhold": 1,
+    "resources": {"cpu": {}, "memory": {"unit": "GiB"}, "gpu": {}},
+    "resource_groups": {"gpu": {"hosts": [{"name": "h1", "cpu": 8, "memory": 64, "gpu": 4}]}},
+    "consumers": {"A": {"reclaim_grace": "5s"}, "B": {"reclaim_grace": "5s"}, "C": {}},
+    "policies": [
+        {
+            "resource_groups": ["gpu"],
+            "policy": "multidimensional",
+            "consumers": {"/A": {"own": [{"resource_group": "gpu", "hosts": 1}]}, "/C": {"share_limit": {"gpu": 1}}},
+        }
+    ],
+}
+ONE = (("cpu", "2"), ("memory", "8"), ("gpu", "1"))
+
+
+class GpuHouse(House):
+    """One host of four GPUs that /A owns."""
+
+    def __init__(self) -> None:
+        super().__init__(plan=parse_plan(json.dumps(GPUS), "plan")[0], forgets=True, own="h1")
+
+    def submit(self, consumer: str = "/B", count: int = 1, **terms: Any) -> list[Instruction]:
+        self.jobs += 1
+        unit = terms.pop("unit", ONE)
+        return self.take(JobSubmitted(f"j{self.jobs}", consumer, POOLED, count, unit=unit, **terms))
+
+
+def devices(out: list[Instruction]) -> list[tuple[str, tuple[int, ...] | None]]:
+    return [(each.job, each.devices) for each in out if isinstance(each, Start)]
+
+
+def test_gpus_have_numbers_until_the_end_is_proven() -> None:  # R-LIVE-3
+    house = GpuHouse()
+    assert devices(house.submit("/A", 3)) == [("j1", (0,)), ("j1", (1,)), ("j1", (2,))]
+    assert devices(house.end(2)) == []
+    assert devices(house.submit("/A", unit=(("gpu", "2"),))) == [("j2", (1, 3))]
+    assert devices(house.submit("/A", unit=(("cpu", "1"),))) == [("j3", ())]
+    start = next(
+        each for each in house.submit("/A", unit=(("memory", "0.5"), ("cpu", "0.25"))) if isinstance(each, Start)
+    )
+    assert (start.cpu, start.memory) == (250, 512 * 2**20)
+
+
+def test_a_freed_unit_waits_for_its_taker_until_the_task_is_gone() -> None:  # R-LIVE-2
+    house = GpuHouse()
+    house.submit("/B", 4)
+    out = house.submit("/A", 1)
+    assert [each[1:] for each in notices(out)] == [(house.now + 5 * SECOND, "quota")]
+    assert [each.job for each in out if isinstance(each, Notify)] == ["j2"]
+    attempt = notices(out)[0][0]
+    assert stops(house.wait(5 * SECOND)) == [(attempt, "reclaim")]
+    assert starts(house.wait(SECOND)) == []  # it is still dying
+    assert house.submit("/B", 1) == [] or starts(house.wait(0)) == []
+    assert starts(house.end(attempt, "reclaim")) == [("j2", 0, 1)]
+    assert house.live.attempts[5].pool == "own"
+    assert house.live.attempts[1].lenders == ("/A",)
+
+
+def test_a_gang_begins_whole_or_not_at_all() -> None:
+    house = GpuHouse()
+    house.submit("/A", 2)
+    assert starts(house.submit("/A", 4, min_count=3)) == []
+    assert len(starts(house.end(1))) == 3
+    assert len(starts(house.end(2))) == 1
+
+
+@pytest.mark.parametrize(
+    ("consumer", "count", "terms", "code", "words"),
+    [
+        ("/A", 1, {"unit": (("gpu", "5"),)}, "never-fits", "the nearest, `h1`, has 4 of 5 gpu"),
+        ("/A", 9, {"min_count": 5}, "never-fits", "room for 4"),
+        ("/C", 2, {"min_count": 2}, "never-fits", "the `share_limit` of `/C` has room for 1"),
+        ("/A", 2, {"min_count": 3}, "gang-above-count", "has 2 tasks"),
+        ("/A", 1, {"unit": ()}, "missing-unit", "cpu, memory, gpu"),
+        ("/A", 1, {"unit": (("tpu", "1"),)}, "unknown-resource", "tpu"),
+        ("/A", 1, {"unit": (("gpu", "0"),)}, "out-of-range", "nothing"),
+        ("/A", 1, {"unit": (("gpu", "-1"),)}, "out-of-range", "nothing"),
+        ("/A", 1, {"unit": (("gpu", "0.00001"),)}, "no-multiple", "base units"),
+        ("/A", 1, {"units": 2}, "out-of-range", "`units` is 2"),
+    ],
+)
+def test_what_can_never_start_is_refused(
+    consumer: str, count: int, terms: dict[str, Any], code: str, words: str
+) -> None:  # R-LIVE-1
+    house = GpuHouse()
+    with pytest.raises(InputError) as error:
+        house.submit(consumer, count, **terms)
+    fault = error.value.faults[0]
+    assert fault.code == code
+    assert words in fault.what + fault.mend
+    assert house.live.jobs == {}
+
+
+def test_a_plan_without_the_resources_of_jobs_is_not_applied() -> None:
+    house = GpuHouse()
+    house.submit("/A", 2)
+    document = freeze(house.live.cluster)
+    other = json.loads(json.dumps(GPUS).replace('"gpu": {}}', '"gpus": {}}').replace('"gpu": 4', '"gpus": 4'))
+    other["policies"][0]["consumers"].pop("/C")
+    with pytest.raises(InputError, match="jobs that are not over need, or not with them: `j1`"):
+        thaw(document, open_cluster_books(parse_plan(json.dumps(other), "plan")[0], 0), forgets=True, own="h1")
+    finer = json.loads(json.dumps(GPUS))
+    finer["resources"]["gpu"] = {"base": 0.0001}
+    cluster = thaw(document, open_cluster_books(parse_plan(json.dumps(finer), "plan")[0], 0), forgets=True, own="h1")
+    assert [each.devices for each in cluster.attempts.values()] == [(0,), (1,)]
+    vectors = cluster.books[POOLED].vectors
+    assert vectors is not None
+    assert vectors.ownership is not None
+    assert vectors.ownership[0].amounts == (8000, 64 * 1024, 40000)

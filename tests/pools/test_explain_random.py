@@ -1,0 +1,43 @@
+"""Random plans and states: what is told of every consumer is what the cycle decides, and what would help does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+
+from fairhold.cli.pool_words import pools_in_words
+from fairhold.cycle.document import run_cycle
+from fairhold.cycle.explain.pooled import explain_pools
+from fairhold.planio.state import parse_state, state_document
+from fairhold.runtime.explaining_pools import as_document
+from tests.pools.strategies import read
+from tests.pools.test_random import stories
+from tests.pools.told import broken_promises, untold
+
+Json = dict[str, Any]
+
+
+@settings(max_examples=60)
+@given(stories())
+def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Json, list[Json]]) -> None:
+    plan, state = read(*story[:2])
+    for _ in range(2):
+        cycle = run_cycle(plan, state)
+        for path in plan.tree.paths:
+            (told,) = explain_pools(plan, state, path, what_if=False)
+            assert json.loads(json.dumps(told)) == told
+            assert list(untold(cycle, told)) == []
+            said = as_document(told)
+            assert pools_in_words(said).startswith(said["sentence"])
+        state = parse_state(json.dumps(state_document(plan, cycle.after)), plan, "state.json")
+
+
+@settings(max_examples=60)
+@given(stories())
+def test_what_would_help_does_when_it_is_done(story: tuple[Json, Json, list[Json]]) -> None:
+    plan, state = read(*story[:2])
+    (told,) = explain_pools(plan, state, "/")
+    for request in told["requests"]:
+        assert list(broken_promises(*story[:2], request)) == []
