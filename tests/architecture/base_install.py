@@ -45,6 +45,7 @@ def main() -> None:
             ["verify", PLAN, STATE, result],
             ["diff", PLAN, PLAN.with_name("newplan.yaml"), STATE],
             ["windows", ROOT / "examples/windows/plan.yaml", ROOT / "examples/windows/state.yaml"],
+            ["plan", "draw", ROOT / "examples/multidimensional/plan.yaml"],
             ["schema", "plan"],
             ["run", PLAN.with_name("laptop.yaml"), PLAN.with_name("jobs.yaml"), "--output", Path(folder) / "out"],
         ):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 
+from fairhold.cycle.invariants import check
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.run import quotas, run
 from fairhold.kernels.distribute import grant
@@ -76,3 +77,43 @@ def test_many_stuck_leaves_take_few_rounds(
     assert len(result.decision.grants) == granted
     assert result.draft.idle == 60 - 2 * granted
     assert rounds == most
+
+
+def limited(demand: dict[str, int], held: dict[str, int], slots: int) -> CycleResult:
+    """A cycle of a group in which /A has a limit of 3 and one of its leaves a reserve of 1."""
+    stated = {"/A": {"owned": 1, "limit": 3}, "/A/kept": {"owned": 1, "reserved": 1}}
+    plan, _ = parse_plan(
+        json.dumps(
+            {
+                "fairhold": 1,
+                "resource_groups": {"c": {"slots": slots}},
+                "consumers": {"A": {"consumers": {"kept": {}, "over": {}, "more": {}}}, "B": {}},
+                "policies": [{"resource_groups": ["c"], "policy": "hybrid", "consumers": stated}],
+            }
+        ),
+        "plan",
+    )
+    document = {
+        "fairhold_state": 1,
+        "now": "2026-01-05T09:00:00Z",
+        "demand": {path: {"c": units} for path, units in demand.items()},
+        "allocated": {path: {"c": units} for path, units in held.items()},
+    }
+    return run(open_books(plan, parse_state(json.dumps(document), plan, "state"))["c"], 0)
+
+
+def test_what_is_set_aside_under_a_limit_counts_as_held() -> None:
+    """Else /A would hold 3, nothing could be set aside for its reserve any more, and the next cycle would move it."""
+    result = limited({"/A/over": 1, "/A/more": 1, "/B": 1}, {"/A/over": 2}, 4)
+    books = result.snapshot.books
+    assert [(books.requests.leaf[given.request], given.units) for given in result.decision.grants] == [
+        (result.snapshot.rows.leaves[-1], 1)
+    ]
+    assert check(result) == ()
+
+
+def test_what_is_set_aside_for_a_leaf_is_no_more_than_its_branch_may_still_hold() -> None:
+    """/A is above its limit: nothing is set aside in it, and the others may have what is idle."""
+    result = limited({"/A/over": 4, "/B": 2}, {"/A/over": 4}, 6)
+    assert sum(given.units for given in result.decision.grants) == 2
+    assert check(result) == ()

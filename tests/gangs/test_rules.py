@@ -345,3 +345,21 @@ def test_r_victim_1_what_a_gang_is_granted_counts_for_its_minimum() -> None:
     found = cycle(Case(plan, state))
     assert moved(found, "grants") == {"r": 1}
     assert [(row["units"], row["reason"]) for row in found.document["reclaims"]] == [(1, "window")]
+
+
+def test_what_a_gang_gives_because_of_a_limit_is_asked_of_nobody_else() -> None:
+    """/B's gang stops whole for one unit above its limit: what it frees is all that /C misses, and /A's runs on."""
+    ratios = {"A": {"share_ratio": 1}, "B": {"share_ratio": 1, "limit": 3}, "C": {"share_ratio": 3}}
+    running = [gang("a", "/A", 4), gang("b", "/B", 4)]
+    case = case_of(
+        ratios,
+        [*running, loose("c", "/C", 5)],
+        runs("a", 4),
+        runs("b", 4),
+        policy="share_ratio",
+        settings={"entitlement": "fixed"},
+    )
+    found = cycle(case)
+    assert moved(found, "grants") == {"c": 2}
+    assert sum(row["units"] for row in found.document["reclaims"]) == 4
+    assert {row["request"] for row in found.document["reclaims"]} == {"b"}

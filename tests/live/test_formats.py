@@ -18,7 +18,8 @@ from fairhold.store.directory import FILE
 from fairhold.store.schema import MIGRATIONS, steps
 from tests.live.play import START
 
-FORMAT_1 = Path(__file__).parent.parent / "store" / "service_1.sql"
+STORES = Path(__file__).parent.parent / "store"
+FORMAT_1, FORMAT_2 = STORES / "service_1.sql", STORES / "service_2.sql"
 
 
 @pytest.fixture
@@ -66,6 +67,35 @@ def test_a_service_of_format_1_goes_on_with_all_that_it_had(old: Path) -> None:
         assert (core.version, core.next_job, core.returns) == (2, 7, (Return(START + 50_000_200_021, 1, {}),))
         core.commit()
     assert check_store(old, LiveContents) == ()
+
+
+def test_a_service_of_format_2_goes_on_with_all_that_it_had(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_2.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        jobs = core.cluster.jobs.values()
+        assert {job.name: (job.waiting, job.running, job.hold, job.terms.time_limit) for job in jobs} == {
+            "1": (0, 2, None, 0),
+            "2": (1, 5, "why", 5_000_000),
+            "3": (2, 0, None, 0),
+            "4": (2, 0, None, 0),
+        }
+        assert core.cluster.jobs["1"].delays
+        assert {name: each.places[0][0] for name, each in core.cluster.attempts.items()} == {
+            **dict.fromkeys((1, 3, 4, 8), "h1"),
+            **dict.fromkeys((5, 6, 7), "h2"),
+        }
+        notices = {name: each.notice for name, each in core.cluster.attempts.items() if each.notice}
+        assert {name: (each.taker, each.cycle, each.job) for name, each in notices.items()} == {
+            7: ("/A/a2", 7, ""),
+            8: ("/A/a2", 7, ""),
+        }
+        assert core.cluster.books["compute"].spending is not None
+        core.commit()
+    assert check_store(tmp_path, LiveContents) == ()
 
 
 def test_an_earlier_fairhold_refuses_what_this_one_has_opened(old: Path, tmp_path: Path) -> None:

@@ -72,7 +72,13 @@ def can(node: Node) -> int:
     if not node.children:
         return min(room, max(0, node.demand - node.held))
     inside = sum(can(child) for child in node.children)
-    return min(room, inside) if node.above else inside
+    usable = node.own + sum(near(child) for child in node.children)
+    return min(room, inside, usable + max(0, below_limit(node))) if node.above else inside
+
+
+def below_limit(node: Node) -> int:
+    """Units from outside that a subtree may be granted: what is set aside inside it counts as held."""
+    return node.limit - node.held - sum(each.own for each in node.all())
 
 
 def first_pass(root: Node, common: int) -> dict[int, int]:
@@ -109,11 +115,21 @@ def grant(root: Node, common: int) -> int:
     for leaf in leaves:
         while (
             leaf.held < min(leaf.quota, leaf.demand)
-            and all(node.held < node.limit for node in leaf.chain())
             and common + sum(node.own for node in leaf.chain()) > 0
+            and is_within_limits(leaf)
         ):
             common -= take(root, leaf)
     return common
+
+
+def is_within_limits(leaf: Node) -> bool:
+    """Whether one unit more, of what is set aside nearest to a leaf, leads nobody above it beyond its limit."""
+    near = 0
+    for node in leaf.chain():
+        near += node.own
+        if not near and below_limit(node) <= 0:
+            return False
+    return True
 
 
 def take(root: Node, leaf: Node) -> int:

@@ -27,7 +27,7 @@ def test_a_storm_leaves_everything_in_order(seed: int) -> None:
     assert len(storm.seen) >= 12
 
 
-GPUS = {
+GPUS: dict[str, Any] = {
     "fairhold": 1,
     "resources": {"cpu": {}, "memory": {"unit": "GiB"}, "gpu": {}},
     "resource_groups": {"gpu": {"hosts": [{"name": "h1", "cpu": 8, "memory": 64, "gpu": 4}]}},
@@ -46,8 +46,8 @@ ONE = (("cpu", "2"), ("memory", "8"), ("gpu", "1"))
 class GpuHouse(House):
     """One host of four GPUs that /A owns."""
 
-    def __init__(self) -> None:
-        super().__init__(plan=parse_plan(json.dumps(GPUS), "plan")[0], forgets=True, own="h1")
+    def __init__(self, plan: dict[str, Any] = GPUS) -> None:
+        super().__init__(plan=parse_plan(json.dumps(plan), "plan")[0], forgets=True, own="h1")
 
     def submit(self, consumer: str = "/B", count: int = 1, **terms: Any) -> list[Instruction]:
         self.jobs += 1
@@ -84,6 +84,18 @@ def test_a_freed_unit_waits_for_its_taker_until_the_task_is_gone() -> None:  # R
     assert starts(house.end(attempt, "reclaim")) == [("j2", 0, 1)]
     assert house.live.attempts[5].pool == "own"
     assert house.live.attempts[1].lenders == ("/A",)
+
+
+def test_controls_hold_back_what_is_taken_and_wake_it_again() -> None:  # R-CONTROL-6
+    entry = GPUS["policies"][0] | {"settings": {"await_ends": "10s", "max_reclaims": 2}}
+    house = GpuHouse(GPUS | {"policies": [entry]})
+    house.submit("/B", 4)
+    assert notices(house.submit("/A", 3)) == []
+    assert notices(house.wait(9 * SECOND)) == []
+    thawed = thaw(freeze(house.live.cluster), open_cluster_books(house.plan, 0), forgets=True, own="h1")
+    assert thawed.books[POOLED].shortages == house.live.books[POOLED].shortages != {}
+    assert len(notices(house.wait(SECOND))) == 2
+    assert len(notices(house.wait(SECOND))) == 1
 
 
 def test_a_gang_begins_whole_or_not_at_all() -> None:

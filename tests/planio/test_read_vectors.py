@@ -341,7 +341,7 @@ def test_work_does_not_run_under_vectors_yet() -> None:
 @pytest.mark.parametrize(
     ("said", "code"),
     [
-        ("dead_zone: 1", "other-policy"),
+        ("distribute_evenly: true", "other-policy"),
         ("hold_after: 5m", "other-policy"),
         ("within: fifo", "other-policy"),
         ("rebalance_interval: 5m", "not-supported-yet"),

@@ -19,6 +19,12 @@ Json = dict[str, Any]
 NOW = "2026-01-05T09:00:00Z"
 GRACES = (None, None, "0s", "5s", "30s")
 FEW = st.integers(0, 2)
+RESTRAINTS: dict[str, tuple[Any, ...]] = {
+    "max_reclaims": (1, 2, 4),
+    "dead_zone": (1, 2),
+    "await_ends": ("3s", "40s"),
+    "observe_only": (True, False),
+}
 
 
 @st.composite
@@ -30,6 +36,8 @@ def settings(draw: st.DrawFn, resources: list[str], group: list[str], hosts: lis
         "rank": draw(FEW),
         "reclaim_grace": draw(st.sampled_from(GRACES)),
     }
+    if draw(FEW) == 2:
+        found["min_runtime"] = draw(st.sampled_from(("1m", "57m", "0s")))
     if draw(FEW) == 0:
         found["share_limit"] = {draw(st.sampled_from(resources)): draw(st.integers(0, 8))}
     if not is_leaf:
@@ -123,6 +131,7 @@ def entries(draw: st.DrawFn, resources: list[str], hosts: list[str], tree: Json,
     grace = draw(st.sampled_from(GRACES))
     if grace is not None:
         switches["public_pool_grace"] = grace
+    switches |= {key: draw(st.sampled_from(some)) for key, some in RESTRAINTS.items() if draw(FEW) == 2}
     return {"resource_groups": groups, "policy": "multidimensional", "settings": switches, "consumers": stated}
 
 

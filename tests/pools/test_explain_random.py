@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from fairhold.cycle.document import run_cycle
 from fairhold.cycle.explain.pooled import explain_pools
 from fairhold.planio.state import parse_state, state_document
 from fairhold.runtime.explaining_pools import as_document
+from fairhold.units import SECOND
 from tests.pools.strategies import read
 from tests.pools.test_random import stories
 from tests.pools.told import broken_promises, untold
@@ -23,7 +25,7 @@ Json = dict[str, Any]
 @given(stories())
 def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])
-    for _ in range(2):
+    for turn in story[2]:
         cycle = run_cycle(plan, state)
         for path in plan.tree.paths:
             (told,) = explain_pools(plan, state, path, what_if=False)
@@ -31,7 +33,9 @@ def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Jso
             assert list(untold(cycle, told)) == []
             said = as_document(told)
             assert pools_in_words(said).startswith(said["sentence"])
-        state = parse_state(json.dumps(state_document(plan, cycle.after)), plan, "state.json")
+        after = parse_state(json.dumps(state_document(plan, cycle.after)), plan, "state.json")
+        down = frozenset([turn["down"]] if turn["down"] else [])
+        state = replace(after, now=after.now + turn["seconds"] * SECOND, hosts_down=down)
 
 
 @settings(max_examples=60)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.document import Cycle, run_cycle
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import parse_instant
+from tests.pools.restrained import not_restrained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,7 @@ def untrue(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
     yield from too_long(plan, state, cycle)
     yield from above_limits(plan, cycle)
     yield from owned_twice(plan, cycle.after)
+    yield from not_restrained(plan, state, cycle)
 
 
 def too_full(plan: Plan, after: State) -> Iterator[str]:

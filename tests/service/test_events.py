@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
+    import pytest
 
     from tests.service.support import Bank
 
@@ -142,6 +143,19 @@ def test_a_last_event_id_is_a_number(bank: Bank) -> None:
 def test_an_unknown_kind_keeps_its_fields() -> None:
     found = streams.event_document(Entry(7, 0, '["Novelty",1,"two"]'))
     assert found == {"seq": 7, "at": "1970-01-01T00:00:00Z", "kind": "Novelty", "fields": [1, "two"]}
+
+
+def test_an_entry_that_cannot_be_read_is_told(bank: Bank, caplog: pytest.LogCaptureFixture) -> None:
+    bank.submit()
+    broken = [Entry(each.seq, each.at, each.body[:-4]) for each in bank.store.entries(0)]
+    bank.store.entries = cast("Any", lambda *_, **__: broken)  # type: ignore[method-assign]  # as a bad disk would
+    assert bank.get("/events", 500)["code"] == "store-damaged"
+    assert "entry 1 of the log cannot be read" in caplog.text
+
+    async def follow() -> list[str]:
+        return [piece async for piece in streams.stream(bank.store, News(bank.desk), 0, 0.05)]
+
+    assert asyncio.run(follow()) == [": fairhold\n\n"]
 
 
 async def some(client: httpx.AsyncClient, pieces: int, **headers: str) -> list[dict[str, Any]]:

@@ -14,7 +14,18 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from fairhold.model.spec import Spec
-from fairhold.orchestrator import accounting, budgets, changes, freeze, keeping, loans, spans, tasks
+from fairhold.orchestrator import (
+    accounting,
+    budgets,
+    changes,
+    freeze,
+    frozen_terms,
+    keeping,
+    loans,
+    spans,
+    tasks,
+    vectors,
+)
 from fairhold.runtime.live import archive, closings, reclaims, recovery, specs, usage, windows
 
 if TYPE_CHECKING:
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 WRITERS: list[Callable[..., object]] = [
     freeze.Columns.add,
     freeze.Columns.document,
-    freeze._terms,
+    frozen_terms.freeze_terms,
     freeze.freeze_rest,
     freeze._shortages,
     freeze.changed_of,
@@ -31,6 +42,9 @@ WRITERS: list[Callable[..., object]] = [
     freeze._in_order,
     tasks.JobRecord.progress,
     budgets.freeze_spending,
+    vectors.freeze_vectors,
+    vectors.freeze_unit,
+    vectors.ownership_told,
     keeping.freeze_kept,
     keeping.kept_told,
     loans.told,

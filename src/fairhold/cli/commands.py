@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from pathlib import Path  # noqa: TC003 - Typer reads annotations
+from typing import Annotated
 
-import click
 import typer
 
 from fairhold import __version__
+from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
 from fairhold.cli.live.options import Json, Service, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
-from fairhold.cli.writing import STANDARD_OUTPUT
 from fairhold.errors import UsageError
 
 app = typer.Typer(
@@ -19,32 +18,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Share a cluster between the parts of an organisation by a plan.",
 )
-
-
-class FileName(click.Path):
-    """The name of a file or directory, which is not empty.
-
-    dash : what `-` stands for, None = a file of that name
-    """
-
-    def __init__(self, dash: Path | None = None) -> None:
-        super().__init__(path_type=Path)
-        self._dash = dash
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
-        """Return the path that is meant."""
-        if value == "":
-            self.fail("the name is empty", param, ctx)
-        if value == "-" and self._dash:
-            return self._dash
-        return super().convert(value, param, ctx)
-
-
-_INPUT = FileName(Path("/dev/stdin"))
-_AFTER = FileName(STANDARD_OUTPUT)
-_DIRECTORY = FileName()
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", click_type=_INPUT, help="Plan file, YAML or JSON.")]
-StateFile = Annotated[Path, typer.Argument(metavar="STATE", click_type=_INPUT, help="State file, YAML or JSON.")]
 
 
 @app.callback()
@@ -83,7 +56,7 @@ def cycle(
         typer.Option(
             "--after",
             metavar="FILE",
-            click_type=_AFTER,
+            click_type=AFTER,
             help="File to write the state after the cycle to.",
         ),
     ] = None,
@@ -134,7 +107,7 @@ def explain(
         raise UsageError("explain takes PLAN STATE CONSUMER, or a CONSUMER or JOB of the live service")
     from fairhold.cli.files import print_explanation  # noqa: PLC0415
 
-    plan, state = (_INPUT.convert(word, None, None) for word in words[:2])
+    plan, state = (INPUT.convert(word, None, None) for word in words[:2])
     print_explanation(plan, state, words[2], group, as_json=json)
 
 
@@ -143,7 +116,7 @@ def verify(
     plan: PlanFile,
     state: StateFile,
     result: Annotated[
-        Path, typer.Argument(metavar="RESULT", click_type=_INPUT, help="What `quota --json` or `cycle --json` printed.")
+        Path, typer.Argument(metavar="RESULT", click_type=INPUT, help="What `quota --json` or `cycle --json` printed.")
     ],
     *,
     json: Json = False,
@@ -157,7 +130,7 @@ def verify(
 @app.command()
 def diff(
     plan: PlanFile,
-    newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=_INPUT, help="The plan to compare with.")],
+    newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=INPUT, help="The plan to compare with.")],
     state: StateFile,
     *,
     next_: Annotated[
@@ -177,7 +150,7 @@ def windows(
     state: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[STATE]", click_type=_INPUT, help="State file; with it, what each switch would reclaim."
+            metavar="[STATE]", click_type=INPUT, help="State file; with it, what each switch would reclaim."
         ),
     ] = None,
     *,
@@ -207,14 +180,14 @@ def schema(
 @app.command()
 def run(
     plan: PlanFile,
-    jobs: Annotated[Path, typer.Argument(metavar="JOBS", click_type=_INPUT, help="Job file, YAML or JSON.")],
+    jobs: Annotated[Path, typer.Argument(metavar="JOBS", click_type=INPUT, help="Job file, YAML or JSON.")],
     *,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             metavar="DIRECTORY",
-            click_type=_DIRECTORY,
+            click_type=DIRECTORY,
             help="Directory for outputs and record; default: a new one.",
         ),
     ] = None,

@@ -225,10 +225,10 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     books = open_books(plan, state)
     settle(books, state)
     if consumer not in plan.tree.rows:
-        raise ArgumentError([_unknown("consumer", consumer, plan.tree.paths)])
+        raise ArgumentError([unknown("consumer", consumer, plan.tree.paths)])
     shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
     if group and group not in shared:
-        raise ArgumentError([_unknown("resource group", group, shared)])
+        raise ArgumentError([unknown("resource group", group, shared)])
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
     slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
     pools = [explaining_pools.as_document(told) for told in explain_pools(plan, state, consumer, group)]
@@ -239,7 +239,8 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
 
 
-def _unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
+def unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
+    """An argument names what is not in the plan."""
     from difflib import get_close_matches  # noqa: PLC0415
 
     near = get_close_matches(name, known, n=1)
@@ -252,7 +253,7 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
     from fairhold.cycle.verify import verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
-    plan = open_plan(plan_path, "verify")
+    plan = open_plan(plan_path)
     state = read_state(state_path, plan)
     result = parse_document(read_text(result_path), str(result_path)).value
     if (

@@ -216,8 +216,9 @@ def a_reserved_unit_goes_to_nobody_else(result: CycleResult) -> Iterator[Violati
     snapshot, tree, reserve = result.snapshot, result.snapshot.rows.tree, result.draft.needs.reserve
     aside, budget = zeros(len(snapshot.rows)), snapshot.budget
     for row in range(len(aside) - 1, 0, -1):
-        below = sum(aside[tree.first[row] : tree.end[row]])
-        aside[row] = max(0, reserve[row] - snapshot.held[row], result.draft.kept[row], below)
+        held = snapshot.held[row]
+        wish = max(reserve[row] - held, result.draft.kept[row], sum(aside[tree.first[row] : tree.end[row]]))
+        aside[row] = max(0, min(wish, snapshot.rows.plan.limit[row] - held))
     aside[0] = min(snapshot.idle, sum(aside[tree.first[0] : tree.end[0]]))
     for row in range(len(aside)):
         left = aside[row]
@@ -340,8 +341,7 @@ def more_demand_never_lowers_a_quota(result: CycleResult, leaf: int, units: int)
     """Who wants `units` more has no smaller quota for it; one more computation for every leaf asked about."""
     books = copy_books(result.snapshot.books)
     books.demand[leaf] += units
-    before, after = result.draft.quota[leaf], quotas(books, result.snapshot.now).draft.quota[leaf]
-    if after < before:
+    if (after := quotas(books, result.snapshot.now).draft.quota[leaf]) < (before := result.draft.quota[leaf]):
         text = f"wants {units} more, and its quota falls from {before} to {after}"
         yield Violation("more_demand_never_lowers_a_quota", books.rows.path(leaf), text)
 

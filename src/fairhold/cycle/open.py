@@ -54,6 +54,8 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
         book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
     _book_spent(books, state)
     for short in state.shortages:
+        if short.resource_group not in books:
+            continue  # of vectors
         book = books[short.resource_group]
         book.shortages[book.rows.row[short.consumer]] = OfLeaf(short.since, short.is_taking)
     return books

@@ -60,20 +60,22 @@ def set_aside(
 
 
 @part
-def take(tree: TreeColumns, leaf: int, units: int, common: int, held: array[int], own: array[int]) -> int:
+def take(
+    tree: TreeColumns, leaf: int, units: int, common: int, held: array[int], inside: array[int], own: array[int]
+) -> int:
     """Book a grant of `units` to a leaf: from what is set aside nearest to it first; returns what is left for all."""
     row = leaf
+    used = 0
     while row > 0:
         held[row] += units
+        nearest = min(units - used, own[row])
+        own[row] -= nearest
+        used += nearest
+        inside[row] -= used
         row = tree.parent[row]
     held[0] += units
-    row = leaf
-    while row > 0 and units > 0:
-        used = min(units, own[row])
-        own[row] -= used
-        units -= used
-        row = tree.parent[row]
-    return common - units
+    inside[0] -= used
+    return common - units + used
 
 
 @kernel
@@ -97,27 +99,26 @@ def grant(
 
     common  : idle slots that are not set aside
     held    : (rows,) slots held, raised by the grants
-    own     : (rows,) set aside for the row itself, lowered by the grants
+    inside, own : (rows,) set aside in the subtree and for the row itself, lowered by the grants; under a limit it
+              counts as held by the branch
     granted : out, (rows,) units granted to every leaf
-    inside, usable, near, share : (rows,) `inside` is brought up to date, the others are room
+    usable, near, share : (rows,) room
     bounded, budget : (rows,) 1 for consumers that together get at most so many that are not set aside (R-MIX-3)
     """
     rows = len(tree.parent)
     for row in range(rows):
         granted[row] = 0
     if common > 0 or inside[0] > 0:
-        _first_pass(tree, common, quota, demand, held, own, granted, usable, near, share, bounded, budget)
+        _first_pass(
+            tree, common, quota, limit, demand, held, inside, own, granted, usable, near, share, bounded, budget
+        )
         for position in range(rows):
             leaf = tree.path[position]
             if granted[leaf] > 0:
-                left = take(tree, leaf, granted[leaf], common, held, own)
+                left = take(tree, leaf, granted[leaf], common, held, inside, own)
                 budget -= bounded[leaf] * (common - left)
                 common = left
-        common = _second_pass(tree, common, quota, limit, demand, held, own, granted, bounded, budget)
-    for row in range(rows - 1, -1, -1):
-        inside[row] = own[row]
-        for child in range(tree.first[row], tree.end[row]):
-            inside[row] += inside[child]
+        common = _second_pass(tree, common, quota, limit, demand, held, inside, own, granted, bounded, budget)
     return common
 
 
@@ -126,8 +127,10 @@ def _first_pass(
     tree: TreeColumns,
     common: int,
     quota: array[int],
+    limit: array[int],
     demand: array[int],
     held: array[int],
+    inside: array[int],
     own: array[int],
     granted: array[int],
     usable: array[int],
@@ -151,8 +154,11 @@ def _first_pass(
             for child in range(tree.first[row], tree.end[row]):
                 wanted += usable[child]
                 set_aside_below += near[child]
+            set_aside_below += own[row]
+            if row > 0:
+                room = min(room, set_aside_below + max(0, limit[row] - held[row] - inside[row]))
             usable[row] = max(0, min(room, wanted)) if row > 0 else wanted
-            near[row] = min(usable[row], own[row] + set_aside_below)
+            near[row] = min(usable[row], set_aside_below)
     share[0] = min(usable[0], near[0] + common)
     for row in range(len(tree.parent)):
         left = share[row]
@@ -183,6 +189,7 @@ def _second_pass(
     limit: array[int],
     demand: array[int],
     held: array[int],
+    inside: array[int],
     own: array[int],
     granted: array[int],
     bounded: array[int],
@@ -196,16 +203,16 @@ def _second_pass(
         units = min(quota[leaf], demand[leaf]) - held[leaf]
         if units <= 0:
             continue
-        within = min(common, budget) if bounded[leaf] == 1 else common
+        near = 0
         row = leaf
         while row > 0:
-            within += own[row]
-            units = min(units, limit[row] - held[row])
+            near += own[row]
+            units = min(units, near + limit[row] - held[row] - inside[row])
             row = tree.parent[row]
-        units = min(units, within)
+        units = min(units, near + (min(common, budget) if bounded[leaf] == 1 else common))
         if units > 0:
             granted[leaf] += units
-            left = take(tree, leaf, units, common, held, own)
+            left = take(tree, leaf, units, common, held, inside, own)
             budget -= bounded[leaf] * (common - left)
             common = left
     return common

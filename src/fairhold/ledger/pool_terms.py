@@ -18,13 +18,14 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
     """The terms of one entry."""
     tree, nothing = plan.tree, ConsumerSettings()
     settings = [entry.consumers.get(row, nothing) for row in range(len(tree))]
-    grace, rank = [0] * len(tree), [0] * len(tree)
+    grace, rank, runtime = [0] * len(tree), [0] * len(tree), [0] * len(tree)
     own: dict[int, tuple[Owning, ...]] = {}
     above: list[tuple[int, ...]] = [(0,)]
     for row in range(1, len(tree)):
         parent, stated = tree.parent[row], settings[row]
         mine = stated.grace if stated.grace is not None else tree.grace[row]
         grace[row] = grace[parent] if mine is None else mine
+        runtime[row] = runtime[parent] if stated.min_runtime is None else stated.min_runtime
         ranked = stated.rank if stated.rank is not None else tree.rank[row]
         rank[row] = plan.default_rank if ranked is None else ranked
         if stated.own:
@@ -50,6 +51,7 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         own=own,
         leaves=tuple(leaves),
         above=tuple(above),
+        min_runtime=tuple(runtime),
     )
 
 

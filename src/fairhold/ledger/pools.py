@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, less
+from fairhold.ledger.restraint import Restraint
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Terms:
     leaves: tuple[int, ...]
     above: tuple[tuple[int, ...], ...]
     """(rows,) the rows on the way up, itself first, the root last"""
+    min_runtime: tuple[int, ...]
+    """(rows,) microseconds that a unit runs before it is taken back for others (R-CONTROL-5)"""
 
 
 class Parcel:
@@ -203,6 +206,7 @@ class PoolBooks:
     keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
     """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     serial: int = 0
+    restraint: Restraint = field(default_factory=Restraint)
 
     def next_serial(self) -> int:
         """A number that is larger than all before."""

@@ -155,6 +155,7 @@ class State:
     shortages      : who misses units since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
     previous_cycle : instant of the cycle before, None = unknown
+    is_settled     : units past their deadlines are being stopped, and hold until their end is proven
     ownership      : parcels as adjusted so far, None = assigned afresh
     """
 
@@ -173,4 +174,5 @@ class State:
     shortages: tuple[Shortage, ...] = ()
     spent: Mapping[tuple[int, str], int] = field(default_factory=dict)
     previous_cycle: int | None = None
+    is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None

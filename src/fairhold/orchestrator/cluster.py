@@ -16,7 +16,7 @@ from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord, label_machine
 from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
-from fairhold.orchestrator.vectors import OF_VECTORS
+from fairhold.orchestrator.vectors import OF_VECTORS, note_freed
 from fairhold.orchestrator.windows import BY_TIME
 
 if TYPE_CHECKING:
@@ -198,8 +198,7 @@ class Cluster:
         request = job.request if job.gangs is None else job.gangs.pop(0)[1]
         job.take(change.task, change.number)
         attempt = Attempt(change.attempt, job, change.task, change.number, request, change.places, now)
-        attempt.pool, attempt.lenders, attempt.devices = change.pool, change.lenders, change.devices
-        self.add_attempt(attempt)
+        self.add_attempt(attempt.stands(*change[5:]))
         self.next_attempt = change.attempt + 1
         self.ask(job)
 
@@ -276,8 +275,7 @@ class Cluster:
         job.settle(attempt, change)
         if change.then == say.LATER:
             self.due.ready(change.instant, job.name, attempt.index)
-        if books.vectors is not None and attempt.notice is not None and attempt.notice.job:
-            books.vectors.freed[attempt.notice.job, attempt.places[0][0]] = None
+        note_freed(books, attempt)
         if job.gangs is None:
             transitions.want(books, job.request, max(books.requests.held[job.request] - 1, 0))
         for allocation, (_, units) in zip(attempt.allocations, attempt.places, strict=True):
@@ -320,10 +318,6 @@ class Cluster:
     def machine_of(self, host: str) -> str:
         """Name of the machine that a host is."""
         return "" if host == self.own else host
-
-    def has_host(self, group: str, machine: str) -> bool:
-        """Whether a machine is a host of a group."""
-        return any(of == group and self.machine_of(host) == machine for of, host in self.hosts)
 
     def accepts(self, host: str) -> bool:
         """Whether a host may start work as far as its machine goes."""
@@ -376,9 +370,6 @@ class Cluster:
     def _refuse(self, change: say.MachineRefused, _now: int) -> None:
         self.machine(change.machine).refusals += 1
 
-    def _pause(self, change: say.Paused, _now: int) -> None:
-        self.paused[change.resource_group] = (change.grants, change.reclaims)
-
 
 _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.JobAdded: Cluster._add,
@@ -403,7 +394,6 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.MachineMissed: Cluster._miss,
     say.MachineShut: Cluster._shut,
     say.MachineRefused: Cluster._refuse,
-    say.Paused: Cluster._pause,
     **BY_TIME,
     **BY_CYCLES,
     **OF_VECTORS,

@@ -12,8 +12,8 @@ from fairhold.errors import Fault, InputError
 from fairhold.ledger.decision import Shortage
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
-from fairhold.orchestrator.changes import JobAdded
 from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.frozen_terms import freeze_terms, thaw_terms
 from fairhold.orchestrator.hosts import label_machine
 from fairhold.orchestrator.keeping import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import shortages_told, told
@@ -21,9 +21,10 @@ from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
 from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, knows_unit, restore_unit, restore_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from fairhold.ledger.books import Books
+    from fairhold.orchestrator.changes import JobAdded
 
     Document = dict[str, Any]
 
@@ -59,31 +60,8 @@ class Columns:
         return {
             "jobs": [self.names, self.places, self.submitted],
             "changed": self.changed,
-            "terms": [_terms(each) for each in self.terms],
+            "terms": [freeze_terms(each) for each in self.terms],
         }
-
-
-def _terms(terms: JobAdded) -> list[Any]:
-    """Terms of a job but its name; what it says of hosts only where it does."""
-    *same, _after, siting, limit, unit, least = terms[1:]
-    more = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
-    if unit:
-        more += [_lists(unit), least]
-    return [*same, [list(needed) for needed in terms.after], *more]
-
-
-def _lists(values: Iterable[Any]) -> list[Any]:
-    return [list(each) if isinstance(each, tuple) else each for each in values]
-
-
-def _added(fields: list[Any]) -> JobAdded:
-    """The reverse of `_terms`."""
-    at = JobAdded._fields.index("after") - 1
-    after = tuple((job, on) for job, on in fields[at])
-    said, *more = fields[at + 1 :] or [[]]
-    siting = tuple(tuple(each) if isinstance(each, list) else each for each in said)
-    limit, unit, least = [*more, 0, (), 0][:3] if len(more) < 2 else more
-    return JobAdded._make(["", *fields[:at], after, siting, limit, tuple((name, text) for name, text in unit), least])
 
 
 def freeze(cluster: Cluster) -> Document:
@@ -213,7 +191,7 @@ class _Thawing:
     ) -> None:
         self.document = document
         self.moved = moved
-        self.terms = [_added(each) for each in document["terms"]]
+        self.terms = [thaw_terms(each) for each in document["terms"]]
         self.leaves: dict[tuple[str, str], int | None] = {}
         self.books = books
         restore_spent(books, document, self._node)

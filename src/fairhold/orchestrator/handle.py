@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
 from fairhold.cycle.run import CycleResult, run
-from fairhold.errors import Fault, InputError
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator import ending, jobs, machines
+from fairhold.orchestrator import ending, inventory, jobs, machines
 from fairhold.orchestrator.budgets import next_of_budgets, spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.devices import bounds_of
@@ -251,8 +250,7 @@ class Orchestrator:
         """Run a cycle; returns when another one is due, also while it could take nothing back: it may hold units."""
         books = self.books[group]
         if books.vectors is not None:
-            self._cycle_of_vectors()
-            return None
+            return self._cycle_of_vectors()
         result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
@@ -277,8 +275,8 @@ class Orchestrator:
         self.on_stage("")
         return result.decision.due
 
-    def _cycle_of_vectors(self) -> None:
-        """Run a cycle of all that is shared in vectors; the more units there are, the longer it takes to the next."""
+    def _cycle_of_vectors(self) -> int | None:
+        """As `_cycle`, of all that is shared in vectors; the more units there are, the longer it takes to the next."""
         self.on_stage("snapshot")
         cycle = run_vectors(self)
         cause = self._cause.pop(POOLED, Woken.__name__)
@@ -290,6 +288,7 @@ class Orchestrator:
         carry_out(self, cycle, grants=not self._grants_are_paused(POOLED), reclaims=reclaims)
         self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(cycle.state.allocations))
         self.on_stage("")
+        return cycle.due
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
@@ -354,48 +353,13 @@ class Orchestrator:
         instants = (*cycles, *graces, *budgets, self.cluster.due.next(), *switches)
         return min((instant for instant in instants if instant is not None), default=None)
 
-    # Hosts without agents, and controls
-
-    def _join(self, event: HostJoined) -> None:
-        self._group_of(event.resource_group)
-        if not 0 <= event.slots <= jobs.MOST:
-            raise _refused("out-of-range", f"host `{event.host}` has {event.slots} slots", "report a number of slots")
-        self.do(say.HostSet(event.resource_group, event.host, event.slots, True))  # noqa: FBT003 - a tuple's field
-        self.changed(event.resource_group)
-
-    def _lose(self, event: HostLost) -> None:
-        self._group_of(event.resource_group)
-        host = self.cluster.hosts.get((event.resource_group, event.host))
-        if host is None:
-            what = f"resource group `{event.resource_group}` has no host `{event.host}`"
-            raise _refused("unknown-host", what, "report hosts that have joined")
-        self.do(say.HostSet(event.resource_group, event.host, host.slots, False))  # noqa: FBT003 - a tuple's field
-        self.changed(event.resource_group)
-
-    def _group_of(self, group: str) -> None:
-        if group not in self.books:
-            raise _refused(
-                "unknown-resource-group",
-                f"no policy shares the resource group `{group}`",
-                f"shared are {', '.join(self.books)}",
-            )
-
-    def _pause(self, event: GroupPaused) -> None:
-        self._group_of(event.resource_group)
-        self.do(say.Paused(event.resource_group, event.grants, event.reclaims))
-        self.changed(event.resource_group)
-
     def _wake(self, event: Woken) -> None:
         pass
 
 
-def _refused(code: str, what: str, mend: str) -> InputError:
-    return InputError([Fault(code, what, mend)])
-
-
 _HANDLERS: dict[type, Callable[[Orchestrator, Any], None]] = {
-    HostJoined: Orchestrator._join,
-    HostLost: Orchestrator._lose,
+    HostJoined: inventory.join,
+    HostLost: inventory.lose,
     MachineReported: machines.report,
     MachineSilent: machines.miss,
     MachineGone: machines.give_up,
@@ -409,6 +373,6 @@ _HANDLERS: dict[type, Callable[[Orchestrator, Any], None]] = {
     JobChanged: jobs.change,
     TaskRunning: ending.run,
     TaskEnded: ending.end,
-    GroupPaused: Orchestrator._pause,
+    GroupPaused: inventory.pause,
     Woken: Orchestrator._wake,
 }

@@ -24,6 +24,11 @@ def count_cycle(cluster: Cluster, change: say.CycleRan, now: int) -> None:
         cluster.books[change.resource_group].before = ()
 
 
+def pause(cluster: Cluster, change: say.Paused, _now: int) -> None:
+    """What a group's cycles do not do at present."""
+    cluster.paused[change.resource_group] = (change.grants, change.reclaims)
+
+
 def count_loans(cluster: Cluster, change: say.LoansCounted, _now: int) -> None:
     """Who uses whose slots from now on (R-LEND-4)."""
     books = cluster.books[change.resource_group]
@@ -63,6 +68,7 @@ def told(books: Books, loans: Iterable[tuple[tuple[int, int], int]]) -> Iterator
 
 BY_CYCLES: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.Pinned: pin,
+    say.Paused: pause,
     say.LoansCounted: count_loans,
     say.ShortagesCounted: count_shortages,
     say.Kept: count_kept,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.ending import OUTCOMES, end, run
 from fairhold.orchestrator.events import Exit, Outcome, TaskEnded, TaskRunning
@@ -104,7 +105,7 @@ def miss(live: Orchestrator, event: MachineSilent) -> None:
 
 def give_up(live: Orchestrator, event: MachineGone) -> None:
     """The lease of a silent machine has run out: its attempts are over; a gang that runs elsewhere stops whole."""
-    if any(each.vectors and live.cluster.has_host(group, event.machine) for group, each in live.books.items()):
+    if any(group == POOLED and live.cluster.machine_of(host) == event.machine for group, host in live.cluster.hosts):
         live.do(say.MachineLapsed(event.machine))
     for attempt in live.cluster.on(event.machine):
         if attempt.machine == event.machine:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.joining import run_entries
+from fairhold.ledger.decision import Shortage
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.devices import Devices
 from fairhold.orchestrator.instructions import Notify, Withdraw
+from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.vectors import ownership_told, state_of
 
@@ -31,6 +33,11 @@ class VectorCycle:
     def done(self) -> list[PooledCycle]:
         """What every entry in force decided."""
         return [cycle for _, cycle in self.cycles]
+
+    @property
+    def due(self) -> int | None:
+        """Instant at which controls ask for another cycle, None = at none."""
+        return min((cycle.due for cycle in self.done if cycle.due is not None), default=None)
 
 
 def run_vectors(live: Orchestrator) -> VectorCycle:
@@ -57,9 +64,22 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
             live.do(say.Kept(POOLED, tuple((*key, units) for key, units in kept.items())))
         for each in done:
             _grant(live, each)
+    _count_shortages(live, done)
     ownership = tuple(parcel for each in done for parcel in each.ownership)
     if ownership != books.vectors.ownership:
         live.do(ownership_told(books, ownership))
+
+
+def _count_shortages(live: Orchestrator, done: list[PooledCycle]) -> None:
+    """Who misses units since when, where controls ask (R-CONTROL-3)."""
+    books = live.books[POOLED]
+    found = {
+        books.rows.row[short.consumer]: Shortage(short.since, short.is_taking)
+        for cycle in done
+        for short in cycle.shortages
+    }
+    if found != books.shortages:
+        live.do(say.ShortagesCounted(POOLED, shortages_told(books, found)))
 
 
 def _withdraw(live: Orchestrator, cycle: PooledCycle) -> None:

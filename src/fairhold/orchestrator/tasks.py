@@ -351,6 +351,11 @@ class Attempt:
         self.lenders: tuple[str, ...] = ()
         self.devices: tuple[int, ...] = ()
 
+    def stands(self, pool: str, lenders: tuple[str, ...], devices: tuple[int, ...]) -> Attempt:
+        """The same, of a unit of a vector that stands there; fields as in `Started`."""
+        self.pool, self.lenders, self.devices = pool, lenders, devices
+        return self
+
     @property
     def told(self) -> Notice | None:
         """The notice as the attempt is told it: it has left its host by then, too."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pooled.force import entries_in_force, groups_of_members
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.vectors import POOLED
-from fairhold.model.state import Allocation, HeldUnits, Notice, Request, State
+from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Told
@@ -44,6 +44,12 @@ def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
 def lapse(cluster: Cluster, change: say.MachineLapsed, _now: int) -> None:
     """A machine is as good as not there."""
     cluster.machine(change.machine).is_gone = True
+
+
+def note_freed(books: Books, attempt: Attempt) -> None:
+    """What a unit under notice has is there for who it was noticed for, when a cycle comes (R-HELD-1)."""
+    if books.vectors is not None and attempt.notice is not None and attempt.notice.job:
+        books.vectors.freed[attempt.notice.job, attempt.places[0][0]] = None
 
 
 OF_VECTORS: dict[type, Callable[[Cluster, Any, int], None]] = {
@@ -81,8 +87,7 @@ def grace_of(books: Books, leaf: int, now: int) -> int:
 def state_of(cluster: Cluster, now: int) -> State:
     """All vectors of a cluster as a cycle takes them (R-LIVE-2).
 
-    Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its unit until
-    its end is proven.
+    What stands past its deadline has been told to stop, and holds its unit until its end is proven.
     """
     books = cluster.books[POOLED]
     vectors = books.vectors
@@ -98,9 +103,20 @@ def state_of(cluster: Cluster, now: int) -> State:
         allocations=tuple(_allocation(books, attempt) for attempt in attempts),
         notices=_notices(cluster, books, attempts),
         held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
-        previous_cycle=now,
+        shortages=tuple(_shortages(books)),
+        previous_cycle=books.ran,
+        is_settled=True,
         ownership=vectors.ownership,
     )
+
+
+def _shortages(books: Books) -> Iterator[Shortage]:
+    plan, node = books.rows.source, books.rows.node
+    groups = groups_of_members(plan) if books.shortages else {}
+    for row, short in books.shortages.items():
+        name = min(groups[plan.tree.first_level[node[row]]], default="")
+        if name:
+            yield Shortage(node[row], name, *short)
 
 
 def _is_down(cluster: Cluster, name: str) -> bool:

@@ -28,7 +28,7 @@ KEYS_OF = {
     "hybrid": ("owned", "reserved", *_COMMON),
     "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
     "share_ratio": ("share_ratio", *_COMMON),
-    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace"),
+    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", "min_runtime"),
 }
 """Policy → the settings of a consumer that it reads."""
 _OTHER_KEYS = {

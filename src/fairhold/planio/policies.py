@@ -31,7 +31,7 @@ SETTINGS_OF = {
     "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
     "ownership": _COMMON,
     "share_ratio": ("enforce", "entitlement", *_COMMON),
-    "multidimensional": ("packing", "victims", "public_pool_grace"),
+    "multidimensional": ("packing", "victims", "public_pool_grace", *RESTRAINTS[:4]),
 }
 """Policy → the settings that it reads."""
 _OTHER_SETTINGS = ("rebalance_interval", "division", "k", "reclaimer_utilization_multiplier")

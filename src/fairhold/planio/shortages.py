@@ -8,6 +8,7 @@ from fairhold.model.state import Shortage
 from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
+    from fairhold.errors import Place
     from fairhold.planio.stateview import StateView
     from fairhold.planio.values import Value
 
@@ -26,7 +27,7 @@ def read_shortages(view: StateView, value: Value, now: int) -> tuple[Shortage, .
         since = report.instant(node["since"], (*place, "since")) if "since" in node else 0
         is_taking = report.flag(node.get("taking", False), (*place, "taking"))
         consumer = view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1
-        group = view.group_of(node, place)
+        group = _group_of(view, node, place)
         if now and since > now:
             what = "the units are missed since an instant later than `now`"
             report.fault("later-than-now", what, "give the earlier instant", (*place, "since"))
@@ -37,3 +38,10 @@ def read_shortages(view: StateView, value: Value, now: int) -> tuple[Shortage, .
             seen.add((consumer, group))
             found.append(Shortage(consumer, group, since, is_taking))
     return tuple(found)
+
+
+def _group_of(view: StateView, node: dict[str, Value], place: Place) -> str:
+    """Return the `resource_group` of a row, of slots or shared in vectors; empty with a fault."""
+    name = node.get("resource_group")
+    is_of_vectors = isinstance(name, str) and name in view.vectors
+    return str(name) if is_of_vectors else view.group_of(node, place)

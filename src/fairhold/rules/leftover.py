@@ -54,9 +54,6 @@ def share_leftover(
         for branch in branches:
             left.hand_out(inside.get(branch, []), draft.planned_slots[branch] - trial.held[branch])
     left.hand_out(waiting, snapshot.idle)
-    for row in range(len(rows) - 1, -1, -1):
-        below = trial.inside[rows.tree.first[row] : rows.tree.end[row]]
-        trial.inside[row] = trial.own[row] + sum(below)
 
 
 class _Waiting:
@@ -97,8 +94,8 @@ class _Leftover:
             most = min(self.need[request.leaf], self.wanted[request.leaf])
             more = min(request.units, units, self.room(request.leaf, most), self._reach(request.leaf))
             if more > 0:
-                held, own = self.trial.held, self.trial.own
-                self.common = take(self.rows.tree, request.leaf, more, self.common, held, own)
+                held, inside, own = self.trial
+                self.common = take(self.rows.tree, request.leaf, more, self.common, held, inside, own)
                 self.granted[request.leaf] += more
                 request.units -= more
                 units -= more
@@ -113,10 +110,11 @@ class _Leftover:
 
     def room(self, leaf: int, most: int) -> int:
         """Units that a leaf lacks up to `most`, within the limits above it."""
-        held, limit = self.trial.held, self.rows.plan.limit
-        room, row = most - held[leaf], leaf
+        held, inside, own = self.trial
+        room, row, near = most - held[leaf], leaf, 0
         while row > 0 and room > 0:
-            room = min(room, limit[row] - held[row])
+            near += own[row]
+            room = min(room, near + self.rows.plan.limit[row] - held[row] - inside[row])
             row = self.rows.tree.parent[row]
         return room
 

@@ -31,8 +31,9 @@ Chosen = list[tuple[int, int]]
 def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     """Turn what every leaf gives into new and withdrawn notices: the difference to those in force (R-NOTICE-1).
 
-    Returns the first leaf, in path order, that gives more than it was asked because a gang stops as a whole, with the
-    units that it gives; None where every leaf gives what it was asked.
+    Returns the first leaf that gives more than it was asked because a gang stops as a whole, with the units that it
+    gives: in path order, those before others that must give in any case, as what they give is then not asked of others.
+    None where every leaf gives what it was asked.
     """
     books, gives, noticed = snapshot.books, draft.balance.gives, snapshot.noticed
     withdrawals: list[Withdrawal] = []
@@ -43,6 +44,7 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     fresh: dict[int, int] = {}
     for grant in draft.decision.grants:
         fresh[grant.request] = fresh.get(grant.request, 0) + grant.units
+    whole_gangs: list[tuple[int, int]] = []
     for leaf in sorted((*more, *less), key=place.__getitem__):
         asked = gives[leaf] - noticed[leaf]
         claims = draft.claims.get(leaf, ())
@@ -52,13 +54,22 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
             back = withdraw_inside(books, leaf, going - gives[leaf], new, stay)
             going -= sum(withdrawal.units for withdrawal in back)
             if going > gives[leaf]:
-                return leaf, going
+                whole_gangs.append((leaf, going))
             withdrawals += back
         if new:
             victims[leaf] = new
+    if whole_gangs:
+        return next((each for each in whole_gangs if _must_give(snapshot, draft, each[0])), whole_gangs[0])
     notices = _pair(snapshot, draft, hold_back(snapshot, draft, victims, withdrawals), withdrawals)
     draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
     return None
+
+
+def _must_give(snapshot: Snapshot, draft: Draft, row: int) -> bool:
+    """Whether a leaf, or a branch above it, must give units though nobody misses them."""
+    while row > 0 and draft.balance.must[row] == 0:
+        row = snapshot.rows.tree.parent[row]
+    return row > 0
 
 
 def _pair(

@@ -32,9 +32,15 @@ _LOG = logging.getLogger("fairhold.service")
 
 
 def event_document(entry: Entry) -> dict[str, Any]:
-    """An entry of the log with its fields by name; of a kind that is not known here, they stand in `fields`."""
-    kind, *values = json.loads(entry.body)
-    known = KINDS.get(kind)
+    """An entry of the log with its fields by name; of a kind that is not known here, they stand in `fields`.
+
+    StoreError `store-damaged` where it cannot be read; a start does not look at what a snapshot covers.
+    """
+    try:
+        kind, *values = json.loads(entry.body)
+        known = KINDS.get(kind)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"entry {entry.seq} of the log cannot be read: {error}", "store-damaged") from error
     names = known._fields if known else _OTHERS.get(kind, ())
     head = {"seq": entry.seq, "at": format_instant(entry.at), "kind": kind}
     if len(values) > len(names):
@@ -67,13 +73,14 @@ async def stream(store: Store, news: News, after: int, beat: float) -> AsyncIter
     while not news.is_ended:
         try:
             entries = await asyncio.to_thread(store.entries, after, 0, PAGE)
+            page = "".join(_framed(entry) for entry in entries)
         except StoreError:
             _LOG.exception("a stream of events ends")
             return
         if after and entries and entries[0].seq > after + 1:
             return  # what follows was cleared out: who asks again is told so
         if entries:
-            yield "".join(_framed(entry) for entry in entries)
+            yield page
             after = entries[-1].seq
             continue
         await news.growth(after, beat)

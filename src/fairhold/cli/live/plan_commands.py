@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from fairhold.cli.arguments import AFTER, INPUT, PlanFile
 from fairhold.cli.live.options import Duration, Json, Pair, Service, by_name
 
-plan_app = typer.Typer(no_args_is_help=True, help="Show, compare, replace and take back the plan of the service.")
+plan_app = typer.Typer(
+    no_args_is_help=True, help="Show, compare, replace and take back the plan of the service; draw one."
+)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Plan file, YAML or JSON; `-` is standard input.")]
 Was = Annotated[
     list[str] | None,
@@ -97,3 +100,24 @@ def plan_diff(file: File, *, was: Was = None, ahead: Next = None, service: Servi
     from fairhold.cli.live.plans import show_difference  # noqa: PLC0415
 
     show_difference(service, file, by_name(was), ahead, as_json=json)
+
+
+@plan_app.command("draw")
+def plan_draw(
+    plan: PlanFile,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", click_type=AFTER, help="SVG file to write; else printed.")
+    ] = None,
+    group: Annotated[
+        str, typer.Option("--resource-group", metavar="GROUP", help="This one alone; else all, one below the other.")
+    ] = "",
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="STATE", click_type=INPUT, help="State file; what is held is drawn, too."),
+    ] = None,
+) -> None:
+    """Draw a plan file as SVG: who owns what, who may lend to whom, hosts and pools; needs no service."""
+    from fairhold.cli.drawing import draw_plan  # noqa: PLC0415
+
+    draw_plan(plan, state, group, output)

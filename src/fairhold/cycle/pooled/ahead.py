@@ -19,15 +19,19 @@ MOST_CYCLES = 10_000
 
 
 def pooled_ahead(plan: Plan, state: State, instants: Iterable[int]) -> Iterator[Cycles]:
-    """The cycles at instants after a state's own, rising; others run where a grace runs out between."""
+    """The cycles at instants after a state's own, rising.
+
+    Others run between, where a grace runs out or controls have left something.
+    """
+    cycles: Cycles = ()
     has_vectors = bool(entries_of(plan))
     if has_vectors:
-        state, _ = _cycle_at(plan, state, state.now)
+        state, cycles = _cycle_at(plan, state, state.now)
     for instant in instants:
-        cycles: Cycles = ()
         for _ in range(MOST_CYCLES if has_vectors else 0):
             dues = (notice.deadline for notice in state.notices if notice.host not in state.hosts_down)
-            now = min(instant, max(min(dues, default=instant), state.now + 1))
+            later = (cycle.due for _, cycle in cycles if cycle.due is not None)
+            now = min(instant, max(min([*dues, *later], default=instant), state.now + 1))
             state, cycles = _cycle_at(plan, state, now)
             if now == instant:
                 break
@@ -38,5 +42,5 @@ def _cycle_at(plan: Plan, state: State, now: int) -> tuple[State, Cycles]:
     """The vectors of a state after a cycle, and what it decided."""
     state = replace(state, now=now)
     cycles = run_entries(plan, state)
-    empty = replace(state, requests=(), allocations=(), notices=(), held=(), previous_cycle=now)
+    empty = replace(state, requests=(), allocations=(), notices=(), held=(), shortages=(), previous_cycle=now)
     return with_vectors(empty, state, cycles), cycles

@@ -47,6 +47,9 @@ def with_pools(plan: Plan, document: Document, cycles: Cycles) -> Document:
     for _, cycle in cycles:
         for kind in _MOVES:
             joined[kind] += getattr(cycle, kind)
+    observed = [row for _, cycle in cycles for row in cycle.observed]
+    if observed:
+        joined["observed"] = [*document.get("observed", ()), *observed]
     return joined | {
         **_pools((force, cycle.pools) for force, cycle in cycles),
         "ownership": [
@@ -88,4 +91,5 @@ def with_vectors(after: State, before: State, cycles: Cycles) -> State:
         notices=(*after.notices, *chain.from_iterable(cycle.notices for cycle in done), *noticed),
         held=(*after.held, *chain.from_iterable(cycle.held for cycle in done)),
         ownership=(*chain.from_iterable(cycle.ownership for cycle in done),),
+        shortages=(*after.shortages, *chain.from_iterable(cycle.shortages for cycle in done)),
     )

@@ -11,6 +11,8 @@ from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, P
 from fairhold.model.vector import Owning
 from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
+from fairhold.rules.pools.restraint import is_young
+from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[PoolBook
     books = _books(plan, entry, terms_of(plan, entry), state)
     stated = _units(plan, books, state)
     stops: list[Stop] = []
-    if state.previous_cycle is None or state.previous_cycle < state.now:
+    if not state.is_settled and (state.previous_cycle is None or state.previous_cycle < state.now):
         due = tuple(noun for noun in state.notices if noun.deadline <= state.now)
         stops = _settle(plan, books, replace(state, notices=due), stated) if due else []
         state = replace(state, notices=tuple(noun for noun in state.notices if noun.deadline > state.now))
@@ -126,7 +128,10 @@ def _pool_row(plan: Plan, name: str) -> int:
 
 
 def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
-    """Notices of the state on units of their holder: on those that they name, else on what they were given for."""
+    """Notices of the state on units of their holder: on those that they name, else on what they were given for.
+
+    Of these those that have run long enough (R-CONTROL-5), in the order of `victims`.
+    """
     for noun in state.notices:
         asked = books.asked.get(noun.request)
         if asked is None:
@@ -137,7 +142,7 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
             free = [unit for unit in free if unit.attempt == noun.attempt]
         kind = noun.started, _pool_row(plan, noun.pool), tuple(row for row, _ in noun.lenders), noun.parts
         fitting = {unit: _is_for(books, unit, taker) for unit in free}
-        free.sort(key=lambda unit: (-unit.started, -unit.serial))
+        free.sort(key=lambda unit: (is_young(books, unit), giving_order(books.terms, unit, breaks=False)))
         free.sort(key=fitting.__getitem__, reverse=True)
         free.sort(key=lambda unit: stated[unit] == kind, reverse=True)
         for unit in free[: noun.units]:

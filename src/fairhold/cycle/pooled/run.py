@@ -7,13 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
-from fairhold.cycle.pooled.open import open_pools, open_settled, reserved_against
+from fairhold.cycle.pooled.decide import decide
+from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.sweeps import private_pools, run_sweeps
+from fairhold.rules.pools.sweeps import private_pools
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import Allocation, HeldUnits, State
+    from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
     from fairhold.model.vector import Parcel as ParcelNoun
     from fairhold.rules.pools.sweeps import Sweeps
@@ -35,6 +36,8 @@ class PooledCycle:
 
     sweeps : the books after it, how each pool is used, and what is on its way to whom; in units, for who knows them by
              their numbers
+    observed : reclaims that nobody is told of (R-CONTROL-4)
+    due    : instant at which another cycle is due as controls leave something for it, None = at none
     """
 
     books: PoolBooks
@@ -42,6 +45,7 @@ class PooledCycle:
     pools: Document
     grants: list[Document]
     reclaims: list[Document]
+    observed: list[Document]
     withdrawn: list[Document]
     stops: list[Document]
     refused: list[Document]
@@ -49,6 +53,8 @@ class PooledCycle:
     allocations: tuple[Allocation, ...]
     notices: tuple[NoticeNoun, ...]
     held: tuple[HeldUnits, ...]
+    shortages: tuple[Shortage, ...]
+    due: int | None
 
 
 def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> PooledCycle:
@@ -56,21 +62,24 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
 
     members : first-level consumers that take part, None = all
     """
-    books, stops = open_settled(plan, entry, state)
-    found = run_sweeps(books, reserved_against(books))
+    decided = decide(plan, entry, state)
+    books, found = decided.books, decided.sweeps
     return PooledCycle(
         books=books,
         sweeps=found,
         pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
         grants=_grants(plan, books, found.placed),
         reclaims=_reclaims(plan, books, found.noticed),
+        observed=_reclaims(plan, books, decided.observed),
         withdrawn=_withdrawn(plan, books, found.withdrawn),
-        stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in stops],
+        stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
         refused=_refused(books),
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
         notices=notices_of(plan, books),
         held=held_of(found.ways),
+        shortages=decided.shortages,
+        due=decided.due,
     )
 
 

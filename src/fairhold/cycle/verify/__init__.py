@@ -8,7 +8,7 @@ victims     units and notices inside a leaf     takers     for whom units are ta
 spare       free slots                          group      one group's whole cycle
 expected    the result, recomputed              document   state documents
 compare     result against recomputation        conditions what must hold of any result
-check       `verify`
+check       `verify`                          pooled     the same of pools
 """
 
 from fairhold.cycle.verify.check import verify

@@ -1,4 +1,4 @@
-"""`verify`: recompute, compare, look at the conditions."""
+"""`verify`: recompute, compare, look at the conditions; of slots and of pools, each on its part of a result."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ from fairhold.cycle.verify.compare import (
 from fairhold.cycle.verify.conditions import check_conditions
 from fairhold.cycle.verify.expected import cycle_document, expected_quota, run_cycle
 from fairhold.cycle.verify.finding import Finding
+from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
+from fairhold.cycle.verify.pooled.conditions import check_pools
+from fairhold.cycle.verify.pooled.expected import expected_moves, expected_pools
+from fairhold.cycle.verify.pooled.force import shares_now
+from fairhold.cycle.verify.pooled.parting import part, slots_of, vectors_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -24,22 +31,43 @@ def verify(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, .
     """Everything that is wrong with a result of `fairhold quota --json` or `fairhold cycle --json`; empty if right."""
     if not isinstance(result, dict):
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
-    findings: list[Finding] = []
-    if is_cycle(result):
-        cycles = run_cycle(plan, state)
-        expected = cycle_document(plan, state, cycles)
-        reasons = {(name, leaf): may for name, each in cycles.items() for leaf, may in each.reasons.items()}
-        findings += compare_tables(result, expected)
-        findings += compare_rows(plan, result, expected, reasons)
-        findings += compare_state(plan, state, result, expected)
-    else:
-        findings += compare_tables(result, expected_quota(plan, state))
+    if not shares_now(plan, state.now):
+        return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
+    slots, pools = part(result, vectors_of(state))
+    state_of_slots = slots_of(state)
+    findings = _check(_slots(plan, state_of_slots, slots), check_conditions(plan, state_of_slots, slots))
+    findings += _check(_pools(plan, state, pools, is_whole=is_cycle(result)), check_pools(plan, state, pools))
+    return tuple(findings)
+
+
+def _check(compared: Iterator[Finding], conditions: Iterator[Finding]) -> list[Finding]:
+    """What differs; and what is bad about it, where the result is of the agreed form."""
+    findings = list(compared)
     if all(finding.rule != FORMAT for finding in findings):
         try:
-            findings += check_conditions(plan, state, result)
-        except (KeyError, TypeError) as error:
+            findings += conditions
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             findings.append(Finding(FORMAT, "result", repr(error), "the agreed form", "cannot be read"))
-    return tuple(findings)
+    return findings
+
+
+def _slots(plan: Plan, state: State, result: dict[str, Any]) -> Iterator[Finding]:
+    if not is_cycle(result):
+        yield from compare_tables(result, expected_quota(plan, state))
+        return
+    cycles = run_cycle(plan, state)
+    expected = cycle_document(plan, state, cycles)
+    reasons = {(name, leaf): may for name, each in cycles.items() for leaf, may in each.reasons.items()}
+    yield from compare_tables(result, expected)
+    yield from compare_rows(plan, result, expected, reasons)
+    yield from compare_state(plan, state, result, expected)
+
+
+def _pools(plan: Plan, state: State, result: dict[str, Any], *, is_whole: bool) -> Iterator[Finding]:
+    expected = expected_moves(plan, state) if is_whole else expected_pools(plan, state)
+    yield from compare_pools(result, expected)
+    if is_whole:
+        yield from compare_moves(plan, state, result, expected)
 
 
 def is_cycle(result: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from fairhold.cycle.verify.lacking import lacking
 from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
 from fairhold.cycle.verify.restraint import Piece, kept_young, units_of
 from fairhold.cycle.verify.returning import claim_and_give
+from fairhold.cycle.verify.sheet import TOP
 from fairhold.cycle.verify.victims import choose, not_noticed, withdraw
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
 
     A gang that is stopped whole may give more than its leaf was asked. What it gives is then what its leaf must give,
     the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
-    order.
+    order, first those where units must go in any case.
 
     gone   : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
     waived : path → units that are missed and not taken back in this cycle
@@ -60,7 +61,12 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
         if not more:
             books.notices = trial.notices
             return case, pieces, withdrawn
-        bound[more[0]] = max(bound[more[0]], _going(trial, pieces, more[0]))
+        first = next((leaf for leaf in more if _must_give(case, leaf)), more[0])
+        bound[first] = max(bound[first], _going(trial, pieces, first))
+
+
+def _must_give(case: Reclaim, leaf: str) -> bool:
+    return any(case.claims[path].must_go for path in case.sheet.chain(leaf) if path != TOP)
 
 
 def _take(sheet: Sheet, books: Books, gives: Mapping[str, int]) -> Taken:

@@ -10,6 +10,9 @@ from fairhold.units import parse_duration, parse_instant
 
 __all__ = ["DocumentReader", "MalformedError", "instant", "mapping", "rows", "short", "text", "whole"]
 
+VECTORS = "multidimensional"
+"""The policy whose part of a result is read elsewhere (`pooled`)."""
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -83,7 +86,8 @@ class DocumentReader:
     """Reads state documents of one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        groups = list(dict.fromkeys(group for entry in plan.policies for group in entry.resource_groups))
+        slots = [entry for entry in plan.policies if entry.policy != VECTORS]
+        groups = list(dict.fromkeys(group for entry in slots for group in entry.resource_groups))
         self.only_group = groups[0] if len(groups) == 1 else None
         self.rows = plan.tree.rows
         self.leaf = {path: plan.tree.is_leaf(row) for path, row in self.rows.items()}

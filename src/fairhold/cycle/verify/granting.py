@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.sheet import TOP
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,16 @@ class Idle:
     def reach(self, sheet: Sheet, leaf: str) -> int:
         """Idle units that a leaf may be granted."""
         return self.open_to(sheet, leaf) + sum(self.aside[path] for path in sheet.chain(leaf))
+
+    def below_limits(self, sheet: Sheet, leaf: str, held: Mapping[str, int]) -> int:
+        """Units that a leaf may be granted before what a branch above it holds and has set aside is its limit."""
+        room, near = UNLIMITED, 0
+        for path in sheet.chain(leaf):
+            near += self.aside[path]
+            if sheet.limit[path] < UNLIMITED:
+                aside = sum(self.aside[each] for each in sheet.inside(path))
+                room = min(room, sheet.limit[path] - held[path] - aside + near)
+        return room
 
     def take(self, sheet: Sheet, leaf: str, units: int) -> None:
         """Use idle units up: the leaf's own, then its ancestors' from the nearest outwards, then common ones."""
@@ -99,8 +110,8 @@ def _both_passes(
         idle.take(sheet, leaf, units)
     now_held = {path: held[path] + units for path, units in sheet.summed(granted).items()}
     for leaf in sheet.leaves:  # R-GRANT-2: what is still idle, by path, within the limits on the path
-        below_limits = min(sheet.limit[path] - now_held[path] for path in sheet.chain(leaf))
-        units = min(room[leaf] - granted[leaf], below_limits, idle.reach(sheet, leaf))
+        bounds = idle.below_limits(sheet, leaf, now_held), idle.reach(sheet, leaf)
+        units = min(room[leaf] - granted[leaf], *bounds)
         if units > 0:
             idle.take(sheet, leaf, units)
             granted[leaf] += units
@@ -119,12 +130,17 @@ def _first_pass(
     """
     alone: dict[str, int] = {}
     beyond: dict[str, int] = {}
+    aside: dict[str, int] = {}
     for path in reversed(sheet.paths):
         below = sheet.children[path]
         top = path == TOP
         can = sheet.slots if top else max(0, quotas.entitled[path] - held[path]) if below else room.get(path, 0)
         inside = sum(alone[child] for child in below)
         outside = sum(beyond[child] for child in below) if below else can
+        aside[path] = idle.aside[path] + sum(aside[child] for child in below)
+        if below and not top:  # under a limit what is set aside counts as held
+            near = idle.aside[path] + inside
+            can = min(can, near + max(0, sheet.limit[path] - held[path] - aside[path]))
         alone[path] = min(can, inside + min(idle.aside[path], outside))
         beyond[path] = min(can, inside + outside) - alone[path]
     part = {TOP: alone[TOP] + min(idle.common, beyond[TOP])}

@@ -63,8 +63,7 @@ def hand_out(
     """
     more = dict.fromkeys(sheet.leaves, 0)
     for leaf in sheet.leaves:
-        open_limits = min((sheet.limit[path] - held[path] for path in sheet.chain(leaf) if path != TOP), default=0)
-        if min(quotas.quota[leaf] - held[leaf], open_limits) > 0:
+        if min(quotas.quota[leaf] - held[leaf], idle.below_limits(sheet, leaf, held)) > 0:
             return more
     level = {path: sum(1 for _ in sheet.chain(path)) for path in sheet.paths}
     place = {leaf: position for position, leaf in enumerate(sheet.leaves)}
@@ -77,7 +76,7 @@ def hand_out(
         for each in requests:
             now = {path: held[path] + units for path, units in sheet.summed(more).items()}
             bounds = [left[each], room[each.leaf] - more[each.leaf], idle.reach(sheet, each.leaf) if idle.common else 0]
-            bounds += [sheet.limit[path] - now[path] for path in sheet.chain(each.leaf) if path != TOP]
+            bounds += [idle.below_limits(sheet, each.leaf, now)]
             bounds += [quotas.planned_slots[branch] - now[branch]] if branch != TOP else []
             units = min(bounds) if each.leaf in inside else 0
             if units > 0:

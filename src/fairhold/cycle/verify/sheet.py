@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.verify.counting import LAST, spent_now, user_limits, without_budgets
+from fairhold.cycle.verify.document import VECTORS
 from fairhold.cycle.verify.windows import earliest_deadline, entries_now
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 
@@ -188,8 +189,8 @@ class Sheet:
 
 
 def planned_groups(plan: Plan) -> list[str]:
-    """List the resource groups that a policy entry names, in plan order."""
-    named = {group for entry in plan.policies for group in entry.resource_groups}
+    """List the resource groups of slots that a policy entry names, in plan order."""
+    named = {group for entry in plan.policies for group in entry.resource_groups if entry.policy != VECTORS}
     return [group for group in plan.resource_groups if group in named]
 
 

@@ -34,15 +34,17 @@ def pair(
     takers = _takers(case, books)
     taker, wanted = next(takers, (None, 0))
     notices = []
+    by_leaf: dict[str, list[tuple[Place, int]]] = {}
+    for place, units in chosen.items():
+        by_leaf.setdefault(place.consumer, []).append((place, units))
     for leaf in case.sheet.leaves:
         deadline = max(now + case.sheet.grace[leaf], case.sheet.opens)  # R-GRACE-1: the holder's grace
         switch = switched.get(leaf, 0)
-        for place, units in chosen.items():
-            left = units if place.consumer == leaf else 0
-            if first := min(left, switch):
+        for place, units in by_leaf.get(leaf, ()):
+            if first := min(units, switch):
                 notices.append(NewNotice(place, deadline, first, None, is_switch=True))
-                left -= first
                 switch -= first
+            left = units - first
             while left:
                 part = left if taker is None else min(left, wanted)
                 notices.append(NewNotice(place, deadline, part, taker))

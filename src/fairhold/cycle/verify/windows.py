@@ -58,16 +58,29 @@ def _open(plan: Plan, group: str, entries: Sequence[int], instant: int) -> list[
     mine = {row: [at for at in entries if row in lists[at]] if is_divided else list(entries) for row in first}
     if plan.calendar is None:
         return [mine[row][0] for row in first]
+    found = set(_whose_window_is_open(plan, entries, instant))
+    always = {at for at in entries if not plan.policies[at].spans}
+    return [next(at for chosen in (found, always) for at in mine[row] if at in chosen) for row in first]
+
+
+def open_entries(plan: Plan, group: str, instant: int) -> list[int]:
+    """Positions of the entries of a group that is not divided which are in force: by window, else without one."""
+    entries = [at for at, entry in enumerate(plan.policies) if group in entry.resource_groups]
+    opened = _whose_window_is_open(plan, entries, instant)
+    return opened or [at for at in entries if not plan.policies[at].spans]
+
+
+def _whose_window_is_open(plan: Plan, entries: Sequence[int], instant: int) -> list[int]:
+    if plan.calendar is None:
+        return []
     windows = plan.calendar.windows
     day, rest = divmod(_shown(windows.zone, instant), DAY * MINUTE)
     places = {(_kind(windows, day), rest // MINUTE), (_kind(windows, day - 1), rest // MINUTE + DAY)}
-    found = {
+    return [
         at
         for at in entries
         if any(s.day == kind and s.start <= minute < s.end for s in plan.policies[at].spans for kind, minute in places)
-    }
-    always = {at for at in entries if not plan.policies[at].spans}
-    return [next(at for chosen in (found, always) for at in mine[row] if at in chosen) for row in first]
+    ]
 
 
 def _kind(windows: Windows, day: int) -> int:

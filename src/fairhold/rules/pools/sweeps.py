@@ -9,6 +9,7 @@ from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import bundle_of, giving_key, giving_order
@@ -198,7 +199,7 @@ def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits
 def keep_limits(taker: Taker) -> None:
     """What is held above share limits goes, even if nobody waits (R-LIMIT-3)."""
     books, terms = taker.books, taker.books.terms
-    for row in taker.limits.broken():
+    for row in taker.limits.broken() if not books.restraint.is_still else ():
         while row in taker.limits.broken():
             over = [at for at, most in terms.limit[row] if taker.limits.used[row][at] > most]
             able = [
@@ -214,6 +215,7 @@ def keep_limits(taker: Taker) -> None:
             unit = min(
                 able,
                 key=lambda unit: (
+                    any(is_young(books, each) for each in bundle_of(unit, ())),
                     len(terms.above[unit.pool]),
                     giving_key(terms, taker.standing(unit.pool), unit.asked.leaf),
                     giving_order(terms, unit, breaks=False),
@@ -224,9 +226,12 @@ def keep_limits(taker: Taker) -> None:
 
 def _give_up(taker: Taker, unit: Unit) -> None:
     """A unit goes though nobody waits, with its whole gang where that falls below its minimum."""
-    for each in bundle_of(unit, ()) if unit.notice is None else ():
+    if unit.notice is not None or taker.books.restraint.is_still:
+        return
+    for each in bundle_of(unit, ()):
         taker.give(each, None, "limit")
         taker.notices.append(each)
+        taker.books.restraint.gone += 1
 
 
 def take_own(taker: Taker, leaf: int, hosts_of: dict[int, list[Machine]], preference: int | None) -> None:

@@ -10,6 +10,7 @@ from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
@@ -107,7 +108,7 @@ class Taker:
     def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
         units, hosts = self.wants(asked), [host for host in hosts if not host.is_closed]
-        if not units:
+        if not units or not may_take(self.books, asked.leaf):
             return False
         gone: list[_Done] = []
         for _ in range(units):
@@ -118,7 +119,7 @@ class Taker:
         else:
             victims = [unit for done in gone for unit in done.pick.victims]
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
-            if is_fair and self.limits.allow(asked, 0):
+            if is_fair and self.limits.allow(asked, 0) and go_now(self.books, victims):
                 self.notices += victims
                 self._bring_more(asked, source, {done.pick.host: None for done in gone})
                 self._bring_elsewhere(asked, gone)
@@ -198,11 +199,11 @@ class Taker:
 
     def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
         """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
-        terms = self.books.terms
+        terms, spares_young = self.books.terms, self.books.restraint.spares_young
         best: tuple[tuple[object, ...], Unit] | None = None
         keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
         for unit in able:
-            if unit in gone:
+            if unit in gone or (spares_young and are_spared(self.books, bundle_of(unit, gone))):
                 continue
             leaf, place = unit.asked.leaf, (unit.pool, unit.asked.leaf)
             if place not in keys:

@@ -47,6 +47,7 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> None:
 def _take_off(found: Sweeps, units: list[Unit]) -> None:
     """Notices are withdrawn; those of this cycle were never given."""
     new = {unit for unit in units if unit.notice is not None and unit.notice.is_new}
+    found.books.restraint.gone -= len(new)
     found.noticed[:] = [unit for unit in found.noticed if unit not in new]
     found.withdrawn += [unit for unit in units if unit not in new]
 

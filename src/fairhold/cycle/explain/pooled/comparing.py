@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from fairhold.rules.pools.victims import giving_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.ledger.pools import Asked
     from fairhold.rules.pools.standing import Standing
 
 
@@ -52,25 +54,46 @@ class Comparison:
         return found
 
 
-def comparisons(inquiry: Inquiry, asked: Asked, standing: Standing) -> list[Comparison]:
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A leaf with units in a pool that are not under notice.
+
+    units    : how many
+    smallest : what the smallest of them counts, in common parts
+    """
+
+    leaf: int
+    units: int
+    smallest: int
+
+
+def holders_of(inquiry: Inquiry, standing: Standing) -> list[Holder]:
     """All that hold units in a pool which could be asked for, in the order in which they give."""
-    holders: dict[int, list[Unit]] = {}
-    for unit in inquiry.books.units():
-        if unit.pool == standing.pool and unit.notice is None and unit.asked.leaf != asked.leaf:
-            holders.setdefault(unit.asked.leaf, []).append(unit)
-    order = sorted(holders, key=lambda leaf: giving_key(inquiry.terms, standing, leaf))
-    return [_compared(inquiry, asked, standing, leaf, holders[leaf]) for leaf in order]
+    units: dict[int, int] = {}
+    sizes: dict[int, int] = {}
+    for asked, size in standing.size.items():
+        mine = sum(unit.pool == standing.pool and unit.notice is None for unit in asked.units)
+        if mine:
+            units[asked.leaf] = units.get(asked.leaf, 0) + mine
+            sizes[asked.leaf] = min(size, sizes.get(asked.leaf, size))
+    order = sorted(units, key=lambda leaf: giving_key(inquiry.terms, standing, leaf))
+    return [Holder(leaf, units[leaf], sizes[leaf]) for leaf in order]
 
 
-def _compared(inquiry: Inquiry, asked: Asked, standing: Standing, leaf: int, units: list[Unit]) -> Comparison:
-    terms = inquiry.terms
+def comparisons(inquiry: Inquiry, asked: Asked, standing: Standing, holders: Iterable[Holder]) -> list[Comparison]:
+    """A request compared with all others that hold units in a pool."""
+    return [_compared(inquiry, asked, standing, holder) for holder in holders if holder.leaf != asked.leaf]
+
+
+def _compared(inquiry: Inquiry, asked: Asked, standing: Standing, holder: Holder) -> Comparison:
+    terms, leaf = inquiry.terms, holder.leaf
     mine, theirs = sides = _sides(inquiry, asked.leaf, leaf)
 
     def moved(row: int) -> Fraction:
         return Fraction(standing.moved.get(row, 0), standing.whole)
 
     def kept(because: str, row: int, first: Fraction, second: Fraction) -> Comparison:
-        return Comparison(leaf, len(units), sides, because, row, first, second)
+        return Comparison(leaf, holder.units, sides, because, row, first, second)
 
     if moved(mine) >= standing.quota[mine]:
         return kept("own quota", mine, moved(mine), standing.quota[mine])
@@ -79,12 +102,11 @@ def _compared(inquiry: Inquiry, asked: Asked, standing: Standing, leaf: int, uni
         if moved(row) <= standing.quota[row]:
             return kept("their quota", row, moved(row), standing.quota[row])
     if terms.priority[mine] <= terms.priority[theirs] and terms.ratio[theirs]:
-        smallest = min(standing.size[unit.asked] for unit in units)
         ours = Fraction(standing.moved.get(mine, 0) + standing.size[asked], standing.whole * terms.ratio[mine])
-        left = Fraction(standing.moved.get(theirs, 0) - smallest, standing.whole * terms.ratio[theirs])
+        left = Fraction(standing.moved.get(theirs, 0) - holder.smallest, standing.whole * terms.ratio[theirs])
         if left < ours:
             return kept("order", theirs, ours, left)
-    return Comparison(leaf, len(units), sides)
+    return Comparison(leaf, holder.units, sides)
 
 
 def _sides(inquiry: Inquiry, one: int, other: int) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
@@ -50,86 +50,114 @@ Gap = tuple["Space", "Vector"]
 
 def nearest(unit: Vector, spaces: Iterable[Space], room: Callable[[Space], Vector]) -> Gap | None:
     """The host on which the smallest part of a unit is missing, and what; the first of equal ones; None = no host."""
-    best: tuple[tuple[Fraction, Fraction], Gap] | None = None
+    whole = lcm(*filter(None, unit))
+    weight = [whole // need if need else 0 for need in unit]
+    best: tuple[tuple[int, int], Gap] | None = None
     for space in spaces:
         gap = beyond(unit, room(space))
-        parts = [Fraction(miss, need) for miss, need in zip(gap, unit, strict=True) if need]
-        key = max(parts, default=Fraction(0)), sum(parts, Fraction(0))
+        parts = [miss * each for miss, each in zip(gap, weight, strict=True)]
+        key = max(parts), sum(parts)
         if best is None or key < best[0]:
             best = key, (space, gap)
     return best[1] if best else None
 
 
-def own_spaces(inquiry: Inquiry, asked: Asked, preference: int) -> list[Space]:
-    """What its leaf owns with one preference; what others have borrowed of it they give."""
-    found = []
+def owned_by(inquiry: Inquiry, leaf: int) -> list[tuple[int, list[list[Parcel]]]]:
+    """What a leaf owns: preference → its parcels host by host, the best preference first."""
+    found: dict[int, dict[Machine, list[Parcel]]] = {}
     for host in inquiry.books.hosts:
-        mine = [each for each in host.parcels if each.owner == asked.leaf and each.preference == preference]
-        if mine:
-            whole = _sum(inquiry, (each.amounts for each in mine))
-            freed = _freed(inquiry, asked, host, mine, lambda unit: unit.pool != OWN)
-            free, kept = _room(inquiry, asked, mine)
-            found.append(Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed))
+        for parcel in host.parcels:
+            if parcel.owner == leaf:
+                found.setdefault(parcel.preference, {}).setdefault(host, []).append(parcel)
+    return [(preference, list(found[preference].values())) for preference in sorted(found)]
+
+
+def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) -> list[Space]:
+    """What a request finds on what its leaf owns; what others have borrowed of it they give."""
+    found = []
+    for mine in parcels:
+        host = mine[0].host
+        whole = _sum(inquiry, (each.amounts for each in mine))
+        freed = _freed(inquiry, asked, (unit for unit in host.units if unit.pool != OWN), mine)
+        free, kept = _room(inquiry, asked, mine)
+        found.append(Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed))
     return found
 
 
-def pool_spaces(inquiry: Inquiry, asked: Asked, pool: int, givers: set[int]) -> list[Space]:
-    """What a pool has.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a pool has on one host, whoever asks: parcels of which something is in it, and its units."""
 
-    givers : leaves that may be asked to give a unit
-    """
-    return list(_spaces(inquiry, asked, pool, lambda unit: unit.pool == pool and unit.asked.leaf in givers))
+    host: Machine
+    parcels: list[Parcel]
+    users: list[Unit]
+    whole: Vector
 
 
-def _spaces(inquiry: Inquiry, asked: Asked, pool: int, gives: Callable[[Unit], bool]) -> Iterator[Space]:
-    terms, is_exclusive = inquiry.terms, inquiry.terms.settings.packing == "exclusive"
+def parts_of(inquiry: Inquiry, pool: int) -> list[Part]:
+    """The parts of a pool, in inventory order."""
+    found = []
     for host in inquiry.books.hosts:
         users = [unit for unit in host.units if unit.pool == pool]
         used = {parcel for unit in users for parcel in unit.books}
         there = [each for each in host.parcels if each.level == pool or each in used]
-        if not there:
-            continue
-        usable = [each for each in there if may_use(terms, each, asked.leaf, pool)]
-        barred = [each for each in there if each not in usable]
-        idle = [each for each in usable if each.level == pool]
-        free, kept = _room(inquiry, asked, idle)
-        all_idle = _sum(inquiry, (part for each in there if each.level == pool for part in _idle(each)))
-        yield Space(
-            host=host,
-            whole=add(all_idle, _sum(inquiry, (unit.asked.unit for unit in users))),
-            usable=_sum(inquiry, (each.amounts for each in usable)),
-            free=free,
-            kept=kept,
-            barred=_sum(inquiry, (each.idle for each in barred if each.level == pool)),
-            freed=_freed(inquiry, asked, host, usable, gives),
-            passed=tuple((each.owner, bound_of(terms, each, asked.leaf, pool)) for each in barred),
-            is_open=not is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units),
-        )
+        if there:
+            idle = _sum(inquiry, (part for each in there if each.level == pool for part in _idle(each)))
+            whole = add(idle, _sum(inquiry, (unit.asked.unit for unit in users)))
+            found.append(Part(host, there, users, whole))
+    return found
 
 
-def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int) -> list[Space]:
-    """What the owner of a private pool has lent up to outer pools, where strangers give it back (R-TAKE-2)."""
+def pool_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part], givers: set[int]) -> list[Space]:
+    """What a request finds in a pool.
+
+    givers : leaves that may be asked to give a unit
+    """
+    return [_space(inquiry, asked, pool, part, givers) for part in parts]
+
+
+def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: set[int]) -> Space:
+    terms, host = inquiry.terms, part.host
+    usable = [each for each in part.parcels if may_use(terms, each, asked.leaf, pool)]
+    barred = [each for each in part.parcels if each not in usable]
+    free, kept = _room(inquiry, asked, [each for each in usable if each.level == pool])
+    gives = [unit for unit in part.users if unit.asked.leaf in givers]
+    is_exclusive = terms.settings.packing == "exclusive"
+    return Space(
+        host=host,
+        whole=part.whole,
+        usable=_sum(inquiry, (each.amounts for each in usable)),
+        free=free,
+        kept=kept,
+        barred=_sum(inquiry, (each.idle for each in barred if each.level == pool)),
+        freed=_freed(inquiry, asked, gives, usable),
+        passed=tuple((each.owner, bound_of(terms, each, asked.leaf, pool)) for each in barred),
+        is_open=not is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units),
+    )
+
+
+def lent_parts(inquiry: Inquiry, pool: int) -> list[Part]:
+    """What the owner of a private pool may take back of outer pools from strangers, in inventory order (R-TAKE-2)."""
     terms, found = inquiry.terms, []
     outside = set(terms.above[pool]) - {pool}
     for host in inquiry.books.hosts:
-        mine = [
-            each
-            for each in host.parcels
-            if any(row == pool for row, _ in each.chain)
-            and is_lent_to(each, pool)
-            and may_use(terms, each, asked.leaf, pool)
-        ]
-        freed = _freed(
-            inquiry,
-            asked,
-            host,
-            mine,
-            lambda unit: unit.pool in outside and pool not in terms.above[unit.asked.leaf],
-        )
-        if mine and any(freed):
-            whole = _sum(inquiry, (each.amounts for each in mine))
+        mine = [each for each in host.parcels if any(row == pool for row, _ in each.chain) and is_lent_to(each, pool)]
+        users = [unit for unit in host.units if unit.pool in outside and pool not in terms.above[unit.asked.leaf]]
+        if mine and users:
+            found.append(Part(host, mine, users, _sum(inquiry, (each.amounts for each in mine))))
+    return found
+
+
+def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]) -> list[Space]:
+    """What a request finds on them, where somebody can give."""
+    found = []
+    for part in parts:
+        mine = [each for each in part.parcels if may_use(inquiry.terms, each, asked.leaf, pool)]
+        freed = _freed(inquiry, asked, part.users, mine)
+        if any(freed):
             free, kept = _room(inquiry, asked, mine)
-            found.append(Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed))
+            usable = _sum(inquiry, (each.amounts for each in mine))
+            found.append(Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), freed))
     return found
 
 
@@ -156,11 +184,10 @@ def _room(inquiry: Inquiry, asked: Asked, parcels: list[Parcel]) -> tuple[Vector
     return free, _sum(inquiry, kept)
 
 
-def _freed(
-    inquiry: Inquiry, asked: Asked, host: Machine, parcels: list[Parcel], gives: Callable[[Unit], bool]
-) -> Vector:
+def _freed(inquiry: Inquiry, asked: Asked, units: Iterable[Unit], parcels: list[Parcel]) -> Vector:
+    """What units of others that are not under notice have on some parcels."""
     among = set(parcels)
-    able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf and gives(unit)]
+    able = (unit for unit in units if unit.notice is None and unit.asked.leaf != asked.leaf)
     return _sum(inquiry, (free_of(unit, among, inquiry.terms.dimensions) for unit in able))
 
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.comparing import comparisons
-from fairhold.cycle.explain.pooled.spaces import can_take, lent_spaces, nearest, own_spaces, pool_spaces, whole_hosts
+from fairhold.cycle.explain.pooled.comparing import comparisons, holders_of
+from fairhold.cycle.explain.pooled.spaces import (
+    can_take,
+    lent_parts,
+    lent_spaces,
+    nearest,
+    own_spaces,
+    owned_by,
+    parts_of,
+    pool_spaces,
+    whole_hosts,
+)
 from fairhold.kernels.vectors import add, count, fits
 from fairhold.ledger.pools import OWN
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.cycle.explain.pooled.bounds import Bound
     from fairhold.cycle.explain.pooled.comparing import Comparison
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
@@ -82,6 +94,11 @@ class Why:
 
     def __init__(self, inquiry: Inquiry) -> None:
         self.inquiry = inquiry
+        self._parts = cache(partial(parts_of, inquiry))
+        self._holders = cache(partial(holders_of, inquiry))
+        self._known: dict[tuple[int, Vector, int], Waiting] = {}
+        self._lent = cache(partial(lent_parts, inquiry))
+        self._owned = {leaf: owned_by(inquiry, leaf) for leaf in dict.fromkeys(each.leaf for each in inquiry.asked())}
 
     @cached_property
     def _held(self) -> Limits:
@@ -112,45 +129,39 @@ class Why:
             return Waiting("on the way")
         if not self.wants(asked):
             return Waiting("gang first")
+        if asked in self.inquiry.ways.of or any(whose is asked for whose, _ in self.inquiry.books.keeps):
+            return self._looked(asked)
+        alike = asked.leaf, asked.unit, self.wants(asked)  # what is kept for nobody of them makes no difference
+        if alike not in self._known:
+            self._known[alike] = self._looked(asked)
+        return self._known[alike]
+
+    def _looked(self, asked: Asked) -> Waiting:
+        """Why a request finds nothing at any level."""
         hosts = whole_hosts(self.inquiry)
         if not any(fits(asked.unit, space.whole) for space in hosts):
             return Waiting("unplaceable", gap=nearest(asked.unit, hosts, _whole))
-        levels = (*self._own(asked), *(self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf)))
-        return Waiting(levels[-1].reason, levels, self._nearest(asked))
+        found = [*self._own(asked), *(self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf))]
+        gap = nearest(asked.unit, [space for _, spaces in found for space in spaces], _free)
+        return Waiting(found[-1][0].reason, tuple(level for level, _ in found), gap)
 
-    def _nearest(self, asked: Asked) -> Gap | None:
-        """Of the hosts of all levels the one where the least is missing beside what is idle."""
-        leaf = asked.leaf
-        spaces = [
-            space for preference in self._preferences(leaf) for space in own_spaces(self.inquiry, asked, preference)
-        ]
-        for standing in self.inquiry.pools(leaf):
-            spaces += pool_spaces(self.inquiry, asked, standing.pool, set())
-        return nearest(asked.unit, spaces, _free)
+    def _own(self, asked: Asked) -> Iterator[tuple[Level, list[Space]]]:
+        for preference, parcels in self._owned.get(asked.leaf, ()):
+            spaces = own_spaces(self.inquiry, asked, parcels)
+            yield _own_level(asked.unit, self.wants(asked), spaces, preference), spaces
 
-    def _preferences(self, leaf: int) -> list[int]:
-        parcels = (parcel for host in self.inquiry.books.hosts for parcel in host.parcels)
-        return sorted({parcel.preference for parcel in parcels if parcel.owner == leaf})
-
-    def _own(self, asked: Asked) -> list[Level]:
-        found = []
-        for preference in self._preferences(asked.leaf):
-            spaces = own_spaces(self.inquiry, asked, preference)
-            found.append(_own_level(asked.unit, self.wants(asked), spaces, preference))
-        return found
-
-    def _pool(self, asked: Asked, standing: Standing) -> Level:
+    def _pool(self, asked: Asked, standing: Standing) -> tuple[Level, list[Space]]:
         pool, unit, terms = standing.pool, asked.unit, self.inquiry.terms
-        compared = tuple(comparisons(self.inquiry, asked, standing))
+        compared = tuple(comparisons(self.inquiry, asked, standing, self._holders(standing)))
         givers = {each.leaf for each in compared if not each.because}
-        spaces = pool_spaces(self.inquiry, asked, pool, givers)
+        spaces = pool_spaces(self.inquiry, asked, pool, self._parts(pool), givers)
         passed = tuple(dict.fromkeys(each for space in spaces for each in space.passed))
         line = terms.above[asked.leaf]
         if not all(terms.ratio[row] for row in line[: line.index(pool)]):
-            return Level(pool, "ratio 0")
+            return Level(pool, "ratio 0"), spaces
         if not standing.capacity[unit]:
-            return Level(pool, "too large", gap=nearest(unit, spaces, _whole), passed=passed)
-        return self._in_pool(asked, standing, spaces, passed, compared)
+            return Level(pool, "too large", gap=nearest(unit, spaces, _whole), passed=passed), spaces
+        return self._in_pool(asked, standing, spaces, passed, compared), spaces
 
     def _in_pool(
         self,
@@ -188,7 +199,7 @@ class Why:
     ) -> Level:
         """Why a request takes nothing in a pool in which nothing is idle for it."""
         pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
-        back = lent_spaces(self.inquiry, asked, pool) if pool else []
+        back = lent_spaces(self.inquiry, asked, pool, self._lent(pool)) if pool else []
         taking = sum(count(unit, _taking(space)) for space in [*spaces, *back])
         reason = "no room"
         if not compared and not back:

@@ -1,0 +1,97 @@
+"""Both sweeps of a policy entry, held back by its controls (SPEC §8; R-CONTROL-6).
+
+Who misses units, and how many, is what it would take back if nothing held it: that is found on books of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.open import open_settled, reserved_against
+from fairhold.ledger.restraint import Restraint
+from fairhold.ledger.rows import shares_vectors
+from fairhold.model.state import Shortage
+from fairhold.rules.pools.sweeps import run_sweeps
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.state import State
+    from fairhold.rules.pools.sweeps import Sweeps
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a cycle of one entry decides.
+
+    books     : after it
+    stops     : (request, host, units) of which the grace had run out before
+    observed  : units that were to go, and nobody is told (R-CONTROL-4)
+    shortages : who misses units since when, where that matters
+    due       : first instant at which something can go that controls keep now, None = there is none
+    """
+
+    books: PoolBooks
+    stops: list[tuple[str, str, int]]
+    sweeps: Sweeps
+    observed: list[Unit]
+    shortages: tuple[Shortage, ...]
+    due: int | None
+
+
+def decide(plan: Plan, entry: PolicyEntry, state: State) -> Decided:
+    """Settle, adjust, both sweeps."""
+    settings = entry.settings
+    may_wait = settings.dead_zone or settings.await_ends
+    shortages = _shortages(plan, entry, state) if may_wait else {}
+    most = 0 if settings.max_reclaims is not None and state.previous_cycle == state.now else settings.max_reclaims
+    takers = frozenset(leaf for leaf, short in shortages.items() if short.is_taking) if may_wait else None
+    restraint = Restraint(most, takers, spares_young=any(each.min_runtime for each in entry.consumers.values()))
+    decided = _sweep(plan, entry, state, restraint)
+    observed: list[Unit] = []
+    if settings.observe_only:
+        observed = decided.sweeps.noticed
+        decided = _sweep(plan, entry, state, Restraint(is_still=True))
+    waits = {asked.leaf for asked in decided.books.asked.values() if asked.waiting}
+    left = {leaf: short for leaf, short in shortages.items() if leaf in waits}
+    ripe = [short.since + settings.await_ends for short in left.values() if not short.is_taking]
+    dues = [each for each in (restraint.due, *ripe) if each is not None and each > state.now]
+    return Decided(
+        books=decided.books,
+        stops=decided.stops,
+        sweeps=decided.sweeps,
+        observed=observed,
+        shortages=tuple(left[leaf] for leaf in decided.books.terms.leaves if leaf in left),
+        due=None if settings.observe_only else min(dues, default=None),
+    )
+
+
+def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint) -> Decided:
+    """A cycle under one restraint."""
+    books, stops = open_settled(plan, entry, state)
+    books.restraint = restraint
+    sweeps = run_sweeps(books, reserved_against(books))
+    return Decided(books, stops, sweeps, [], (), None)
+
+
+def _shortages(plan: Plan, entry: PolicyEntry, state: State) -> dict[int, Shortage]:
+    """Leaf → since when it misses units and whether it takes them back by now (R-CONTROL-2, R-CONTROL-3).
+
+    It misses what would be on its way to it if nothing were held back.
+    """
+    settings, group = entry.settings, entry.resource_groups[0]
+    before = {short.consumer: short for short in state.shortages if shares_vectors(plan, short.resource_group)}
+    free = _sweep(plan, entry, state, Restraint())
+    missing: dict[int, int] = {}
+    for asked in free.books.asked.values():
+        units = free.sweeps.ways.units(asked)
+        if units:
+            missing[asked.leaf] = missing.get(asked.leaf, 0) + units
+    found: dict[int, Shortage] = {}
+    for leaf, units in missing.items():
+        known = before.get(leaf)
+        since = known.since if known else state.now
+        is_ripe = units > settings.dead_zone and since + settings.await_ends <= state.now
+        found[leaf] = Shortage(leaf, group, since, is_ripe or (known is not None and known.is_taking))
+    return found

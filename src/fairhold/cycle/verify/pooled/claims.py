@@ -1,0 +1,265 @@
+"""What siblings are to own of their parent's hosts, and what they have (R-ADJUST-0 to R-ADJUST-3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.amounts import Amounts, excess, lower, minus, plus, summed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify.pooled.stock import Host
+    from fairhold.cycle.verify.pooled.terms import Terms
+    from fairhold.model.vector import Owning
+
+
+@dataclass(eq=False)
+class Claim:
+    """One entry of a consumer.
+
+    target : whole hosts, None = it is for parts
+    has    : host → what it owns of it
+    """
+
+    path: str
+    entry: Owning
+    target: int | None = None
+    has: dict[Host, Amounts] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """The resource group of which it is."""
+        return self.entry.resource_group
+
+    def add(self, host: Host, amounts: Amounts) -> None:
+        """Own more of a host."""
+        if any(amounts):
+            self.has[host] = plus(self.has[host], amounts) if host in self.has else amounts
+
+    def lose(self, host: Host, amounts: Amounts) -> None:
+        """Own less of a host."""
+        left = minus(self.has.pop(host), amounts)
+        if any(left):
+            self.has[host] = left
+
+
+class Claims:
+    """The children of one consumer.
+
+    space  : host → what there is to own of it
+    former : path → host → what was its own, and nobody used
+    known  : hosts of which some sibling owned something
+    """
+
+    def __init__(
+        self, terms: Terms, owner: str, space: dict[Host, Amounts], load: dict[str, Fraction], steps: Amounts
+    ) -> None:
+        self.terms, self.space, self.load, self.steps = terms, space, load, steps
+        self.paths = sorted((path for path in terms.children[owner] if terms.own[path]), key=terms.order.__getitem__)
+        self.claims = [Claim(path, entry) for path in self.paths for entry in terms.own[path]]
+        self.former: dict[str, dict[Host, Amounts]] = {path: {} for path in self.paths}
+        self.known: set[Host] = set()
+        self._unused: dict[tuple[Claim, Host], None] = {}
+        self._aim()
+
+    def _of(self, group: str) -> list[Host]:
+        return [host for host in self.space if host.group == group]
+
+    def _aim(self) -> None:
+        """Set targets: names, then numbers and percentages, then what remains, each in path order."""
+        left = {host.group: len(self._of(host.group)) for host in self.space}
+        steps = (
+            [claim for claim in self.claims if claim.entry.names],
+            [claim for claim in self.claims if claim.entry.hosts is not None or claim.entry.percent is not None],
+            [claim for claim in self.claims if claim.entry.remaining],
+        )
+        for claim in (each for step in steps for each in step):
+            there, entry = self._of(claim.group), claim.entry
+            want = left.get(claim.group, 0)
+            if entry.names:
+                want = sum(host.name in entry.names for host in there)
+            elif entry.hosts is not None:
+                want = entry.hosts
+            elif entry.percent is not None:
+                want = entry.percent.numerator * len(there) // entry.percent.denominator
+            claim.target = min(want, left.get(claim.group, 0))
+            left[claim.group] = left.get(claim.group, 0) - claim.target
+
+    def remember(self, path: str, host: Host, amounts: Amounts, *, is_busy: bool) -> None:
+        """Take in what a child owned: an entry that still asks for it has it (R-ADJUST-1)."""
+        amounts = lower(amounts, self.space[host])
+        mine = [claim for claim in self.claims if (claim.path, claim.group) == (path, host.group)]
+        named = [claim for claim in mine if host.name in claim.entry.names]
+        able = named or [claim for claim in mine if not claim.entry.names]
+        if able and any(amounts):
+            claim = next((each for each in able if self._asks(each, host)), able[0])
+            claim.add(host, amounts)
+            self.known.add(host)
+            if not is_busy:
+                self._unused[claim, host] = None
+
+    def _asks(self, claim: Claim, host: Host) -> bool:
+        if claim.target is not None:
+            return len(claim.has) < claim.target
+        return host not in claim.has if claim.entry.per_host else bool(self._lack(claim))
+
+    def _lack(self, claim: Claim) -> dict[int, int]:
+        """Of a total, what is missing, by place of the resource."""
+        have = summed(claim.has.values(), self.terms.width)
+        return {at: most - have[at] for at, most in claim.entry.total if most > have[at]}
+
+    def settle(self) -> None:
+        """Let go what nobody uses, then what is beyond the targets; then who is short takes."""
+        for claim, host in self._unused:
+            self.former[claim.path][host] = claim.has.pop(host)
+        for claim in self.claims:
+            self._trim(claim)
+        for claim in self.claims:
+            if claim.entry.per_host:
+                self._take_of_every_host(claim)
+            elif claim.entry.total:
+                self._take_total(claim)
+            else:
+                self._take_hosts(claim)
+
+    def _trim(self, claim: Claim) -> None:
+        """Give up the least workload first, the last in inventory first (R-ADJUST-2)."""
+        order = sorted(claim.has, key=lambda host: (self.load[host.name], -host.place))
+        if claim.target is not None:
+            for host in order[: max(0, len(order) - claim.target)]:
+                del claim.has[host]
+        elif claim.entry.per_host:
+            for host in order:
+                claim.has[host] = lower(claim.has[host], self._part(claim.entry, host))
+        else:
+            self._trim_total(claim, order)
+
+    def _trim_total(self, claim: Claim, order: list[Host]) -> None:
+        for host in order:
+            others = summed((each for other, each in claim.has.items() if other is not host), self.terms.width)
+            need = {at: max(0, most - others[at]) for at, most in claim.entry.total}
+            if all(claim.has[host][at] <= most for at, most in need.items()):
+                return
+            stays = self._following(claim.has[host], need)
+            claim.lose(host, minus(claim.has[host], stays))
+
+    def _part(self, entry: Owning, host: Host) -> Amounts:
+        """What `per_host` asks of a host; what it does not name follows the largest part named."""
+        whole = self.space[host]
+        parts = {
+            at: each if isinstance(each, Fraction) else Fraction(each, whole[at])
+            for at, each in entry.per_host
+            if whole[at]
+        }
+        wants = {
+            at: each.numerator * whole[at] // each.denominator if isinstance(each, Fraction) else each
+            for at, each in entry.per_host
+        }
+        return self._stepped(whole, wants, min(Fraction(1), max(parts.values(), default=Fraction(0))))
+
+    def _following(self, there: Amounts, need: dict[int, int]) -> Amounts:
+        """Of what there is so much as is needed; what is not named follows the largest part needed."""
+        parts = [min(Fraction(1), Fraction(most, there[at])) for at, most in need.items() if there[at]]
+        return self._stepped(there, need, max(parts, default=Fraction(0)))
+
+    def _stepped(self, there: Amounts, wants: dict[int, int], part: Fraction) -> Amounts:
+        """At most what there is; less than all only in whole steps, rounded down."""
+        found = [
+            min(have, wants[at]) if at in wants else have * part.numerator // part.denominator
+            for at, have in enumerate(there)
+        ]
+        return tuple(
+            mine if mine == have else mine // step * step
+            for mine, have, step in zip(found, there, self.steps, strict=True)
+        )
+
+    def _public(self, host: Host) -> Amounts:
+        """What none of the siblings owns."""
+        return minus(self.space[host], summed((c.has[host] for c in self.claims if host in c.has), self.terms.width))
+
+    def _order(self, claim: Claim, hosts: Iterable[Host]) -> list[Host]:
+        """Formerly its own; least workload; never owned; inventory order."""
+        former = self.former[claim.path]
+        return sorted(
+            hosts, key=lambda host: (host not in former, self.load[host.name], host in self.known, host.place)
+        )
+
+    def _owners(self, host: Host) -> list[Claim]:
+        """Claims on a host, those of the worst rank first."""
+        return sorted((c for c in self.claims if host in c.has), key=lambda c: -self.terms.rank[c.path])
+
+    def _worse(self, claim: Claim, host: Host) -> list[Claim]:
+        rank = self.terms.rank
+        return [each for each in self._owners(host) if rank[each.path] > rank[claim.path]]
+
+    def _take_hosts(self, claim: Claim) -> None:
+        """Public hosts, whole hosts of worse ranks, then parts that better ranks left, each counting as a host."""
+        names = {name for each in self.claims for name in each.entry.names}
+        hosts = self._order(claim, self._of(claim.group))
+        if claim.entry.names:
+            for host in hosts:
+                if host.name in claim.entry.names and host not in claim.has:
+                    self._oust(claim, host)
+            return
+        hosts.sort(key=lambda host: host.name in names)
+
+        def short() -> bool:
+            return len(claim.has) < (claim.target or 0)
+
+        for host in hosts:
+            if short() and not self._owners(host):
+                claim.add(host, self.space[host])
+        rank = self.terms.rank
+        of_worse = [
+            host for host in hosts if (all_ := self._owners(host)) and len(self._worse(claim, host)) == len(all_)
+        ]
+        of_worse.sort(key=lambda host: (-rank[self._owners(host)[0].path], self.load[host.name]))
+        for host in of_worse:
+            if short():
+                self._oust(claim, host)
+        for host in hosts:
+            if short() and host not in claim.has:
+                claim.add(host, self._public(host))
+
+    def _oust(self, claim: Claim, host: Host) -> None:
+        """Take all of a host if only worse ranks have it, else what is nobody's of it."""
+        worse = self._worse(claim, host)
+        if len(worse) == len(self._owners(host)):
+            for each in worse:
+                del each.has[host]
+        claim.add(host, self._public(host))
+
+    def _take_total(self, claim: Claim) -> None:
+        """Parts host by host until the total is met: its own of before, public ones, those of worse ranks."""
+        hosts, former, rank = self._of(claim.group), self.former[claim.path], self.terms.rank
+        for host in self._order(claim, hosts):
+            there = self._public(host)
+            claim.add(host, self._needed(claim, lower(there, former[host]) if host in former else there))
+        for host in self._order(claim, hosts):
+            claim.add(host, self._needed(claim, self._public(host)))
+        worse = [(each, host) for host in hosts for each in self._worse(claim, host)]
+        worse.sort(key=lambda pair: (-rank[pair[0].path], self.load[pair[1].name], pair[1].place))
+        for each, host in worse:
+            self._hand_over(each, claim, host, self._needed(claim, each.has[host]))
+
+    def _needed(self, claim: Claim, there: Amounts) -> Amounts:
+        lack = self._lack(claim)
+        return self._following(there, lack) if lack else (0,) * self.terms.width
+
+    def _take_of_every_host(self, claim: Claim) -> None:
+        """Its part of every host: what is public, then of worse ranks."""
+        for host in self._of(claim.group):
+            nothing = (0,) * self.terms.width
+            want = self._part(claim.entry, host)
+            claim.add(host, lower(excess(want, claim.has.get(host, nothing)), self._public(host)))
+            for each in self._worse(claim, host):
+                more = excess(want, claim.has.get(host, nothing))
+                self._hand_over(each, claim, host, lower(more, each.has[host]))
+
+    def _hand_over(self, giver: Claim, taker: Claim, host: Host, amounts: Amounts) -> None:
+        if any(amounts):
+            giver.lose(host, amounts)
+            taker.add(host, amounts)

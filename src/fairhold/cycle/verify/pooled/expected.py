@@ -1,0 +1,98 @@
+"""What entries that share vectors decide, recomputed: the parts that they have in a result (SPEC §6, §11)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.verify.pooled.force import Share, shares_now
+from fairhold.cycle.verify.pooled.lending import lend_up
+from fairhold.cycle.verify.pooled.opening import open_stock, stop_due
+from fairhold.cycle.verify.pooled.report import (
+    grant_rows,
+    moved_rows,
+    ownership_rows,
+    pool_table,
+    reclaim_rows,
+    refused_rows,
+    state_rows,
+)
+from fairhold.cycle.verify.pooled.sweeps import Sweeps
+from fairhold.cycle.verify.pooled.terms import TOP
+from fairhold.cycle.verify.pooled.usage import Pool
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+Json = dict[str, Any]
+MOVES = ("stops", "grants", "reclaims", "withdrawn")
+
+
+def expected_pools(plan: Plan, state: State) -> Json:
+    """The part of `fairhold quota --json`; empty where no vectors are shared."""
+    found = []
+    for share in shares_now(plan, state.now):
+        stock = open_stock(plan, share, state)
+        for owner in [*stock.terms.leaves, *stock.private()]:
+            lend_up(stock.parcels(), owner, stock.terms.up[owner][1])
+        pools = [Pool(stock, path) for path in [TOP, *stock.private()]]
+        for pool in pools:
+            pool.divide(lambda asked: asked.waiting)
+        found.append((share, _tables(plan, share, pools)))
+    return _joined(found)
+
+
+def expected_moves(plan: Plan, state: State) -> Json:
+    """The part of `fairhold cycle --json`, with the sections of the state after it; empty where none are shared."""
+    pools: list[tuple[Share, Json]] = []
+    found: Json = {kind: [] for kind in (*MOVES, "ownership", "refused")}
+    after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": []}
+    for share in shares_now(plan, state.now):
+        stock = open_stock(plan, share, state)
+        stops = stop_due(stock, state)
+        sweeps = Sweeps(stock)
+        stock.keeps = {key: units for key, units in stock.keeps.items() if stock.asked[key[0]].waiting}
+        found["stops"] += moved_rows(stock, stops)
+        found["grants"] += grant_rows(stock, sweeps.placed)
+        found["reclaims"] += reclaim_rows(stock, sweeps.noticed)
+        found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
+        found["refused"] += refused_rows(stock)
+        found["ownership"] += ownership_rows(plan, stock)
+        for section, rows in state_rows(plan, stock).items():
+            after[section] += rows
+        pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))
+    return found | _joined(pools) | {"state": _with_down(plan, state, after)} if pools else {}
+
+
+def _tables(plan: Plan, share: Share, pools: Iterable[Pool]) -> Json:
+    top = {plan.tree.paths[row] for row in share.members}
+    return {pool.path: pool_table(plan, pool, top) for pool in pools}
+
+
+def _joined(found: list[tuple[Share, Json]]) -> Json:
+    if len(found) == 1:
+        return {"pools": found[0][1]}
+    return {"pools": {share.name: tables for share, tables in found}} if found else {}
+
+
+def _with_down(plan: Plan, state: State, after: Json) -> Json:
+    """What stands on hosts that are down stays in the state."""
+    mine = {request.id for request in state.requests if request.unit}
+    paths = plan.tree.paths
+    for row in state.allocations:
+        if row.request in mine and row.host in state.hosts_down:
+            said: Json = {"request": row.request, "host": row.host, "units": row.units}
+            said |= {"started": format_instant(row.started), "pool": row.pool}
+            lenders = {"lenders": {paths[at]: units for at, units in row.lenders}} if row.lenders else {}
+            after["allocations"].append(said | lenders)
+    for notice in state.notices:
+        if notice.request in mine and notice.host in state.hosts_down:
+            said = {"request": notice.request, "consumer": paths[notice.consumer], "host": notice.host}
+            said |= {"units": notice.units} | ({"for": notice.taker_request} if notice.taker_request else {})
+            said |= {"deadline": format_instant(notice.deadline)}
+            after["reclaims"].append(said | ({} if notice.reason == "quota" else {"reason": notice.reason}))
+    return after

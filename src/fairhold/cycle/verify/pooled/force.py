@@ -1,0 +1,67 @@
+"""Which policy entries share vectors at an instant, of which groups, and who takes part (SPEC §6.1, §9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.document import VECTORS
+from fairhold.cycle.verify.windows import open_entries
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan, PolicyEntry
+
+
+@dataclass(frozen=True)
+class Share:
+    """An entry in force.
+
+    groups  : that it shares now
+    members : rows of first-level consumers that take part
+    """
+
+    entry: PolicyEntry
+    groups: tuple[str, ...]
+    members: frozenset[int]
+
+    @property
+    def name(self) -> str:
+        """What documents call it by where there are several."""
+        return ", ".join(self.groups)
+
+
+def is_of_vectors(plan: Plan, group: str) -> bool:
+    """Whether a resource group is shared in vectors."""
+    return any(entry.policy == VECTORS for entry in plan.policies if group in entry.resource_groups)
+
+
+def shares_now(plan: Plan, instant: int) -> list[Share]:
+    """Entries in force, in plan order.
+
+    A consumer takes part in the first that has a group of an entry that lists somebody of its branch; who is in none
+    takes part where all have the same groups.
+    """
+    mine = [entry for entry in plan.policies if entry.policy == VECTORS]
+    listed = {
+        row: {
+            group
+            for entry in mine
+            if any(plan.tree.first_level[each] == row for each in entry.consumers)
+            for group in entry.resource_groups
+        }
+        for row in plan.tree.children[0]
+    }
+    groups = {frozenset(entry.resource_groups) for entry in mine}
+    anywhere = set(next(iter(groups))) if len(groups) == 1 else set()
+    found, left = [], dict(listed)
+    for at, entry in enumerate(plan.policies):
+        now = tuple(
+            group
+            for group in entry.resource_groups
+            if is_of_vectors(plan, group) and at in open_entries(plan, group, instant)
+        )
+        if now:
+            members = frozenset(row for row, those in left.items() if (those or anywhere) & set(now))
+            left = {row: those for row, those in left.items() if row not in members}
+            found.append(Share(entry, now, members))
+    return found

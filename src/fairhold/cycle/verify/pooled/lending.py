@@ -1,0 +1,94 @@
+"""Who may use which parcels in which pool, what is lent up, and what a pool has (R-POOL-2, R-LEND-5, R-LEND-6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.amounts import Amounts, how_many, plus
+from fairhold.cycle.verify.pooled.terms import TOP, Terms, bound
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify.pooled.stock import Host, Parcel, Stock, Unit
+
+
+def bound_on(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> int:
+    """Microseconds in which a leaf has to let go of a parcel that it uses in a pool (R-LEND-6)."""
+    if parcel.owner == leaf:
+        return UNLIMITED
+    if parcel.owner == TOP:
+        return bound(terms.settings.public_pool_grace)
+    lent_by = []
+    for path, entry in parcel.chain:
+        if path == pool:
+            break
+        lent_by.append(bound(entry.lend_grace))
+    is_below = parcel.owner in terms.up[leaf]
+    return min([*lent_by, terms.pool_grace[parcel.owner] if is_below else UNLIMITED])
+
+
+def may_use(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> bool:
+    """Whether a leaf lets go in time for a parcel."""
+    return parcel.owner == leaf or terms.grace[leaf] <= bound_on(terms, parcel, leaf, pool)
+
+
+def grace_of(terms: Terms, unit: Unit) -> int:
+    """Microseconds from a notice to the stop: the smallest of the holder's and all bounds."""
+    leaf = unit.asked.leaf
+    return min([terms.grace[leaf], *(bound_on(terms, parcel, leaf, unit.pool) for parcel in unit.books)])
+
+
+def booked_first(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> tuple[int, ...]:
+    """Key: own parcels, the pool's, then lent ones of the worst preference, the worst rank, in plan order."""
+    if parcel.owner == leaf:
+        return 0, parcel.preference
+    if parcel.owner == pool:
+        return (1,)
+    return 2, -parcel.preference, -terms.rank[parcel.owner], terms.place[parcel.owner]
+
+
+def usable(terms: Terms, host: Host, leaf: str, pool: str) -> list[Parcel]:
+    """Parcels of a host whose idle content a leaf may use in a pool, in booking order."""
+    found = [each for each in host.parcels if each.level == pool and may_use(terms, each, leaf, pool)]
+    return sorted(found, key=lambda parcel: booked_first(terms, parcel, leaf, pool))
+
+
+def is_lendable(parcel: Parcel, pool: str) -> bool:
+    """Whether what is idle of a parcel may get into a pool: nothing below the pool reserves it (R-LEND-5)."""
+    below = []
+    for path, entry in parcel.chain:
+        if path == pool:
+            break
+        below.append(entry.reserved)
+    else:
+        if pool != TOP:
+            return False
+    return not any(below)
+
+
+def lend_up(parcels: Iterable[Parcel], owner: str, above: str) -> None:
+    """What is idle at one level goes to the next."""
+    for parcel in parcels:
+        if parcel.level == owner and is_lendable(parcel, above):
+            parcel.level = above
+
+
+def parts(stock: Stock, pool: str) -> list[Amounts]:
+    """What a pool has on each host: what its units there have, and what is idle in it or kept (R-POOL-3)."""
+    nothing = (0,) * stock.terms.width
+    return [
+        plus(
+            nothing,
+            *(plus(parcel.idle, *parcel.kept.values()) for parcel in host.parcels if parcel.level == pool),
+            *(unit.asked.unit for unit in host.units if unit.pool == pool),
+        )
+        for host in stock.hosts.values()
+    ]
+
+
+def capacities(stock: Stock, pool: str, sizes: Iterable[Amounts]) -> dict[Amounts, int]:
+    """Size of a unit → units that fit into the pool, were it free."""
+    found = parts(stock, pool)
+    return {size: sum(how_many(size, part) for part in found) for size in set(sizes)}

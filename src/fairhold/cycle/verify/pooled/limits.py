@@ -1,0 +1,47 @@
+"""Share limits: what consumers have in all share pools together (R-LIMIT-1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.terms import OWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify.pooled.stock import Asked, Stock, Unit
+
+
+class Used:
+    """What is used of limits: (path, place of the resource) → base units."""
+
+    def __init__(self, stock: Stock, units: Iterable[Unit]) -> None:
+        self.terms = stock.terms
+        self.units: Counter[tuple[str, int]] = Counter()
+        for unit in units:
+            if unit.pool != OWN:
+                self.add(unit.asked)
+
+    def add(self, asked: Asked, units: int = 1) -> None:
+        """So many more of a request, or fewer."""
+        for path in self.terms.up[asked.leaf]:
+            for at in self.terms.limit.get(path, ()):
+                self.units[path, at] += asked.unit[at] * units
+
+    def allow(self, asked: Asked, units: int) -> bool:
+        """Whether so many more break no limit of what they need."""
+        return not any(
+            asked.unit[at] and self.units[path, at] + asked.unit[at] * units > most
+            for path in self.terms.up[asked.leaf]
+            for at, most in self.terms.limit.get(path, {}).items()
+        )
+
+    def over(self, path: str) -> list[int]:
+        """Resources of which a consumer has more than its limit."""
+        return [at for at, most in self.terms.limit.get(path, {}).items() if self.units[path, at] > most]
+
+    def broken(self) -> list[str]:
+        """Consumers above a limit, the deepest first, then in plan order."""
+        paths = [path for path in self.terms.limit if self.over(path)]
+        return sorted(paths, key=lambda path: (-len(self.terms.up[path]), self.terms.place[path]))

@@ -1,0 +1,88 @@
+"""Who owns which hosts now, level by level (SPEC §6.7, R-ADJUST-0 to R-ADJUST-3)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.amounts import Amounts, minus, plus
+from fairhold.cycle.verify.pooled.claims import Claim, Claims
+from fairhold.cycle.verify.pooled.stock import Chain, Host, Parcel
+from fairhold.cycle.verify.pooled.terms import TOP, Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.model.vector import Owning
+
+Owned = dict[str, dict[str, Amounts]]
+"""Host → path → what it and all below it owned."""
+
+
+def workload(host: Host) -> Fraction:
+    """The largest part in use of any resource (S2.21)."""
+    used = plus((0,) * len(host.total), *(unit.asked.unit for unit in host.units))
+    return max((Fraction(one, whole) for one, whole in zip(used, host.total, strict=True) if whole), default=Fraction())
+
+
+class Adjusting:
+    """Ownership of one entry, worked out anew from what it was.
+
+    before : what was owned; busy: (path, host) of it that somebody's units stood on
+    """
+
+    def __init__(self, terms: Terms, before: Owned, busy: set[tuple[str, str]], steps: Amounts) -> None:
+        self.terms, self.before, self.busy, self.steps = terms, before, busy, steps
+        self.load: dict[str, Fraction] = {}
+
+    def divide(self, hosts: Mapping[str, Host]) -> None:
+        """Divide all hosts into parcels."""
+        self.load = {name: workload(host) for name, host in hosts.items()}
+        for host in hosts.values():
+            host.parcels = []
+        self._inside(TOP, {host: host.plain for host in hosts.values()}, dict.fromkeys(hosts.values(), ()))
+        for host in hosts.values():
+            _overcommit(host)
+
+    def _inside(self, owner: str, space: dict[Host, Amounts], chains: dict[Host, Chain]) -> None:
+        """Divide what one consumer owns among its children; the rest is its own parcel."""
+        level = Claims(self.terms, owner, space, self.load, self.steps)
+        for host in space:
+            for path in self.terms.children[owner]:
+                if path in self.before.get(host.name, {}):
+                    level.remember(path, host, self.before[host.name][path], is_busy=(path, host.name) in self.busy)
+        level.settle()
+        rest = dict(space)
+        for path in level.paths:
+            mine = [claim for claim in level.claims if claim.path == path]
+            inside = {host: plus(*parts) for host in space if (parts := [c.has[host] for c in mine if host in c.has])}
+            below = {host: ((path, _first(mine, host)), *chains[host]) for host in inside}
+            for host, amounts in inside.items():
+                rest[host] = minus(rest[host], amounts)
+            if self.terms.children[path]:
+                self._inside(path, inside, below)
+            else:
+                for host, amounts in inside.items():
+                    host.parcels.append(Parcel(path, below[host], amounts))
+        for host, amounts in rest.items():
+            if owner == TOP or any(amounts):
+                host.parcels.append(Parcel(owner, chains[host], amounts))
+
+
+def _first(claims: list[Claim], host: Host) -> Owning:
+    return next(claim.entry for claim in claims if host in claim.has)
+
+
+def _overcommit(host: Host) -> None:
+    """Make amounts those that count for placing: owned parts rounded down, what is beyond is nobody's."""
+    left = host.total
+    for parcel in host.parcels:
+        parcel.level, parcel.plain = parcel.owner, parcel.amounts
+        if parcel.owner != TOP:
+            sizes = zip(parcel.amounts, host.plain, host.total, strict=True)
+            parcel.amounts = tuple(mine * total // plain if plain else 0 for mine, plain, total in sizes)
+            left = minus(left, parcel.amounts)
+    for parcel in host.parcels:
+        if parcel.owner == TOP:
+            parcel.amounts = left
+        parcel.idle = parcel.amounts

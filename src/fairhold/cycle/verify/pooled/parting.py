@@ -1,0 +1,60 @@
+"""Results and states of plans with slots and vectors: the part of the slots and the part of the pools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from fairhold.model.state import State
+
+Json = dict[str, Any]
+OF_POOLS = ("pools", "ownership", "refused")
+LISTS = ("stops", "grants", "reclaims", "withdrawn")
+STATE_LISTS = ("requests", "allocations", "reclaims", "held")
+
+
+def slots_of(state: State) -> State:
+    """A state without its requests of vectors."""
+    mine = vectors_of(state)
+    return replace(
+        state,
+        requests=tuple(each for each in state.requests if each.id not in mine),
+        allocations=tuple(each for each in state.allocations if each.request not in mine),
+        notices=tuple(each for each in state.notices if each.request not in mine),
+        held=tuple(each for each in state.held if each.request not in mine),
+        ownership=None,
+    )
+
+
+def vectors_of(state: State) -> set[str]:
+    """Requests of vectors, by id."""
+    return {request.id for request in state.requests if request.unit}
+
+
+def part(result: Json, mine: Collection[str]) -> tuple[Json, Json]:
+    """The part of the slots and that of the pools; what is not of the agreed form stays with the slots.
+
+    mine : requests of vectors
+    """
+    slots, pools = _part(result, mine, LISTS, OF_POOLS)
+    if isinstance(result.get("state"), dict):
+        slots["state"], pools["state"] = _part(result["state"], mine, STATE_LISTS, ("ownership",))
+    return slots, pools
+
+
+def _part(document: Json, mine: Collection[str], lists: Collection[str], whole: Collection[str]) -> tuple[Json, Json]:
+    slots = {key: value for key, value in document.items() if key not in whole}
+    pools = {key: value for key, value in document.items() if key in whole}
+    for key in lists:
+        if isinstance(document.get(key), list):
+            pools[key] = [row for row in document[key] if _is_of(row, mine)]
+            slots[key] = [row for row in document[key] if not _is_of(row, mine)]
+    return slots, pools
+
+
+def _is_of(row: object, mine: Collection[str]) -> bool:
+    name = row.get("request", row.get("id")) if isinstance(row, dict) else None
+    return isinstance(name, str) and name in mine

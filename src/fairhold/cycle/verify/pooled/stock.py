@@ -1,0 +1,232 @@
+"""Hosts with their parcels, requests with their units, and what is kept for whom, by path (R-POOL-1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, lower, minus, plus, summed
+from fairhold.cycle.verify.pooled.terms import TOP, Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairhold.model.state import Request
+    from fairhold.model.vector import Owning
+
+Chain = tuple[tuple[str, "Owning"], ...]
+"""Owners of a parcel with their entries, the owner first, then those that it is carved out of."""
+
+
+@dataclass(eq=False)
+class Parcel:
+    """What one consumer owns of a host and its children do not.
+
+    owner  : path, TOP = nobody
+    plain  : the same without overcommitment
+    level  : whose pool has what is idle of it: as long as it is not lent up, its owner's
+    kept   : request → what is set aside for it, not idle
+    """
+
+    owner: str
+    chain: Chain
+    amounts: Amounts
+    plain: Amounts = ()
+    level: str = TOP
+    idle: Amounts = ()
+    kept: dict[str, Amounts] = field(default_factory=dict)
+
+    def room(self, request: str) -> Amounts:
+        """What a request finds: idle, and kept for it."""
+        return plus(self.idle, self.kept[request]) if request in self.kept else self.idle
+
+    def owners(self) -> set[str]:
+        """All that it belongs to, from its owner up."""
+        return {path for path, _ in self.chain}
+
+    @property
+    def preference(self) -> int:
+        """1 is best."""
+        return (self.chain[0][1].preference or 5) if self.chain else 5
+
+
+@dataclass(eq=False)
+class Host:
+    """A host that is up.
+
+    plain, total : without and with overcommitment
+    """
+
+    name: str
+    group: str
+    place: int
+    plain: Amounts
+    total: Amounts
+    parcels: list[Parcel] = field(default_factory=list)
+    units: list[Unit] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Asked:
+    """A request: its leaf, and units on hosts that are up; away: those on hosts that are down."""
+
+    model: Request
+    leaf: str
+    place: int
+    units: list[Unit] = field(default_factory=list)
+    away: int = 0
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.model.id
+
+    @property
+    def unit(self) -> Amounts:
+        """What one unit needs."""
+        return self.model.unit
+
+    @property
+    def held(self) -> int:
+        """Units held, under notice or not."""
+        return len(self.units) + self.away
+
+    @property
+    def waiting(self) -> int:
+        """Units wanted and not held."""
+        return max(0, self.model.count - self.held)
+
+    @property
+    def turn(self) -> tuple[int, int, str]:
+        """Its turn inside its leaf."""
+        return -self.model.priority, self.model.submitted, self.model.id
+
+
+@dataclass(eq=False)
+class Notice:
+    """A unit is to go.
+
+    taker : request, None = nobody
+    at    : later ones have larger numbers
+    """
+
+    taker: Asked | None
+    deadline: int
+    reason: str
+    at: int
+    is_new: bool
+
+
+@dataclass(eq=False)
+class Unit:
+    """One unit on a host; pool: OWN, TOP or the path of a private pool; at: later ones have larger numbers."""
+
+    asked: Asked
+    host: Host
+    started: int
+    at: int
+    pool: str
+    books: dict[Parcel, Amounts] = field(default_factory=dict)
+    notice: Notice | None = None
+
+    def lenders(self, terms: Terms) -> list[str]:
+        """Whose parcels it stands on, in path order; neither nobody, nor the pool's owner, nor its own leaf."""
+        found = {parcel.owner for parcel in self.books} - {TOP, self.pool, self.asked.leaf}
+        return sorted(found, key=terms.order.__getitem__)
+
+    def on(self, parcels: Iterable[Parcel], width: int) -> Amounts:
+        """What it has of some parcels."""
+        return summed((self.books[parcel] for parcel in parcels if parcel in self.books), width)
+
+
+@dataclass
+class Stock:
+    """All that one entry shares.
+
+    keeps : (request, host) → freed units that are kept for it
+    """
+
+    terms: Terms
+    hosts: dict[str, Host]
+    asked: dict[str, Asked]
+    now: int
+    keeps: dict[tuple[str, str], int] = field(default_factory=dict)
+    count: int = 0
+
+    def next(self) -> int:
+        """A larger number than all before."""
+        self.count += 1
+        return self.count
+
+    def units(self) -> Iterator[Unit]:
+        """All units, by host in inventory order, as they came."""
+        for host in self.hosts.values():
+            yield from host.units
+
+    def of(self, leaf: str) -> list[Asked]:
+        """Requests of a leaf in their order."""
+        return sorted((each for each in self.asked.values() if each.leaf == leaf), key=lambda each: each.turn)
+
+    def parcels(self) -> Iterator[Parcel]:
+        """All parcels."""
+        for host in self.hosts.values():
+            yield from host.parcels
+
+    def private(self) -> list[str]:
+        """Owners of private pools, the deepest first, then in plan order (R-SWEEP-1)."""
+        terms = self.terms
+        paths = {path for parcel in self.parcels() for path in parcel.owners()}
+        paths |= {unit.pool for unit in self.units() if unit.pool in terms.up} - {TOP}
+        return sorted(
+            (path for path in paths if terms.children[path]), key=lambda path: (-len(terms.up[path]), terms.place[path])
+        )
+
+
+def put(stock: Stock, asked: Asked, host: Host, pool: str, parcels: list[Parcel]) -> Unit:
+    """Book a new unit on parcels in their order, on what is kept for it first; then it is there."""
+    unit = Unit(asked, host, stock.now, stock.next(), pool)
+    rest = asked.unit
+    for parcel in parcels:
+        part = lower(rest, parcel.room(asked.id))
+        if any(part):
+            kept = parcel.kept.pop(asked.id, (0,) * len(part))
+            if any(left := excess(kept, part)):
+                parcel.kept[asked.id] = left
+            parcel.idle = minus(parcel.idle, excess(part, kept))
+            unit.books[parcel] = part
+            rest = minus(rest, part)
+    asked.units.append(unit)
+    host.units.append(unit)
+    return unit
+
+
+def gone(unit: Unit) -> None:
+    """A unit is no longer there."""
+    for parcel, part in unit.books.items():
+        parcel.idle = plus(parcel.idle, part)
+    unit.asked.units.remove(unit)
+    unit.host.units.remove(unit)
+
+
+def keep(request: str, parcels: list[Parcel], need: Amounts) -> None:
+    """Set what is idle of parcels aside for a request until it has so much of them, as far as there is (R-HELD-1)."""
+    for parcel in parcels:
+        need = excess(need, parcel.kept.get(request, (0,) * len(need)))
+    for parcel in parcels:
+        part = lower(need, parcel.idle)
+        if any(part):
+            parcel.kept[request] = plus(parcel.kept.get(request, (0,) * len(need)), part)
+            parcel.idle = minus(parcel.idle, part)
+            need = minus(need, part)
+
+
+def unkeep(request: str, parcels: Iterable[Parcel]) -> None:
+    """What was set aside is idle again."""
+    for parcel in parcels:
+        if request in parcel.kept:
+            parcel.idle = plus(parcel.idle, parcel.kept.pop(request))
+
+
+def fits_in(asked: Asked, parcels: list[Parcel]) -> bool:
+    """Whether a unit has room on parcels of one host."""
+    return bool(parcels) and fits(asked.unit, plus(*(parcel.room(asked.id) for parcel in parcels)))

@@ -1,0 +1,189 @@
+"""Both sweeps of one entry, in their order (SPEC §6.2, R-SWEEP-1, R-SWEEP-2)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.coming import Coming
+from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool, next_leaf
+from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
+from fairhold.cycle.verify.pooled.limits import Used
+from fairhold.cycle.verify.pooled.opening import is_against_reserve
+from fairhold.cycle.verify.pooled.taking import Ground, Taking, bundle_of
+from fairhold.cycle.verify.pooled.terms import OWN, TOP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
+
+
+class Sweeps:
+    """What a cycle decides: units placed, newly told to go, no longer told to go; and all pools as for reclaim."""
+
+    def __init__(self, stock: Stock) -> None:
+        self.stock, self.terms = stock, stock.terms
+        self.placed: list[Unit] = []
+        self.noticed: list[Unit] = []
+        self.reserved = [unit for unit in stock.units() if unit.notice is None and is_against_reserve(stock, unit)]
+        self.coming = Coming(stock)
+        self.used = Used(stock, stock.units())
+        self.taken_before: dict[Asked, int] = {}
+        self._first()
+        self.withdrawn = self.coming.withdraw()
+        self.taking = Taking(stock, self.coming, self.noticed)
+        self._second()
+
+    def waits(self, asked: Asked) -> int:
+        """Units waited for in the first sweep: what is on its way too, but for what was taken back above."""
+        return max(0, asked.waiting - self.taken_before.get(asked, 0))
+
+    def _first(self) -> None:
+        """Idle resource: own parcels, private pools, the public pool, each lending up what it leaves."""
+        stock, terms = self.stock, self.terms
+        for leaf in terms.leaves:
+            for preference in self._preferences(leaf):
+                self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
+                if self._is_early(leaf, preference):
+                    self._note(leaf, partial(take_own, leaf=leaf, preferences=[preference]))
+            lend_up([each for each in stock.parcels() if each.owner == leaf], leaf, terms.up[leaf][1])
+        for pool in stock.private():
+            self.placed += fill_pool(stock, pool, self.used, self.waits)
+            if self._is_early(pool, None):
+                self._note(pool, partial(take_lent_up, pool=pool, is_early=True))
+            lend_up(stock.parcels(), pool, terms.up[pool][1])
+        self.placed += fill_pool(stock, TOP, self.used, self.waits)
+        while any(asked.model.min_count and self.waits(asked) for asked in stock.asked.values()):
+            before = len(self.placed)
+            for leaf in terms.leaves:
+                for preference in self._preferences(leaf):
+                    self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
+            for pool in [*stock.private(), TOP]:
+                self.placed += fill_pool(stock, pool, self.used, self.waits)
+            if len(self.placed) == before:
+                break
+
+    def _preferences(self, leaf: str) -> list[int]:
+        return sorted({parcel.preference for parcel in self.stock.parcels() if parcel.owner == leaf})
+
+    def _is_early(self, path: str, preference: int | None) -> bool:
+        return any(
+            entry.reclaim_before_next_level and preference in {None, entry.preference} for entry in self.terms.own[path]
+        )
+
+    def _note(self, path: str, take: Callable[[Taking], None]) -> None:
+        """Take back before a worse level is used; what is taken does not wait there."""
+        take(Taking(self.stock, self.coming, self.noticed))
+        for asked in self.coming.to:
+            if path in self.terms.up[asked.leaf]:
+                self.taken_before[asked] = self.coming.units(asked)
+
+    def _second(self) -> None:
+        """Reclaim: what goes in any case, then owners, private pools and the public pool take."""
+        for unit in self.reserved:
+            self._tell_to_go(unit)
+        self._keep_limits()
+        for leaf in self.terms.leaves:
+            take_own(self.taking, leaf, self._preferences(leaf))
+        for pool in self.stock.private():
+            take_lent_up(self.taking, pool, is_early=False)
+            compare(self.taking, pool)
+        compare(self.taking, TOP)
+
+    def _tell_to_go(self, unit: Unit) -> None:
+        """A unit goes for nobody, with its gang where that is broken."""
+        for each in bundle_of(unit, ()) if unit.notice is None else ():
+            self.taking.give(each, None, "limit")
+            self.noticed.append(each)
+
+    def _keep_limits(self) -> None:
+        """What is above a share limit goes (R-LIMIT-3)."""
+        taking, terms = self.taking, self.terms
+        for path in taking.used.broken():
+            while over := taking.used.over(path):
+                able = [
+                    unit
+                    for unit in self.stock.units()
+                    if unit.notice is None and unit.pool != OWN and path in terms.up[unit.asked.leaf]
+                ]
+                able = [unit for unit in able if any(unit.asked.unit[at] for at in over)]
+                if not able:
+                    break
+                keys = {
+                    unit: (len(terms.up[unit.pool]), taking.over_use(unit.pool, unit.asked.leaf), taking.age(unit, ()))
+                    for unit in able
+                }
+                self._tell_to_go(min(keys, key=keys.__getitem__))
+
+
+def take_own(taking: Taking, leaf: str, preferences: list[int]) -> None:
+    """A leaf takes its own parcels back, best preference first (R-TAKE-2)."""
+    for preference in preferences:
+
+        def mine(host: Host, at: int = preference) -> list[Parcel]:
+            return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
+
+        ground = Ground(OWN, mine, lambda _: True, lambda unit: unit.pool != OWN)
+        for asked in taking.stock.of(leaf):
+            while taking.take(asked, ground):
+                pass
+
+
+def take_lent_up(taking: Taking, pool: str, *, is_early: bool) -> None:
+    """A private pool takes back what it lent up from those who are not below its owner (R-TAKE-2)."""
+    terms = taking.terms
+    outside = terms.up[pool][1:]
+
+    def is_mine(parcel: Parcel) -> bool:
+        of_owner = [entry for path, entry in parcel.chain if path == pool]
+        return any(entry.reclaim_before_next_level or not is_early for entry in of_owner)
+
+    def ground(leaf: str) -> Ground:
+        def parcels(host: Host) -> list[Parcel]:
+            mine = [parcel for parcel in host.parcels if is_mine(parcel) and is_lendable(parcel, pool)]
+            return [parcel for parcel in mine if may_use(terms, parcel, leaf, pool)]
+
+        def gives(unit: Unit) -> bool:
+            return unit.pool in outside and pool not in terms.up[unit.asked.leaf]
+
+        return Ground(pool, parcels, lambda _: True, gives)
+
+    hosts = [host for host in taking.stock.hosts.values() if any(is_mine(parcel) for parcel in host.parcels)]
+    if any(unit.pool in outside for host in hosts for unit in host.units):
+        _in_turns(taking, pool, ground)
+
+
+def compare(taking: Taking, path: str) -> None:
+    """Who is below its quota takes from who is above it (R-TAKE-1)."""
+    pool, terms, coming = taking.pool(path), taking.terms, taking.coming
+    pool.divide(lambda asked: coming.units(asked, path) + max(0, asked.waiting - coming.units(asked)))
+
+    def ground(leaf: str) -> Ground:
+        def parcels(host: Host) -> list[Parcel]:
+            there = {parcel for unit in host.units if unit.pool == path for parcel in unit.books}
+            found = [parcel for parcel in host.parcels if parcel.level == path or parcel in there]
+            return [parcel for parcel in found if may_use(terms, parcel, leaf, path)]
+
+        return Ground(path, parcels, lambda parcel: parcel.level == path, lambda unit: unit.pool == path, is_fair=True)
+
+    _in_turns(taking, path, ground)
+
+
+def _in_turns(taking: Taking, path: str, ground: Callable[[str], Ground]) -> None:
+    """In the order of the assignment loop, as moved; after every take all are asked again."""
+    pool, terms = taking.pool(path), taking.terms
+    while True:
+        open_ = {
+            leaf
+            for leaf in terms.leaves
+            if path in terms.up[leaf]
+            and any(taking.wants(asked) for asked in taking.stock.of(leaf) if pool.size[asked.id])
+        }
+        while (leaf := next_leaf(terms, path, open_, pool.moved)) is not None:
+            place = ground(leaf)
+            if any(taking.take(asked, place) for asked in taking.stock.of(leaf) if pool.size[asked.id]):
+                break
+            open_.remove(leaf)
+        else:
+            return

@@ -1,0 +1,291 @@
+"""Whose units go for whom, and on which host (SPEC §6.6, R-TAKE-1 to R-TAKE-4, R-VICTIM-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
+from fairhold.cycle.verify.pooled.lending import grace_of
+from fairhold.cycle.verify.pooled.limits import Used
+from fairhold.cycle.verify.pooled.stock import Notice, keep, unkeep
+from fairhold.cycle.verify.pooled.terms import OWN
+from fairhold.cycle.verify.pooled.usage import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from fairhold.cycle.verify.pooled.coming import Coming
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where somebody may take.
+
+    pool     : in which it will stand, or OWN
+    parcels  : of a host, in booking order; idle: those whose idle content is there, too
+    gives    : whether a unit may be taken there
+    is_fair  : whether usages and quotas decide
+    """
+
+    pool: str
+    parcels: Callable[[Host], list[Parcel]]
+    idle: Callable[[Parcel], bool]
+    gives: Callable[[Unit], bool]
+    is_fair: bool = False
+
+
+@dataclass
+class Choice:
+    """What goes on one host: bundles of units, in the order of picking, each with how over-used and how old it is."""
+
+    host: Host
+    bundles: list[tuple[list[Unit], tuple[Any, ...], tuple[Any, ...], bool]] = field(default_factory=list)
+
+    @property
+    def units(self) -> list[Unit]:
+        """All of them."""
+        return [unit for bundle, *_ in self.bundles for unit in bundle]
+
+    def rank(self, other: Choice) -> bool:
+        """Whether this is better: the most over-used, fewest gangs broken, fewest units, then by `victims`."""
+        for (_, mine, _, _), (_, theirs, _, _) in zip(self.bundles, other.bundles, strict=False):
+            if mine != theirs:
+                return mine < theirs
+        counts = [(sum(each[3] for each in one.bundles), len(one.units)) for one in (self, other)]
+        if counts[0] != counts[1]:
+            return counts[0] < counts[1]
+        for (_, _, mine, _), (_, _, theirs, _) in zip(self.bundles, other.bundles, strict=False):
+            if mine != theirs:
+                return mine < theirs
+        return False
+
+
+class Taking:
+    """Gives notices.
+
+    noticed : units that are told to go, in order
+    pools   : as they are used, kept up to date as moved
+    """
+
+    def __init__(self, stock: Stock, coming: Coming, noticed: list[Unit]) -> None:
+        self.stock, self.coming, self.noticed, self.terms = stock, coming, noticed, stock.terms
+        self.pools: dict[str, Pool] = {}
+        self.used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
+        for asked, ways in coming.to.items():
+            self.used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
+
+    def pool(self, path: str) -> Pool:
+        """One pool; what is on its way is there."""
+        if path not in self.pools:
+            pool = self.pools[path] = Pool(self.stock, path)
+            for asked in pool.members:
+                pool.count(pool.moved, asked, self.coming.units(asked, path))
+        return self.pools[path]
+
+    def _move(self, path: str, asked: Asked, units: int) -> None:
+        if path in self.pools:
+            self.pools[path].count(self.pools[path].moved, asked, units)
+
+    def wants(self, asked: Asked) -> int:
+        """Units to take in one go."""
+        coming, missing = self.coming.units(asked), asked.model.min_count - asked.held
+        return max(0, missing - coming) if missing > 0 else min(1, max(0, asked.waiting - coming))
+
+    def take(self, asked: Asked, ground: Ground) -> bool:
+        """Take for one unit, or for all that a gang misses; or nothing."""
+        units, chosen = self.wants(asked), list[Choice]()
+        while len(chosen) < units:
+            choice = self._choose(asked, ground, is_gang=units > 1)
+            if choice is None:
+                break
+            self._tell(asked, ground, choice)
+            chosen.append(choice)
+        gone = [unit for choice in chosen for unit in choice.units]
+        is_done = units > 0 and len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
+        if is_done and self.used.allow(asked, 0):
+            self.noticed += gone
+            self._bring_more(asked, ground, chosen)
+            return True
+        for choice in reversed(chosen):
+            self._take_back(asked, ground, choice)
+        return False
+
+    def _choose(self, asked: Asked, ground: Ground, *, is_gang: bool) -> Choice | None:
+        """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3)."""
+        best: Choice | None = None
+        for host in self.stock.hosts.values():
+            choice = self._on(asked, ground, host)
+            if choice is None or not (choice.bundles or is_gang):
+                continue
+            if ground.is_fair and not is_gang:
+                self._go(choice.units, -1)
+                self._move(ground.pool, asked, 1)
+                is_fair = self._stays_fair(asked, ground, choice.units)
+                self._move(ground.pool, asked, -1)
+                self._go(choice.units, 1)
+                if not is_fair:
+                    continue
+            if best is None or choice.rank(best):
+                best = choice
+        return best
+
+    def _go(self, units: Iterable[Unit], sign: int) -> None:
+        for unit in units:
+            self._move(unit.pool, unit.asked, sign)
+
+    def _on(self, asked: Asked, ground: Ground, host: Host) -> Choice | None:
+        """Who goes on a host so that a unit fits there; None where it cannot."""
+        parcels, width = ground.parcels(host), self.terms.width
+        if not fits(asked.unit, summed((parcel.amounts for parcel in parcels), width)):
+            return None
+        room, choice = self._room(asked, ground, host), Choice(host)
+        able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
+        able = [unit for unit in able if ground.gives(unit) and any(parcel in unit.books for parcel in parcels)]
+        freed: list[Amounts] = []
+        while not fits(asked.unit, room):
+            left = [unit for unit in able if unit not in choice.units]
+            keys = {unit: key for unit in left if (key := self._key(asked, ground, unit, choice.units)) is not None}
+            if not keys:
+                self._go(choice.units, 1)
+                return None
+            unit = min(keys, key=keys.__getitem__)
+            depth, over, (breaks, *age) = keys[unit]
+            bundle = bundle_of(unit, choice.units)
+            order = tuple(level[:2] for level in over)
+            choice.bundles.append((bundle, (depth, order), (breaks, *age[:-2]), breaks))
+            freed.append(summed((each.on(parcels, width) for each in bundle if each.host is host), width))
+            room = plus(room, freed[-1])
+            self._go(bundle, -1)
+        self._go(choice.units, 1)
+        for at in reversed(range(len(freed))):
+            if fits(asked.unit, minus(room, freed[at])):
+                room = minus(room, freed[at])
+                del choice.bundles[at], freed[at]
+        return choice
+
+    def _room(self, asked: Asked, ground: Ground, host: Host) -> Amounts:
+        """What is there for one more unit without anybody going."""
+        parcels, width = ground.parcels(host), self.terms.width
+        nothing = room = (0,) * width
+        for parcel in parcels:
+            room = plus(room, parcel.kept.get(asked.id, nothing))
+            if ground.idle(parcel):
+                room = plus(room, parcel.idle)
+        way = self.coming.to.get(asked, {}).get(host)
+        if way is not None:
+            room = plus(room, *(unit.on(parcels, width) for unit in way.goes))
+            room = minus(room, scaled(asked.unit, way.units))
+        return room
+
+    def _key(self, asked: Asked, ground: Ground, unit: Unit, gone: list[Unit]) -> tuple[Any, ...] | None:
+        """The smallest gives first: of the outermost pool, the most over-used, then inside the leaf; None: may not."""
+        if ground.is_fair and not self._may_give(asked, ground.pool, unit.asked.leaf):
+            return None
+        return len(self.terms.up[unit.pool]), self.over_use(unit.pool, unit.asked.leaf), self.age(unit, gone)
+
+    def over_use(self, pool: str, leaf: str) -> tuple[tuple[Any, ...], ...]:
+        """Level by level: the lowest share priority, the largest usage / ratio as moved, the last in plan order."""
+        found: list[tuple[Any, ...]] = []
+        for path in self.terms.down(pool, leaf):
+            usage, ratio = self.pool(pool).moved[path], self.terms.ratio[path]
+            used = (0, -usage / ratio) if ratio else (-1 if usage else 0, 0)
+            found.append((self.terms.priority[path], used, -self.terms.place[path]))
+        return tuple(found)
+
+    def age(self, unit: Unit, gone: Iterable[Unit]) -> tuple[Any, ...]:
+        """The smallest gives first inside a leaf: no gang broken, by `victims`, the request listed last."""
+        model, victims = unit.asked.model, self.terms.settings.victims
+        young = (-model.submitted, -unit.started)
+        age: tuple[int, ...] = {
+            "youngest": young,
+            "oldest": (model.submitted, unit.started),
+            "lowest_priority": (model.priority, *young),
+        }[victims]
+        return breaks_gang(unit, gone), *age, -unit.asked.place, -unit.at
+
+    def _may_give(self, asked: Asked, path: str, leaf: str) -> bool:
+        """Whether the taker is below its quota, and all from the giver's sibling down above theirs (R-TAKE-1)."""
+        pool = self.pool(path)
+        mine, theirs = self.terms.siblings(asked.leaf, leaf)
+        way = self.terms.down(path, leaf)
+        givers = way[way.index(theirs) :]
+        return pool.moved[mine] < pool.quota[mine] and all(pool.moved[each] > pool.quota[each] for each in givers)
+
+    def _stays_fair(self, asked: Asked, ground: Ground, gone: Iterable[Unit]) -> bool:
+        """Whether after the take no giver of equal share priority has less than the taker, weighed by ratio."""
+        moved, terms = self.pool(ground.pool).moved, self.terms
+        for unit in gone:
+            if unit.pool == ground.pool and unit.asked.leaf != asked.leaf:
+                mine, theirs = terms.siblings(asked.leaf, unit.asked.leaf)
+                is_weighed = terms.priority[mine] <= terms.priority[theirs] and terms.ratio[theirs] > 0
+                if is_weighed and moved[theirs] / terms.ratio[theirs] < moved[mine] / terms.ratio[mine]:
+                    return False
+        return True
+
+    def give(self, unit: Unit, taker: Asked | None, reason: str) -> None:
+        """Tell a unit to go."""
+        self._go([unit], -1)
+        unit.notice = Notice(taker, self.stock.now + grace_of(self.terms, unit), reason, self.stock.next(), is_new=True)
+        if unit.pool != OWN:
+            self.used.add(unit.asked, -1)
+
+    def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> None:
+        """All that a choice makes go is told, and a unit is on its way."""
+        for unit in choice.units:
+            self.give(unit, asked, "quota")
+        way = self.coming.way(asked, choice.host, ground.pool)
+        way.goes += [unit for unit in choice.units if unit.host is choice.host]
+        way.units += 1
+        self._move(ground.pool, asked, 1)
+        if ground.pool != OWN:
+            self.used.add(asked)
+        self._keep(asked, ground, choice.host)
+
+    def _keep(self, asked: Asked, ground: Ground, host: Host) -> None:
+        """Keep what is idle beside those that go."""
+        way, parcels = self.coming.to[asked][host], ground.parcels(host)
+        freed = summed((unit.on(parcels, self.terms.width) for unit in way.goes), self.terms.width)
+        need = excess(scaled(asked.unit, way.units), freed)
+        keep(asked.id, [parcel for parcel in parcels if ground.idle(parcel)], need)
+
+    def _bring_more(self, asked: Asked, ground: Ground, chosen: list[Choice]) -> None:
+        """What is freed beyond one unit, with what is idle there, brings more."""
+        for host in dict.fromkeys(choice.host for choice in chosen):
+            while (
+                asked.held >= asked.model.min_count
+                and asked.waiting > self.coming.units(asked)
+                and fits(asked.unit, self._room(asked, ground, host))
+                and self.used.allow(asked, 1)
+            ):
+                self._tell(asked, ground, Choice(host))
+
+    def _take_back(self, asked: Asked, ground: Ground, choice: Choice) -> None:
+        """A gang does not get all: as if nobody had been told."""
+        for unit in choice.units:
+            unit.notice = None
+            if unit.pool != OWN:
+                self.used.add(unit.asked)
+        self._go(choice.units, 1)
+        way = self.coming.to[asked][choice.host]
+        way.goes = [unit for unit in way.goes if unit not in choice.units]
+        way.units -= 1
+        self._move(ground.pool, asked, -1)
+        if ground.pool != OWN:
+            self.used.add(asked, -1)
+        unkeep(asked.id, choice.host.parcels)
+        self._keep(asked, ground, choice.host)
+
+
+def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
+    """A unit, or all that is left of its gang where that falls below its minimum (R-TAKE-4)."""
+    if not breaks_gang(unit, gone):
+        return [unit]
+    return [each for each in unit.asked.units if each.notice is None and each not in gone]
+
+
+def breaks_gang(unit: Unit, gone: Iterable[Unit]) -> bool:
+    """Whether a gang falls below its minimum without a unit."""
+    stay = [each for each in unit.asked.units if each.notice is None and each not in gone]
+    return 0 < unit.asked.model.min_count > len(stay) - 1

@@ -1,0 +1,121 @@
+"""What the policy entry in force says of every consumer, by path (SPEC §2, §6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fairhold.model.plan import ConsumerSettings
+from fairhold.model.vector import DEFAULT_PREFERENCE
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
+    from fairhold.model.vector import Owning
+
+TOP = "/"
+"""The root: as a pool the public one, as an owner nobody."""
+OWN = "own"
+"""In place of a pool: a unit stands on what its own leaf owns."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """By path; what the entry does not state has its default.
+
+    children : in plan order
+    up       : path → it and those above it, the root last
+    rank, ratio, priority : among siblings; grace: microseconds in which a leaf lets go
+    limit    : path → place of the resource → base units at most in all share pools
+    pool_grace : path → bound on its private pool
+    own      : path → entries, preferences resolved
+    order    : path → place in path order, by (rank, plan order) level by level; place: in plan order
+    leaves   : in path order
+    width    : resources of the plan
+    """
+
+    settings: PolicySettings
+    children: dict[str, tuple[str, ...]]
+    up: dict[str, tuple[str, ...]]
+    rank: dict[str, int]
+    ratio: dict[str, int]
+    priority: dict[str, int]
+    grace: dict[str, int]
+    limit: dict[str, dict[int, int]]
+    pool_grace: dict[str, int]
+    own: dict[str, tuple[Owning, ...]]
+    order: dict[str, int]
+    place: dict[str, int]
+    leaves: tuple[str, ...]
+    width: int
+
+    def down(self, pool: str, leaf: str) -> list[str]:
+        """The way from below a pool down to a leaf."""
+        way = self.up[leaf]
+        return [*reversed(way[: way.index(pool)])]
+
+    def siblings(self, one: str, other: str) -> tuple[str, str]:
+        """The two below the lowest common ancestor of two leaves."""
+        pairs = zip(reversed(self.up[one]), reversed(self.up[other]), strict=False)
+        return next((mine, theirs) for mine, theirs in pairs if mine != theirs)
+
+    def takes_part(self, pool: str, leaf: str) -> bool:
+        """Whether no ratio of 0 keeps a leaf out of a pool (R-SHARE-2)."""
+        return all(self.ratio[path] for path in self.down(pool, leaf))
+
+
+def bound(stated: int | None) -> int:
+    """A bound in microseconds; not stated = none."""
+    return UNLIMITED if stated is None else stated
+
+
+def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
+    """The terms of an entry."""
+    tree, paths = plan.tree, plan.tree.paths
+    children = {path: tuple(paths[row] for row in tree.children[at]) for at, path in enumerate(paths)}
+    up: dict[str, tuple[str, ...]] = {TOP: (TOP,)}
+    rank, grace = {TOP: 0}, {TOP: 0}
+    own: dict[str, tuple[Owning, ...]] = {}
+    stated = {path: entry.consumers.get(at, ConsumerSettings()) for at, path in enumerate(paths)}
+    for at, path in enumerate(paths):
+        if path == TOP:
+            continue
+        above = paths[tree.parent[at]]
+        up[path] = (path, *up[above])
+        own_grace = [each for each in (stated[path].grace, tree.grace[at]) if each is not None]
+        grace[path] = own_grace[0] if own_grace else grace[above]
+        own_rank = [each for each in (stated[path].rank, tree.rank[at]) if each is not None]
+        rank[path] = own_rank[0] if own_rank else plan.default_rank
+        own[path] = tuple(_preferred(each, own.get(above, ())) for each in stated[path].own)
+    order = {path: at for at, path in enumerate(_in_path_order(children, rank))}
+    return Terms(
+        settings=entry.settings,
+        children=children,
+        up=up,
+        rank=rank,
+        ratio={path: 1 if each.share_ratio is None else each.share_ratio for path, each in stated.items()},
+        priority={path: each.share_priority for path, each in stated.items()},
+        grace=grace,
+        limit={path: dict(each.share_limit) for path, each in stated.items() if each.share_limit},
+        pool_grace={path: bound(each.private_pool_grace) for path, each in stated.items()},
+        own=own,
+        order=order,
+        place={path: at for at, path in enumerate(paths)},
+        leaves=tuple(path for path in order if path != TOP and not children[path]),
+        width=len(plan.resources),
+    )
+
+
+def _preferred(entry: Owning, above: tuple[Owning, ...]) -> Owning:
+    """An entry with its preference: stated, else the parent's for the group, else the default."""
+    if entry.preference is not None:
+        return entry
+    parents = [each.preference for each in above if each.resource_group == entry.resource_group]
+    return replace(entry, preference=(parents or [DEFAULT_PREFERENCE])[0])
+
+
+def _in_path_order(children: dict[str, tuple[str, ...]], rank: dict[str, int], path: str = TOP) -> list[str]:
+    found = [path]
+    for child in sorted(children[path], key=rank.__getitem__):
+        found += _in_path_order(children, rank, child)
+    return found

@@ -1,0 +1,148 @@
+"""Usage, usage demand and usage quota in a pool, as fractions of its capacity (R-USAGE-1 to R-USAGE-4)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.filling import fill
+from fairhold.cycle.verify.pooled.amounts import summed
+from fairhold.cycle.verify.pooled.lending import capacities, parts
+from fairhold.cycle.verify.pooled.terms import OWN, TOP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from fairhold.cycle.verify.pooled.stock import Asked, Stock
+
+By = dict[str, Fraction]
+"""Path → part of the pool."""
+
+
+class Pool:
+    """One pool as it is used now.
+
+    size  : request → what one unit counts, 0 where none fits
+    here  : request → units in the pool
+    usage : path → with what is under notice; moved: path → without it, and with what is on its way
+    """
+
+    def __init__(self, stock: Stock, path: str) -> None:
+        self.stock, self.path, self.terms = stock, path, stock.terms
+        self.members = [
+            asked for leaf in self.terms.leaves if path in self.terms.up[leaf] for asked in _of(stock, leaf)
+        ]
+        self.capacity = capacities(stock, path, [asked.unit for asked in self.members])
+        self.size = {
+            asked.id: Fraction(1, fit) if (fit := self.capacity[asked.unit]) else Fraction(0) for asked in self.members
+        }
+        self.here: Counter[str] = Counter()
+        self.usage: By = defaultdict(Fraction)
+        self.moved: By = defaultdict(Fraction)
+        self.demand: By = {}
+        self.quota: By = {}
+        for unit in stock.units():
+            if unit.pool == path:
+                self.here[unit.asked.id] += 1
+                self.count(self.usage, unit.asked, 1)
+                self.count(self.moved, unit.asked, int(unit.notice is None))
+
+    def count(self, column: By, asked: Asked, units: int) -> None:
+        """So many units of a request more, or fewer, for all on the way up to the pool."""
+        if asked.id in self.size and units:
+            for path in [*self.terms.down(self.path, asked.leaf), self.path]:
+                column[path] += self.size[asked.id] * units
+
+    def came(self, asked: Asked) -> None:
+        """A unit was placed in the pool."""
+        self.here[asked.id] += 1
+        self.count(self.usage, asked, 1)
+        self.count(self.moved, asked, 1)
+
+    def divide(self, waiting: Callable[[Asked], int]) -> None:
+        """Work out demands and quotas.
+
+        waiting : units of a request that are on their way to it here, or that it waits for
+        """
+        self.demand = {}
+        self._want(self.path, waiting)
+        self.quota = {self.path: self.usage[self.path]}
+        self._share(self.path)
+
+    def _want(self, path: str, waiting: Callable[[Asked], int]) -> Fraction:
+        terms, children = self.terms, self.terms.children[path]
+        if children:
+            wants = {child: self._want(child, waiting) for child in children}
+            want = sum((each for child, each in wants.items() if terms.ratio[child]), Fraction(0))
+            if path in terms.limit:
+                want = min(want, self._counted(path, path, waiting))
+        else:
+            mine = [asked for asked in self.members if asked.leaf == path and self.size[asked.id]]
+            want = sum((self._wanted(asked, waiting(asked)) for asked in mine), Fraction(0))
+            limits = [above for above in terms.up[path] if above in terms.limit]
+            want = min([want, *(self._counted(path, above, waiting) for above in limits)])
+        self.demand[path] = want
+        return want
+
+    def _wanted(self, asked: Asked, waiting: int) -> Fraction:
+        usage = self.here[asked.id] * self.size[asked.id]
+        return max(usage, min(Fraction(1), usage + waiting * self.size[asked.id]))
+
+    def _counted(self, path: str, limited: str, waiting: Callable[[Asked], int]) -> Fraction:
+        """What of a consumer's demand fits under a limit, its units in other share pools first (R-LIMIT-2)."""
+        room = dict(self.terms.limit[limited])
+        mine = [asked for asked in self.members if path in self.terms.up[asked.leaf]]
+        for asked in mine:
+            elsewhere = sum(unit.pool not in {OWN, self.path} for unit in asked.units)
+            room = {at: most - elsewhere * asked.unit[at] for at, most in room.items()}
+        found = Fraction(0)
+        for asked in sorted(mine, key=lambda each: (self.terms.order[each.leaf], each.turn)):
+            if self.size[asked.id]:
+                fit = [max(0, most) // asked.unit[at] for at, most in room.items() if asked.unit[at]]
+                units = min([self.here[asked.id] + waiting(asked), *fit])
+                room = {at: most - units * asked.unit[at] for at, most in room.items()}
+                found += min(Fraction(1), units * self.size[asked.id])
+        return found
+
+    def _share(self, path: str) -> None:
+        """Divide a quota among children: share priorities from above, inside one by ratio up to the demands."""
+        left, terms = self.quota[path], self.terms
+        for priority in sorted({terms.priority[child] for child in terms.children[path]}, reverse=True):
+            band = [child for child in terms.children[path] if terms.priority[child] == priority]
+            rows = {
+                child: (terms.ratio[child], Fraction(0), self.demand[child] if terms.ratio[child] else Fraction(0))
+                for child in band
+            }
+            self.quota |= fill(left, rows)
+            left -= sum((self.quota[child] for child in band), Fraction(0))
+        for child in terms.children[path]:
+            self._share(child)
+
+    def amounts(self) -> tuple[int, ...]:
+        """What the pool has in all."""
+        return summed(parts(self.stock, self.path), self.terms.width)
+
+    def planned(self, top: Collection[str]) -> dict[str, tuple[Fraction, ...]]:
+        """Path → its part by share ratios alone, at most the share limits on its way (R-USAGE-4).
+
+        top : first-level consumers that take part
+        """
+        has = tuple(Fraction(each) for each in self.amounts())
+        found: dict[str, tuple[Fraction, ...]] = {}
+
+        def give(path: str, part: Fraction, most: Iterable[Fraction]) -> None:
+            limit = self.terms.limit.get(path, {})
+            mine = [min(part * each, cap) for each, cap in zip(has, most, strict=True)]
+            found[path] = tuple(min(each, Fraction(limit.get(at, each))) for at, each in enumerate(mine))
+            below = [child for child in self.terms.children[path] if path != TOP or child in top]
+            ratios = sum(self.terms.ratio[child] for child in below)
+            for child in below:
+                give(child, part * self.terms.ratio[child] / ratios if ratios else Fraction(0), found[path])
+
+        give(self.path, Fraction(1), has)
+        return found
+
+
+def _of(stock: Stock, leaf: str) -> list[Asked]:
+    return [asked for asked in stock.asked.values() if asked.leaf == leaf]

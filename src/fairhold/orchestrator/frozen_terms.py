@@ -1,0 +1,33 @@
+"""What was asked for with a job, as a document of a cluster has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.orchestrator.changes import JobAdded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def freeze_terms(terms: JobAdded) -> list[Any]:
+    """Terms of a job but its name; what it says of hosts only where it does."""
+    *same, _after, siting, limit, unit, least = terms[1:]
+    more = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
+    if unit:
+        more += [_lists(unit), least]
+    return [*same, [list(needed) for needed in terms.after], *more]
+
+
+def _lists(values: Iterable[Any]) -> list[Any]:
+    return [list(each) if isinstance(each, tuple) else each for each in values]
+
+
+def thaw_terms(fields: list[Any]) -> JobAdded:
+    """The reverse of `freeze_terms`."""
+    at = JobAdded._fields.index("after") - 1
+    after = tuple((job, on) for job, on in fields[at])
+    said, *more = fields[at + 1 :] or [[]]
+    siting = tuple(tuple(each) if isinstance(each, list) else each for each in said)
+    limit, unit, least = [*more, *(0, (), 0)[len(more) :]]
+    return JobAdded._make(["", *fields[:at], after, siting, limit, tuple((name, text) for name, text in unit), least])

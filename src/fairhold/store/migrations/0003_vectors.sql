@@ -1,0 +1,2 @@
+-- The third format: the tables are those before. New are kinds and fields of entries, and parts of snapshots, that a
+-- Fairhold of an earlier format cannot read: units of vectors, their pools, lenders and GPUs, and who owns what of hosts.
