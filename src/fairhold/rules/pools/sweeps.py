@@ -12,7 +12,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
-from fairhold.rules.pools.victims import bundle_of, giving_key, giving_order
+from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways
 from fairhold.rules.pools.withdrawing import withdraw, withdraw_nobodys
 
@@ -218,7 +218,7 @@ def keep_limits(taker: Taker) -> None:
                     any(is_young(books, each) for each in bundle_of(unit, ())),
                     len(terms.above[unit.pool]),
                     giving_key(terms, taker.standing(unit.pool), unit.asked.leaf),
-                    giving_order(terms, unit, breaks=False),
+                    giving_order(terms, unit, breaks=breaks_gang(unit, ())),
                 ),
             )
             _give_up(taker, unit)

@@ -12,7 +12,7 @@ from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.victims import Over, bundle_of, giving_key, giving_order, over_use
+from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
 
 if TYPE_CHECKING:
@@ -212,12 +212,12 @@ class Taker:
                 keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
             if of_leaf is not None:
-                key = (*of_leaf, giving_order(terms, unit, breaks=_breaks(unit, gone)))
+                key = (*of_leaf, giving_order(terms, unit, breaks=breaks_gang(unit, gone)))
                 if best is None or key < best[0]:
                     best = key, unit
         if best is None:
             return None
-        unit, breaks = best[1], _breaks(best[1], gone)
+        unit, breaks = best[1], breaks_gang(best[1], gone)
         over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
         return _Turn(bundle_of(unit, gone), over, giving_order(terms, unit, breaks=breaks), breaks=breaks)
 
@@ -338,14 +338,6 @@ class Taker:
         self._count(asked, way, 1)
         for parcel, (idle, kept) in done.before.items():
             parcel.idle, parcel.kept = idle, kept
-
-
-def _breaks(unit: Unit, gone: set[Unit]) -> bool:
-    """Whether a gang falls below its minimum without a unit."""
-    if not unit.asked.model.min_count:
-        return False
-    stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
-    return stays - 1 < unit.asked.model.min_count
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

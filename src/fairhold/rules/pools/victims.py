@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from fairhold.ledger.pools import Asked, Terms, Unit
     from fairhold.rules.pools.standing import Standing
@@ -47,6 +47,14 @@ def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
         return [unit]
     stays = [each for each in asked.units if each.notice is None and each not in set(gone)]
     return stays if len(stays) - 1 < asked.model.min_count else [unit]
+
+
+def breaks_gang(unit: Unit, gone: Collection[Unit]) -> bool:
+    """Whether a gang falls below its minimum without a unit."""
+    if not unit.asked.model.min_count:
+        return False
+    stays = sum(each.notice is None and each not in gone for each in unit.asked.units)
+    return stays - 1 < unit.asked.model.min_count
 
 
 def giving_order(terms: Terms, unit: Unit, *, breaks: bool) -> tuple[object, ...]:

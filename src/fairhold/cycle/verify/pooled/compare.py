@@ -60,7 +60,7 @@ def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Itera
     after = said["state"] if isinstance(said.get("state"), dict) else {}
     right = {"requests": [_request(plan, each) for each in state.requests if each.unit], **expected["state"]}
     for section, rule in STATE_ROWS.items():
-        rows = after.get(section, [])
+        rows = after.get(section, MISSING if section == "ownership" else [])
         if section == "requests" and isinstance(rows, list):
             rows = [_with_span(row) for row in rows]
         yield from _compare_rows(rule, f"state {section}", rows, right[section])
