@@ -168,6 +168,12 @@ def test_units_are_told_with_lender_deadline_and_taker() -> None:
     assert "lent, and used by whom" not in picture_of(plan).texts
 
 
+def test_a_deadline_of_another_day_is_told_with_its_day() -> None:
+    notice = {"request": "B", "host": "h0", "units": 1, "for": None, "deadline": "2026-01-06T09:00:30Z"}
+    plan, state = inputs({"/A": {}, "/B": {}}, [of("/B", 1)], [on("h0", "B", 1)], reclaims=[notice])
+    assert "2026-01-06T09:00:30Z" in picture_of(plan, state).texts
+
+
 def test_what_is_kept_for_a_taker_is_told() -> None:
     plan, state = inputs(
         {"/A": {}, "/B": {}}, [of("/A", 2), of("/B", 1)], held=[{"request": "A", "host": "h0", "units": 1}]

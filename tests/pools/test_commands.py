@@ -12,7 +12,7 @@ from fairhold.cli.files import check_plan, print_cycle, print_explanation, print
 from fairhold.cli.pools import percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
-from fairhold.errors import ArgumentError, InputError
+from fairhold.errors import ArgumentError
 from fairhold.model.vector import Owning, Resource, own_document
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
@@ -190,15 +190,6 @@ def test_whoever_shares_no_group_is_told_so(files: tuple[Path, Path], capsys: py
     assert capsys.readouterr().out == "/C takes no part in main\n"
     with pytest.raises(ArgumentError, match="did you mean `main`"):
         print_explanation(*files, "/C", "mian", as_json=False)
-
-
-def test_what_knows_slots_alone_refuses_it_at_its_place(files: tuple[Path, Path]) -> None:
-    with pytest.raises(InputError) as caught:
-        print_cycle(*files, None, as_json=False, check=True)
-    places = [(fault.code, fault.place, fault.line) for fault in caught.value.faults]
-    assert places == [
-        ("not-supported-yet", ("policies", at, "policy"), line) for at, line in ((0, 10), (1, 14), (3, 17))
-    ]
 
 
 def test_percentages_are_short_and_never_hide_what_is_there() -> None:

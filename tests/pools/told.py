@@ -144,7 +144,7 @@ def applied(plan: Json, state: Json, changes: list[Json]) -> tuple[Json, Json]:
         elif what == "amount":
             hosts = [host for group in plan["resource_groups"].values() for host in group["hosts"]]
             next(host for host in hosts if host["name"] == change["host"])[change["resource"]] = new
-        elif what == "public_pool_grace":
+        elif what in {"public_pool_grace", "max_reclaims", "dead_zone", "await_ends", "observe_only"}:
             entry["settings"][what] = new
         elif "resource_group" in change:
             for own in entry["consumers"][change["consumer"]]["own"]:

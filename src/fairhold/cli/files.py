@@ -39,12 +39,9 @@ def _print_json(document: object) -> None:
     print_text(json.dumps(document, indent=1))
 
 
-def open_plan(path: Path, command: str = "") -> Plan:
-    """Read the plan of a file and tell its warnings.
-
-    command : that knows slots alone, and refuses plans that share vectors
-    """
-    plan, warnings = read_plan(path, command=command)
+def open_plan(path: Path) -> Plan:
+    """Read the plan of a file and tell its warnings."""
+    plan, warnings = read_plan(path)
     _warn(warnings)
     return plan
 
@@ -160,7 +157,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
     if after is not None:
         refuse_same(after, plan_path, "--after names the plan")
-    plan = open_plan(plan_path, "cycle --check" if check else "")
+    plan = open_plan(plan_path)
     cycle = run_cycle(plan, read_state(state_path, plan), check=check)
     if cycle.untrue:
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))

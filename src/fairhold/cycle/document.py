@@ -53,13 +53,18 @@ def quota_document(plan: Plan, state: State) -> Document:
 def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
     """One whole cycle on a state: settle, quotas, grants, reclaims, and the state after it; slots and vectors.
 
-    check : look whether what must hold of every cycle of slots does
+    check : look whether what must hold of every cycle does
     """
     books = open_books(plan, state)
     cycle = cycle_on(books, state.now, tuple(settle(books, state)), check=check)
     pooled = run_entries(plan, state)
+    after = with_vectors(close_books(books, state), state, pooled)
+    if check and pooled and not cycle.untrue:
+        from fairhold.cycle.pooled import invariants  # noqa: PLC0415 - asked for now and then
+
+        cycle = cycle._replace(untrue=invariants.check(plan, state, pooled, after))
     return cycle._replace(
-        after=with_vectors(close_books(books, state), state, pooled),
+        after=after,
         document=with_pools(plan, cycle.document, pooled),
         pooled=pooled,
     )

@@ -23,6 +23,7 @@ CARD, GAP = 236, 12
 _PAD, _HEAD, _BETWEEN, _LINE = 8, 24, 4, 15
 _LABEL, _TINY = 92, 10
 _MOST_LINES = 6
+_NOTICE = 185
 _NOTE = 80
 """Room for how many hosts a box stands for."""
 _FEW_NAMES = 30
@@ -200,7 +201,7 @@ def _unit_line(look: Look, told: Told, units: int) -> Block:
     lines = [f"{units} {TIMES} {told.request}{lent}"]
     if told.deadline >= 0:
         taker = f", for {told.taker}" if told.taker else ""
-        lines.append(f"stops by {_clock(look.now, told.deadline)}{taker}")
+        lines += wrap(f"stops by {_clock(look.now, told.deadline)}{taker}", _NOTICE, SMALL)
     return _keyed(look, told.leaf, lines)
 
 

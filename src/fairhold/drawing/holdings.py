@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
 
 Use = tuple[int, str]
 """Who uses it, and how: `own`, `lent`, `notice`, or `kept` for it."""
@@ -149,24 +149,29 @@ def _name(asked: Asked | None) -> str:
     return asked.model.id if asked else ""
 
 
-def of_pool(books: PoolBooks, pool: int, *, as_now: bool) -> Stock:
-    """What a pool has; as_now: with what is lent into it, and used, else what is its owner's, or nobody's, alone."""
-    stock = Stock("", [], (0,) * books.terms.dimensions)
+def of_pools(books: PoolBooks, pools: Iterable[int], *, as_now: bool) -> dict[int, Stock]:
+    """What pools have; as_now: with what is lent into them, and used, else what is their owner's or nobody's alone."""
+    all_ = total((host.total for host in books.hosts), books.terms.dimensions)
+    found = {pool: Stock("", [], all_) for pool in pools}
     for host in books.hosts:
-        stock.total = add(stock.total, host.total)
+        inside: dict[int, list[Unit]] = {}
+        for unit in host.units:
+            inside.setdefault(unit.pool, []).append(unit)
         for parcel in host.parcels:
             if as_now:
-                _add_content(stock, host, parcel, pool)
-            elif parcel.owner == pool and any(parcel.amounts):
-                stock.add(pool, bound_of(parcel), parcel.amounts, ())
-    return stock
+                for pool in dict.fromkeys((parcel.level, *inside)):
+                    if pool in found:
+                        _add_content(found[pool], inside.get(pool, ()), parcel, pool)
+            elif parcel.owner in found and any(parcel.amounts):
+                found[parcel.owner].add(parcel.owner, bound_of(parcel), parcel.amounts, ())
+    return found
 
 
-def _add_content(stock: Stock, host: Machine, parcel: Parcel, pool: int) -> None:
-    """What a pool has of a parcel: what is idle in it, and what its units use of it."""
-    inside = [unit for unit in host.units if unit.pool == pool]
-    uses = [(use, amount) for use, amount in _uses(inside, parcel) if use[1] != "kept" or parcel.level == pool]
-    amounts = parcel.idle if parcel.level == pool else (0,) * len(parcel.idle)
+def _add_content(stock: Stock, inside: Iterable[Unit], parcel: Parcel, pool: int) -> None:
+    """What a pool has of a parcel: what is idle in it or kept for somebody, and what its units use of it."""
+    is_here = parcel.level == pool
+    uses = [(use, amount) for use, amount in _uses(inside, parcel) if use[1] != "kept" or is_here]
+    amounts = parcel.idle if is_here else (0,) * len(parcel.idle)
     for _, amount in uses:
         amounts = add(amounts, amount)
     if any(amounts):

@@ -40,11 +40,11 @@ class Scene:
 
     def when(self, plan: Plan) -> str:
         """When it is in force; empty = always."""
-        tracks = plan.calendar.windows.tracks if plan.calendar is not None else {}
-        if not any(group in tracks for group in self.groups):
-            return ""
-        stated = dict.fromkeys(plan.policies[at].window or "at all other times" for at in self.force)
-        return "; ".join(stated)
+        windows = plan.calendar.windows.tracks if plan.calendar is not None else {}
+        tracks = [track for group in self.groups for track in windows.get(group, ())]
+        rests = {track.rest for track in tracks if track.windows}
+        stated = [plan.policies[at].window or ("at all other times" if at in rests else "") for at in self.force]
+        return "; ".join(dict.fromkeys(filter(None, stated)))
 
 
 def scenes(plan: Plan, state: State | None) -> list[Scene]:

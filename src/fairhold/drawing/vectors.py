@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.pooled.open import open_pools
 from fairhold.drawing.cards import CARD, GAP, Look, grid, host_card, label_width, pool_card
 from fairhold.drawing.colours import key_mark, reserved, used
-from fairhold.drawing.holdings import folded, of_hosts, of_pool
+from fairhold.drawing.holdings import folded, of_hosts, of_pools
 from fairhold.drawing.legend import heading, legend
 from fairhold.drawing.marks import EMPTY, PAPER, RULE, Block, below, box, put
 from fairhold.drawing.table import OWNS, Row, draw_table, in_order
@@ -115,7 +115,7 @@ def _pools(books: PoolBooks, *, as_now: bool) -> list[tuple[int, Stock]]:
                 lend_up([parcel], parcel.owner, parent_of_leaf[parcel.owner])
         for pool in pools:
             lend_up(everything, pool, books.terms.tree.parent[pool])
-    return [(pool, of_pool(books, pool, as_now=as_now)) for pool in (*pools, PUBLIC)]
+    return list(of_pools(books, (*pools, PUBLIC), as_now=as_now).items())
 
 
 def _notes(books: PoolBooks, pool: int) -> tuple[list[str], str]:
@@ -125,17 +125,17 @@ def _notes(books: PoolBooks, pool: int) -> tuple[list[str], str]:
     who = "for everybody" if pool == PUBLIC else f"for all below {terms.tree.paths[pool]}"
     owner = "nobody" if pool == PUBLIC else terms.tree.name[pool]
     said = [who] + ([] if grace is None else [f"what {owner} owns is let go within {format_duration(grace)}"])
-    return said, "" if pool == PUBLIC else _onwards(terms, pool)
-
-
-def _onwards(terms: Terms, pool: int) -> str:
-    """Where the idle part of a private pool goes."""
     stays = [entry.reserved for entry in terms.own.get(pool, ())]
     if stays and all(stays):
-        return "reserved: nothing goes up"
+        return [*said, "reserved: nothing goes to other pools"], ""
+    return said, "" if pool == PUBLIC else _onwards(terms, pool, is_part=any(stays))
+
+
+def _onwards(terms: Terms, pool: int, *, is_part: bool) -> str:
+    """Where the idle part of a private pool goes; is_part: some of it is reserved."""
     above = terms.tree.paths[terms.tree.parent[pool]]
     where = "the public pool" if above == "/" else f"the pool of {above}"
-    return f"what is idle{', but for what is reserved,' if any(stays) else ''} goes to {where}"
+    return f"what is idle{', but for what is reserved,' if is_part else ''} goes to {where}"
 
 
 def _legend(hosts: list[Stock], room: int) -> Block:
@@ -143,7 +143,9 @@ def _legend(hosts: list[Stock], room: int) -> Block:
     uses = {kind for stock in hosts for share in stock.shares.values() for _, kind in share.uses}
     signs = [(key_mark(1, 0, 0)[1], "who owns it, with the number of the tree")]
     if any(share.bound for stock in hosts for share in stock.shares.values()):
-        signs.append((box(0, 0, 22, 14, fill=PAPER, stroke=RULE) + reserved(0, 0, 22, 14), "reserved: not lent"))
+        signs.append(
+            (box(0, 0, 22, 14, fill=PAPER, stroke=RULE) + reserved(0, 0, 22, 14), "reserved: not lent to others")
+        )
     for kind, meaning in _USES:
         if kind in uses:
             signs.append(("".join(used(1, (0, 0, 22, 14), kind)), meaning))

@@ -29,5 +29,6 @@ def thaw_terms(fields: list[Any]) -> JobAdded:
     after = tuple((job, on) for job, on in fields[at])
     said, *more = fields[at + 1 :] or [[]]
     siting = tuple(tuple(each) if isinstance(each, list) else each for each in said)
-    limit, unit, least = [*more, *(0, (), 0)[len(more) :]]
+    missing: tuple[Any, ...] = (0, (), 0)[len(more) :]
+    limit, unit, least = [*more, *missing]
     return JobAdded._make(["", *fields[:at], after, siting, limit, tuple((name, text) for name, text in unit), least])

@@ -34,17 +34,16 @@ KEYS = (
 )
 
 
-def read_plan(path: str | Path, *, runs: bool = False, command: str = "") -> tuple[Plan, tuple[Fault, ...]]:
+def read_plan(path: str | Path, *, runs: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a file and the warnings about it; raises InputError with all its faults. See `parse_plan`."""
-    return parse_plan(read_text(path), str(path), runs=runs, command=command)
+    return parse_plan(read_text(path), str(path), runs=runs)
 
 
-def parse_plan(text: str, name: str, *, runs: bool = False, command: str = "") -> tuple[Plan, tuple[Fault, ...]]:
+def parse_plan(text: str, name: str, *, runs: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a text and the warnings about it.
 
     name : name of the file, as faults show it
     runs : whether work is to run under the plan, which those that share vectors are not ready for
-    command : that reads the plan, where it knows slots alone
 
     Raises InputError with all faults in the order of the file. Numbers are compared with each other (SPEC §3.6) only
     where each of them is right, so that one mistake is reported once.
@@ -78,14 +77,14 @@ def parse_plan(text: str, name: str, *, runs: bool = False, command: str = "") -
                 check_owning(report, plan, at)
                 check_graces(report, plan, at)
         check_pools(report, plan)
-        if runs or command:
-            _refuse_vectors(report, plan, "running work" if runs else f"`{command}`")
+        if runs:
+            _refuse_vectors(report, plan)
         check_mixtures(report, plan)
     return plan, report.settle()
 
 
-def _refuse_vectors(report: Report, plan: Plan, what: str) -> None:
+def _refuse_vectors(report: Report, plan: Plan) -> None:
     for at, entry in enumerate(plan.policies):
         if entry.policy == VECTORS:
-            mend = "use it with `check`, `quota`, `cycle`, `diff` and `windows`"
-            report.unsupported(f"{what} under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)
+            mend = "use it with the commands on files"
+            report.unsupported(f"running work under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)

@@ -9,12 +9,14 @@ Document = dict[str, Any]
 WHY = {
     "on the way": "all of it is on its way",
     "gang first": "the gang's minimum is on its way, and nothing beyond it is asked for before it is there",
+    "control": "a control of the plan keeps it from what it would take back",
     "unplaceable": "one unit is larger than any host",
     "too large": "one unit is larger than what there is on any host",
     "ratio 0": "its share ratio, or one above it, is 0: it takes no part",
     "share limit": "a share limit allows no more",
     "bound": "where there is room it may not borrow, as it lets go too slowly",
     "held for others": "what is idle is held for others",
+    "closed": "where there is room, the host starts nothing",
     "packing": "the hosts with room are other leaves' alone",
     "in use": "its own units have it, or it is on its way",
     "nobody else": "no unit fits beside what is used, and nobody else has units there that could be asked for",
@@ -54,7 +56,15 @@ def sentence(told: Document) -> str:
 
 def why(waits: Document) -> str:
     """Why a request waits, with where the least is missing and the rule."""
-    return f"{WHY[waits['reason']]}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+    return f"{WHY[waits['reason']]}{_control(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+
+
+def _control(waits: Document) -> str:
+    """Which control, of how many units, and until when."""
+    if "control" not in waits:
+        return ""
+    until = f" until {waits['until']}" if waits["until"] else ""
+    return f": {waits['control']}, {counted(waits['units'])}{until}"
 
 
 def nearest(gap: Document | None) -> str:

@@ -17,7 +17,7 @@ from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
 from fairhold.cycle.verify.pooled.conditions import check_pools
 from fairhold.cycle.verify.pooled.expected import expected_moves, expected_pools
-from fairhold.cycle.verify.pooled.force import shares_now
+from fairhold.cycle.verify.pooled.force import is_of_vectors, shares_now
 from fairhold.cycle.verify.pooled.parting import part, slots_of, vectors_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def verify(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, .
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
     if not shares_now(plan, state.now):
         return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
-    slots, pools = part(result, vectors_of(state))
+    slots, pools = part(result, vectors_of(state), [name for name in plan.resource_groups if is_of_vectors(plan, name)])
     state_of_slots = slots_of(state)
     findings = _check(_slots(plan, state_of_slots, slots), check_conditions(plan, state_of_slots, slots))
     findings += _check(_pools(plan, state, pools, is_whole=is_cycle(result)), check_pools(plan, state, pools))

@@ -151,7 +151,7 @@ def _limited(standing: Standing, wanted: dict[int, Fraction], waiting: Mapping[A
         found[row] = demand
         return demand
 
-    of(standing.pool, [])
+    of(standing.pool, [(row,) for row in terms.above[standing.pool][1:] if row in terms.limit])
     return found
 
 

@@ -72,7 +72,8 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
         keep_limits(taker)
         withdraw_nobodys(found, taker)
         _take_back(taker, hosts_of)
-        is_at_rest = not any(withdraw(found))
+        is_needless = withdraw_nobodys(found, taker)
+        is_at_rest = not any(withdraw(found)) and not is_needless
     return found
 
 

@@ -85,9 +85,7 @@ class Taker:
     def __init__(self, books: PoolBooks, ways: Ways, notices: list[Unit]) -> None:
         self.books, self.ways, self.notices = books, ways, notices
         self.standings: dict[int, Standing] = {}
-        self.limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-        for asked, hosts in ways.of.items():
-            self.limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+        self.limits = limits_as_moved(books, ways)
 
     def standing(self, pool: int) -> Standing:
         """How a pool is used, worked out when it is asked for first."""
@@ -338,6 +336,14 @@ class Taker:
         self._count(asked, way, 1)
         for parcel, (idle, kept) in done.before.items():
             parcel.idle, parcel.kept = idle, kept
+
+
+def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
+    """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+    for asked, hosts in ways.of.items():
+        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+    return limits
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

@@ -26,7 +26,7 @@ def over_use(terms: Terms, standing: Standing, leaf: int) -> Over:
 def _used(terms: Terms, standing: Standing, row: int) -> Fraction:
     used = standing.moved.get(row, 0)
     if terms.ratio[row]:
-        return Fraction(-used, terms.ratio[row])
+        return Fraction(-used, terms.ratio[row] * standing.whole)
     return _UNBOUND if used else Fraction(0)
 
 
@@ -50,7 +50,10 @@ def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
 
 
 def breaks_gang(unit: Unit, gone: Collection[Unit]) -> bool:
-    """Whether a gang falls below its minimum without a unit."""
+    """Whether a gang falls below its minimum without a unit.
+
+    gone : units that go as well
+    """
     if not unit.asked.model.min_count:
         return False
     stays = sum(each.notice is None and each not in gone for each in unit.asked.units)

@@ -59,7 +59,7 @@ class Ways:
     def freed(self, asked: Asked, host: Machine) -> Vector:
         """What the victims of a way have of what the request may use."""
         dimensions = self.books.terms.dimensions
-        among = set(_reachable(self.books, asked, host))
+        among = set(reachable(self.books, asked, host))
         return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
 
     def read(self) -> None:
@@ -95,7 +95,7 @@ class Ways:
 
     def _hold(self, asked: Asked, host: Machine, most: int) -> int:
         """Hold what is idle beside the victims for as many units as both make; how many that are."""
-        parcels, freed = _reachable(self.books, asked, host), self.freed(asked, host)
+        parcels, freed = reachable(self.books, asked, host), self.freed(asked, host)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
         units = 0 if host.is_closed else min(most, count(asked.unit, room))
         hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
@@ -153,7 +153,7 @@ class Ways:
 
     def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
-        way, among = self.of[asked][host], set(_reachable(self.books, asked, host))
+        way, among = self.of[asked][host], set(reachable(self.books, asked, host))
         room = self.freed(asked, host)
         for unit in units:
             if unit.host is host:
@@ -206,7 +206,7 @@ def hold_beyond(asked: Asked, host: Machine, parcels: list[Parcel], need: Vector
             need = less(need, part)
 
 
-def _reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
+def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
     """Parcels of a host that a request could be booked on in any pool above its leaf, in booking order."""
     terms, leaf = books.terms, asked.leaf
     found: list[tuple[int, tuple[int, ...], Parcel]] = []

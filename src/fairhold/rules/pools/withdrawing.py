@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.taking import limits_as_moved
 from fairhold.rules.pools.ways import is_stopped_whole
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ def withdraw(found: Sweeps) -> tuple[bool, bool]:
     return bool(gone), is_released
 
 
-def withdraw_nobodys(found: Sweeps, taker: Taker) -> None:
-    """Notices for nobody that limits do not need (R-NOTICE-2); what goes to takers may stay yet, and counts."""
-    books = found.books
-    limits = Limits(books, (unit for unit in books.units() if unit.notice is None or unit.notice.taker is not None))
-    for asked, hosts in found.ways.of.items():
-        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
+    """Notices for nobody that limits do not need, as when their holder has given to others since (R-NOTICE-2).
+
+    Whether there were any.
+    """
+    books, limits = found.books, limits_as_moved(found.books, found.ways)
     nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
     nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
     done: set[Unit] = set()
@@ -42,6 +42,7 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> None:
         done.update(whole)
     _take_off(found, gone)
     taker.spare(gone)
+    return bool(gone)
 
 
 def _take_off(found: Sweeps, units: list[Unit]) -> None:

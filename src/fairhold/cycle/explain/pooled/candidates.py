@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.changes import (
     Change,
     Trial,
+    with_entry_settings,
     with_host,
     with_owning,
-    with_public_grace,
     with_request,
     with_settings,
 )
@@ -19,24 +19,24 @@ from fairhold.ledger.pools import within
 from fairhold.model.vector import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairhold.cycle.explain.pooled.bounds import Bound
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
     from fairhold.cycle.explain.pooled.spaces import Gap
     from fairhold.cycle.explain.pooled.waiting import Waiting
     from fairhold.ledger.pools import Asked
-    from fairhold.model.state import State
 
 _RATIOS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 32, 64)
-"""By how much a share ratio is raised, one after the other."""
+"""By how much a share ratio is raised, or the units that may go in a cycle, one after the other."""
 _GANGS = 6
 """Smaller minima of a gang that are tried, one less each, before 1."""
 
 
-def kinds(inquiry: Inquiry, state: State, asked: Asked, waiting: Waiting) -> Iterator[Iterator[Trial]]:
+def kinds(inquiry: Inquiry, asked: Asked, waiting: Waiting) -> Iterator[Iterator[Trial]]:
     """For every kind of change what is tried of it, the smallest change first."""
-    trials = _Trials(inquiry, state, asked, waiting)
+    trials = _Trials(inquiry, asked, waiting)
+    yield trials.fewer_controls()
     yield trials.larger_hosts()
     yield trials.smaller_units()
     yield trials.smaller_gangs()
@@ -50,8 +50,8 @@ def kinds(inquiry: Inquiry, state: State, asked: Asked, waiting: Waiting) -> Ite
 
 
 class _Trials:
-    def __init__(self, inquiry: Inquiry, state: State, asked: Asked, waiting: Waiting) -> None:
-        self.inquiry, self.state, self.asked, self.waiting = inquiry, state, asked, waiting
+    def __init__(self, inquiry: Inquiry, asked: Asked, waiting: Waiting) -> None:
+        self.inquiry, self.state, self.asked, self.waiting = inquiry, inquiry.state, asked, waiting
         self.plan, self.at = inquiry.plan, inquiry.force.at
 
     def _gaps(self) -> list[Gap]:
@@ -64,6 +64,32 @@ class _Trials:
         }
         first = {(gap[0].host, gap[1]): gap for gap in reversed(found)}
         return [first[key] for key in sorted(parts, key=lambda key: (parts[key], key[0].place, key[1]))]
+
+    def fewer_controls(self) -> Iterator[Trial]:
+        """The control that holds it back, looser or gone."""
+        control, settings = self.waiting.control, self.inquiry.force.entry.settings
+        if control is None:
+            return
+        if control.name == "min_runtime":
+            for row, mine in self.inquiry.force.entry.consumers.items():
+                if mine.min_runtime:
+                    change = Change("min_runtime", duration(mine.min_runtime), "0s", consumer=self.inquiry.path(row))
+                    yield Trial(with_settings(self.plan, self.at, row, min_runtime=0), self.state, (change,))
+        elif control.name == "max_reclaims":
+            most = settings.max_reclaims or 0
+            for more in _RATIOS:
+                yield self._control("max_reclaims", most, most + more)
+        elif control.name == "await_ends":
+            yield self._control("await_ends", settings.await_ends, 0, duration)
+        else:
+            old = getattr(settings, control.name)
+            yield self._control(control.name, old, type(old)())
+
+    def _control(self, name: str, old: int, new: int, told: Callable[[int], int | str | None] = int) -> Trial:
+        """Another value of a setting of the entry."""
+        values = (bool(old), bool(new)) if name == "observe_only" else (told(old), told(new))
+        plan = with_entry_settings(self.plan, self.at, **{name: new})
+        return Trial(plan, self.state, (Change(name, *values),))
 
     def larger_hosts(self) -> Iterator[Trial]:
         """More on a host, of what is missing there."""
@@ -126,7 +152,8 @@ class _Trials:
             stated = duration(bound.micros), duration(grace)
             if bound.setting == "public_pool_grace":
                 change = Change(bound.setting, *stated)
-                yield Trial(with_public_grace(self.plan, self.at, grace), self.state, (change,))
+                plan = with_entry_settings(self.plan, self.at, public_pool_grace=grace)
+                yield Trial(plan, self.state, (change,))
             elif bound.setting == "private_pool_grace":
                 plan = with_settings(self.plan, self.at, bound.consumer, private_pool_grace=grace)
                 yield Trial(plan, self.state, (Change(bound.setting, *stated, consumer=path),))

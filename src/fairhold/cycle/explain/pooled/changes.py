@@ -57,9 +57,9 @@ def with_settings(plan: Plan, at: int, row: int, **values: Any) -> Plan:  # noqa
     return _with_entry(plan, at, consumers={**entry.consumers, row: mine})
 
 
-def with_public_grace(plan: Plan, at: int, micros: int) -> Plan:
-    """The plan with another grace of the public pool."""
-    return _with_entry(plan, at, settings=replace(plan.policies[at].settings, public_pool_grace=micros))
+def with_entry_settings(plan: Plan, at: int, **values: Any) -> Plan:  # noqa: ANN401 - settings of any type
+    """The plan with other settings of one policy entry."""
+    return _with_entry(plan, at, settings=replace(plan.policies[at].settings, **values))
 
 
 def _with_entry(plan: Plan, at: int, **values: Any) -> Plan:  # noqa: ANN401 - fields of any type

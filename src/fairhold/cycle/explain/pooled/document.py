@@ -35,8 +35,8 @@ def explain_pools(plan: Plan, state: State, path: str, group: str = "", *, what_
     for force, cycle in run_entries(plan, state):
         takes_part = row == PUBLIC or plan.tree.first_level[row] in force.members
         if takes_part and group in {"", *force.entry.resource_groups}:
-            inquiry = Inquiry(plan, force, cycle, row)
-            found.append(_explained(inquiry, Search(inquiry, state) if what_if else None))
+            inquiry = Inquiry(plan, state, force, cycle, row)
+            found.append(_explained(inquiry, Search(inquiry) if what_if else None))
     return found
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, PoolBooks, Terms
     from fairhold.model.plan import Plan
+    from fairhold.model.state import State
     from fairhold.rules.pools.standing import Standing
     from fairhold.rules.pools.ways import Ways
 
@@ -25,11 +26,13 @@ Document = dict[str, Any]
 class Inquiry:
     """A consumer whose numbers in a cycle are to be told.
 
+    state : before the cycle
     force : the policy entry; cycle: what it decided
     row   : the consumer
     """
 
     plan: Plan
+    state: State
     force: InForce
     cycle: PooledCycle
     row: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,8 @@ class Space:
     barred  : idle of parcels that a bound keeps it from
     freed   : what those have on usable parcels that may be asked to give
     passed  : owner and bound of the parcels that it may not use
-    is_open : packing lets it stand there
+    is_open : packing lets it stand there, and the host starts something
+    is_closed : the host starts nothing; shut: what is idle there, and is of no use; nothing else is
     """
 
     host: Machine
@@ -42,6 +43,8 @@ class Space:
     freed: Vector
     passed: tuple[tuple[int, Bound], ...] = ()
     is_open: bool = True
+    is_closed: bool = False
+    shut: Vector = ()
 
 
 Gap = tuple["Space", "Vector"]
@@ -80,7 +83,7 @@ def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) 
         whole = _sum(inquiry, (each.amounts for each in mine))
         freed = _freed(inquiry, asked, (unit for unit in host.units if unit.pool != OWN), mine)
         free, kept = _room(inquiry, asked, mine)
-        found.append(Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed))
+        found.append(_closing(inquiry, Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed)))
     return found
 
 
@@ -123,7 +126,7 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: set[in
     free, kept = _room(inquiry, asked, [each for each in usable if each.level == pool])
     gives = [unit for unit in part.users if unit.asked.leaf in givers]
     is_exclusive = terms.settings.packing == "exclusive"
-    return Space(
+    found = Space(
         host=host,
         whole=part.whole,
         usable=_sum(inquiry, (each.amounts for each in usable)),
@@ -133,6 +136,24 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: set[in
         freed=_freed(inquiry, asked, gives, usable),
         passed=tuple((each.owner, bound_of(terms, each, asked.leaf, pool)) for each in barred),
         is_open=not is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units),
+    )
+    return _closing(inquiry, found)
+
+
+def _closing(inquiry: Inquiry, space: Space) -> Space:
+    """The space as it is, but on a host that starts nothing: what is idle there is of no use, and nobody gives."""
+    nothing = _sum(inquiry, ())
+    if not space.host.is_closed:
+        return replace(space, shut=nothing)
+    return replace(
+        space,
+        free=nothing,
+        kept=nothing,
+        barred=nothing,
+        freed=nothing,
+        is_open=False,
+        is_closed=True,
+        shut=space.free,
     )
 
 
@@ -157,7 +178,8 @@ def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
         if any(freed):
             free, kept = _room(inquiry, asked, mine)
             usable = _sum(inquiry, (each.amounts for each in mine))
-            found.append(Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), freed))
+            space = Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), freed)
+            found.append(_closing(inquiry, space))
     return found
 
 

@@ -7,6 +7,7 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.comparing import comparisons, holders_of
+from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
 from fairhold.cycle.explain.pooled.spaces import (
     can_take,
     lent_parts,
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.bounds import Bound
     from fairhold.cycle.explain.pooled.comparing import Comparison
+    from fairhold.cycle.explain.pooled.held_back import HeldBack
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.cycle.explain.pooled.spaces import Gap, Space
+    from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked
     from fairhold.rules.pools.standing import Standing
@@ -37,12 +40,14 @@ if TYPE_CHECKING:
 RULE_OF = {
     "on the way": "R-HELD-1",
     "gang first": "R-TAKE-4",
+    "control": "R-CONTROL-6",
     "unplaceable": "R-POOL-3",
     "too large": "R-POOL-3",
     "ratio 0": "R-SHARE-2",
     "share limit": "R-LIMIT-1",
     "bound": "R-LEND-6",
     "held for others": "R-HELD-1",
+    "closed": "R-LIVE-2",
     "packing": "R-PLACE-2",
     "in use": "R-SWEEP-1",
     "nobody else": "R-TAKE-1",
@@ -82,11 +87,13 @@ class Waiting:
 
     levels : those at which it looked, in their order; none where it does not come to that
     gap    : the host where the least is missing beside what is idle for it, and what
+    control: that keeps it from what it would take back
     """
 
     reason: str
     levels: tuple[Level, ...] = ()
     gap: Gap | None = None
+    control: HeldBack | None = None
 
 
 class Why:
@@ -99,6 +106,11 @@ class Why:
         self._known: dict[tuple[int, Vector, int], Waiting] = {}
         self._lent = cache(partial(lent_parts, inquiry))
         self._owned = {leaf: owned_by(inquiry, leaf) for leaf in dict.fromkeys(each.leaf for each in inquiry.asked())}
+
+    @cached_property
+    def _free(self) -> PooledCycle | None:
+        """The cycle without controls."""
+        return without_controls(self.inquiry)
 
     @cached_property
     def _held(self) -> Limits:
@@ -129,6 +141,9 @@ class Why:
             return Waiting("on the way")
         if not self.wants(asked):
             return Waiting("gang first")
+        control = held_back(self.inquiry, asked, self._free)
+        if control is not None:
+            return Waiting("control", control=control)
         if asked in self.inquiry.ways.of or any(whose is asked for whose, _ in self.inquiry.books.keeps):
             return self._looked(asked)
         alike = asked.leaf, asked.unit, self.wants(asked)  # what is kept for nobody of them makes no difference
@@ -173,15 +188,14 @@ class Why:
     ) -> Level:
         """Why a request has no more of a pool that has room for its units when it is free."""
         pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
-        open_ = [space for space in spaces if space.is_open]
-        fit = sum(count(unit, space.free) for space in open_)
+        fit = sum(count(unit, space.free) for space in spaces if space.is_open)
         limit = self._limit(self._held if fit else self._moved, asked, wants)
         if limit is not None:
             return Level(pool, "share limit", limit=limit, passed=passed)
         if fit:
             return Level(pool, "gang" if fit < wants else "next cycle", gang=(wants, fit), passed=passed)
-        for reason, room in (("bound", _barred), ("held for others", _kept)):
-            if any(fits(unit, room(space)) for space in open_):
+        for reason, room in (("bound", _barred), ("held for others", _kept), ("closed", _shut)):
+            if any(fits(unit, room(space)) for space in spaces if space.is_open or space.is_closed):
                 return Level(pool, reason, gap=nearest(unit, spaces, _free), passed=passed, comparisons=compared)
         if any(fits(unit, space.free) for space in spaces):
             return Level(pool, "packing", passed=passed)
@@ -236,8 +250,12 @@ def _own_level(unit: Vector, wants: int, spaces: list[Space], preference: int) -
         return Level(OWN, "next cycle", preference)
     if taking:
         return Level(OWN, "gang" if taking < wants else "next cycle", preference, gang=(wants, taking))
-    is_held = any(fits(unit, add(_taking(space), space.kept)) for space in spaces)
-    return Level(OWN, "held for others" if is_held else "in use", preference, gap=nearest(unit, spaces, _taking))
+    reason = "in use"
+    if any(fits(unit, add(_taking(space), space.kept)) for space in spaces):
+        reason = "held for others"
+    elif any(fits(unit, space.shut) for space in spaces):
+        reason = "closed"
+    return Level(OWN, reason, preference, gap=nearest(unit, spaces, _taking))
 
 
 def _whole(space: Space) -> Vector:
@@ -260,18 +278,23 @@ def _barred(space: Space) -> Vector:
     return add(space.free, space.barred)
 
 
+def _shut(space: Space) -> Vector:
+    return space.shut
+
+
 def _kept(space: Space) -> Vector:
     return add(space.free, space.kept)
 
 
 def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
     """Why a request waits, as data."""
-    return {
+    found: Document = {
         "reason": waiting.reason,
         "rule": RULE_OF[waiting.reason],
         "nearest": _gap_document(inquiry, waiting.gap),
         "levels": [level_document(inquiry, level) for level in waiting.levels],
     }
+    return found | waiting.control.document() if waiting.control is not None else found
 
 
 def level_document(inquiry: Inquiry, level: Level) -> Document:

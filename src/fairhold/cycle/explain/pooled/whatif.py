@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.cycle.explain.pooled.waiting import Waiting
     from fairhold.ledger.pools import Asked
-    from fairhold.model.state import State
 
 _WORK = 300_000
 """Units and hosts that all trials of one explanation look at together, about a second."""
@@ -24,13 +23,10 @@ _HOST = 4
 
 
 class Search:
-    """Tries changes for the requests of one inquiry, as long as its work lasts.
+    """Tries changes for the requests of one inquiry, as long as its work lasts."""
 
-    state : that the inquiry is about
-    """
-
-    def __init__(self, inquiry: Inquiry, state: State) -> None:
-        self.inquiry, self.state = inquiry, state
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.inquiry = inquiry
         books = inquiry.books
         units = sum(asked.model.count for asked in books.asked.values())
         self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
@@ -38,7 +34,7 @@ class Search:
     def of(self, asked: Asked, waiting: Waiting) -> list[Document] | None:
         """Of every kind of change the smallest that gives a request more; None where the work did not last for any."""
         found: list[Document] = []
-        for trials in kinds(self.inquiry, self.state, asked, waiting):
+        for trials in kinds(self.inquiry, asked, waiting):
             for trial in trials:
                 if self._left <= 0:
                     return found or None

@@ -163,9 +163,8 @@ def wanted(asked: Asked) -> int:
 
 
 def for_nobody(stock: Stock, coming: Coming) -> list[Unit]:
-    """Notices for nobody that limits do not need, of units off what is reserved; what goes to takers still counts."""
-    stay = (unit for unit in stock.units() if unit.notice is None or unit.notice.taker is not None)
-    used = Used(stock, stay)
+    """Notices for nobody that limits do not need, of units off what is reserved."""
+    used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
     for asked, ways in coming.to.items():
         used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
     found: list[Unit] = []

@@ -30,6 +30,7 @@ ROWS = {
     "stops": "R-SETTLE-1",
     "grants": "R-TURN-1",
     "reclaims": "R-TAKE-3",
+    "observed": "R-CONTROL-4",
     "withdrawn": "R-NOTICE-2",
     "ownership": "R-ADJUST-3",
     "refused": "R-POOL-3",
@@ -40,6 +41,7 @@ STATE_ROWS = {
     "reclaims": "R-NOTICE-2",
     "held": "R-HELD-1",
     "ownership": "R-ADJUST-3",
+    "shortages": "R-CONTROL-3",
 }
 """Lists of rows with the rule that a wrong row breaks."""
 FIELDS = {"deadline": "R-LEND-6", "lenders": "R-POOL-2", "pool": "R-POOL-1", "for": "R-TAKE-1", "amounts": "R-ADJUST-0"}
@@ -56,10 +58,13 @@ def compare_pools(said: Json, expected: Json) -> Iterator[Finding]:
 def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Iterator[Finding]:
     """Compare all lists of a cycle, and those of the state after it."""
     for section, rule in ROWS.items():
-        yield from _compare_rows(rule, section, said.get(section, MISSING), expected[section])
+        yield from _compare_rows(
+            rule, section, said.get(section, [] if section == "observed" else MISSING), expected[section]
+        )
     after = said["state"] if isinstance(said.get("state"), dict) else {}
     right = {"requests": [_request(plan, each) for each in state.requests if each.unit], **expected["state"]}
     for section, rule in STATE_ROWS.items():
+        # That nobody owns anything is not the same as not knowing it.
         rows = after.get(section, MISSING if section == "ownership" else [])
         if section == "requests" and isinstance(rows, list):
             rows = [_with_span(row) for row in rows]

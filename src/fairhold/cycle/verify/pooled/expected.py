@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.force import Share, shares_now
 from fairhold.cycle.verify.pooled.lending import lend_up
-from fairhold.cycle.verify.pooled.opening import open_settled, open_stock
+from fairhold.cycle.verify.pooled.opening import open_stock
 from fairhold.cycle.verify.pooled.report import (
     grant_rows,
     moved_rows,
@@ -15,9 +15,10 @@ from fairhold.cycle.verify.pooled.report import (
     pool_table,
     reclaim_rows,
     refused_rows,
+    shortage_rows,
     state_rows,
 )
-from fairhold.cycle.verify.pooled.sweeps import Sweeps
+from fairhold.cycle.verify.pooled.restraint import decide
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.pooled.usage import Pool
 from fairhold.model.vector import amounts_document
@@ -50,17 +51,19 @@ def expected_pools(plan: Plan, state: State) -> Json:
 def expected_moves(plan: Plan, state: State) -> Json:
     """The part of `fairhold cycle --json`, with the sections of the state after it; empty where none are shared."""
     pools: list[tuple[Share, Json]] = []
-    found: Json = {kind: [] for kind in (*MOVES, "ownership", "refused")}
-    after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": []}
+    found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused")}
+    after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": []}
     for share in shares_now(plan, state.now):
-        stock, stops = open_settled(plan, share, state)
-        sweeps = Sweeps(stock)
-        found["stops"] += moved_rows(stock, stops)
+        decided = decide(plan, share, state)
+        stock, sweeps = decided.stock, decided.sweeps
+        found["stops"] += moved_rows(stock, decided.stops)
         found["grants"] += grant_rows(stock, sweeps.placed)
         found["reclaims"] += reclaim_rows(stock, sweeps.noticed)
+        found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
         found["refused"] += refused_rows(stock)
         found["ownership"] += ownership_rows(plan, stock)
+        after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock, sweeps.coming).items():
             after[section] += rows
         pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import excess, plus
 from fairhold.cycle.verify.pooled.booking import Kinds, book, share_out
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
-from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, age, gone
+from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
+from fairhold.cycle.verify.pooled.victims import age, is_young
 from fairhold.model.vector import Owning
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _notices(plan: Plan, stock: Stock, notices: Iterable[NoticeNoun], kinds: Kin
         def key(unit: Unit, taker: Asked | None = taker, named: tuple[object, ...] = named) -> tuple[object, ...]:
             owners = {parcel.owner for parcel in unit.books}
             is_meant = taker.leaf in owners if taker else is_against_reserve(stock, unit)
-            return kinds[unit] != named, not is_meant, age(stock.terms.settings.victims, unit)
+            return kinds[unit] != named, not is_meant, is_young(stock.terms, unit, stock.now), age(stock.terms, unit)
 
         able = [unit for unit in asked.units if unit.host.name == row.host and unit.notice is None]
         for unit in sorted(able, key=key)[: row.units]:

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from fairhold.model.state import State
 
 Json = dict[str, Any]
 OF_POOLS = ("pools", "ownership", "refused")
-LISTS = ("stops", "grants", "reclaims", "withdrawn")
-STATE_LISTS = ("requests", "allocations", "reclaims", "held")
+LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
+STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
+MAY_BE_GONE = ("observed", "shortages")
 
 
 def slots_of(state: State) -> State:
@@ -34,27 +35,36 @@ def vectors_of(state: State) -> set[str]:
     return {request.id for request in state.requests if request.unit}
 
 
-def part(result: Json, mine: Collection[str]) -> tuple[Json, Json]:
+def part(result: Json, mine: Collection[str], groups: Collection[str]) -> tuple[Json, Json]:
     """The part of the slots and that of the pools; what is not of the agreed form stays with the slots.
 
-    mine : requests of vectors
+    mine   : requests of vectors
+    groups : resource groups that are shared in vectors
     """
-    slots, pools = _part(result, mine, LISTS, OF_POOLS)
+
+    def is_of(row: object) -> bool:
+        if not isinstance(row, dict):
+            return False
+        name = row.get("request", row.get("id"))
+        if name is None and "since" in row:
+            return isinstance(row.get("resource_group"), str) and row["resource_group"] in groups
+        return isinstance(name, str) and name in mine
+
+    slots, pools = _part(result, is_of, LISTS, OF_POOLS)
     if isinstance(result.get("state"), dict):
-        slots["state"], pools["state"] = _part(result["state"], mine, STATE_LISTS, ("ownership",))
+        slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, ("ownership",))
     return slots, pools
 
 
-def _part(document: Json, mine: Collection[str], lists: Collection[str], whole: Collection[str]) -> tuple[Json, Json]:
+def _part(
+    document: Json, is_of: Callable[[object], bool], lists: Collection[str], whole: Collection[str]
+) -> tuple[Json, Json]:
     slots = {key: value for key, value in document.items() if key not in whole}
     pools = {key: value for key, value in document.items() if key in whole}
     for key in lists:
         if isinstance(document.get(key), list):
-            pools[key] = [row for row in document[key] if _is_of(row, mine)]
-            slots[key] = [row for row in document[key] if not _is_of(row, mine)]
+            pools[key] = [row for row in document[key] if is_of(row)]
+            slots[key] = [row for row in document[key] if not is_of(row)]
+            if key in MAY_BE_GONE and pools[key] and not slots[key]:
+                del slots[key]
     return slots, pools
-
-
-def _is_of(row: object, mine: Collection[str]) -> bool:
-    name = row.get("request", row.get("id")) if isinstance(row, dict) else None
-    return isinstance(name, str) and name in mine

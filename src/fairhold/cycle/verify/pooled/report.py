@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.pooled.stock import Stock, Unit
     from fairhold.cycle.verify.pooled.usage import Pool
     from fairhold.model.plan import Plan
+    from fairhold.model.state import Shortage
 
 Json = dict[str, Any]
 
@@ -132,6 +133,19 @@ def state_rows(plan: Plan, stock: Stock, coming: Coming) -> dict[str, list[Json]
         ],
         "ownership": ownership_rows(plan, stock),
     }
+
+
+def shortage_rows(plan: Plan, shortages: Iterable[Shortage]) -> list[Json]:
+    """Who misses units since when (R-CONTROL-3)."""
+    return [
+        {
+            "consumer": plan.tree.paths[each.consumer],
+            "resource_group": each.resource_group,
+            "since": format_instant(each.since),
+        }
+        | ({"taking": True} if each.is_taking else {})
+        for each in shortages
+    ]
 
 
 def _parcels(stock: Stock, unit: Unit) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -208,18 +208,6 @@ def gone(unit: Unit) -> None:
     unit.host.units.remove(unit)
 
 
-def age(victims: str, unit: Unit) -> tuple[int, ...]:
-    """The smallest goes first inside a leaf: by `victims`, then the request listed last (R-VICTIM-2)."""
-    model = unit.asked.model
-    young = (-model.submitted, -unit.started)
-    first: tuple[int, ...] = {
-        "youngest": young,
-        "oldest": (model.submitted, unit.started),
-        "lowest_priority": (model.priority, *young),
-    }[victims]
-    return *first, -unit.asked.place, -unit.at
-
-
 def kept_on(request: str, host: Host, width: int) -> Amounts:
     """What is set aside for a request on a host."""
     return summed((parcel.kept[request] for parcel in host.parcels if request in parcel.kept), width)

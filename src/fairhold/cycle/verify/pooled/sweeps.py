@@ -10,8 +10,9 @@ from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool, next_leaf
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
-from fairhold.cycle.verify.pooled.taking import Ground, Taking, bundle_of
+from fairhold.cycle.verify.pooled.taking import Ground, Restraint, Taking
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
+from fairhold.cycle.verify.pooled.victims import bundle_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 class Sweeps:
     """What a cycle decides: units placed, newly told to go, no longer told to go; and all pools as for reclaim."""
 
-    def __init__(self, stock: Stock) -> None:
-        self.stock, self.terms = stock, stock.terms
+    def __init__(self, stock: Stock, restraint: Restraint) -> None:
+        self.stock, self.terms, self.restraint = stock, stock.terms, restraint
         self.placed: list[Unit] = []
         self.noticed: list[Unit] = []
         self.reserved = [unit for unit in stock.units() if unit.notice is None and is_against_reserve(stock, unit)]
@@ -35,9 +36,9 @@ class Sweeps:
         while not is_over:
             while self._first():
                 self.taken_before.clear()
-            self.taking = Taking(stock, self.coming, self.noticed)
-            self._second()
-            is_over = not any(self._withdraw())
+            self.taking = Taking(stock, self.coming, self.noticed, restraint)
+            is_needless = self._second()
+            is_over = not any(self._withdraw()) and not is_needless
 
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
@@ -50,7 +51,9 @@ class Sweeps:
     def _take_off(self, units: list[Unit]) -> None:
         """Those that had no notice before were never told."""
         self.withdrawn += [unit for unit in units if unit.notice is not None and not unit.notice.is_new]
-        self.noticed[:] = [unit for unit in self.noticed if unit not in units]
+        stay = [unit for unit in self.noticed if unit not in units]
+        self.restraint.gone -= len(self.noticed) - len(stay)
+        self.noticed[:] = stay
 
     def waits(self, asked: Asked) -> int:
         """Units waited for in the first sweep: what is on its way too, but for what was taken back above."""
@@ -99,20 +102,21 @@ class Sweeps:
 
     def _note(self, path: str, take: Callable[[Taking], None]) -> None:
         """Take back before a worse level is used; what is taken does not wait there."""
-        take(Taking(self.stock, self.coming, self.noticed))
+        take(Taking(self.stock, self.coming, self.noticed, self.restraint))
         for asked in self.coming.to:
             if path in self.terms.up[asked.leaf]:
                 self.coming.look_again(asked)
                 self.taken_before[asked] = self.coming.units(asked)
 
-    def _second(self) -> None:
-        """Reclaim: what goes in any case, then owners, private pools and the public pool take."""
+    def _second(self) -> bool:
+        """Reclaim: what goes in any case, then owners, private pools and the public pool take.
+
+        Whether something that went in any case stays after all.
+        """
         for unit in self.reserved:
             self._tell_to_go(unit)
         self._keep_limits()
-        spared = for_nobody(self.stock, self.coming)
-        self._take_off(spared)
-        self.taking.spare(spared)
+        self._spare_nobodys()
         before = -1
         while len(self.noticed) != before:
             before = len(self.noticed)
@@ -122,17 +126,26 @@ class Sweeps:
                 take_lent_up(self.taking, pool, is_early=False)
                 compare(self.taking, pool)
             compare(self.taking, TOP)
+        return self._spare_nobodys()
+
+    def _spare_nobodys(self) -> bool:
+        """Notices for nobody that limits do not need; whether there were any."""
+        spared = for_nobody(self.stock, self.coming)
+        self._take_off(spared)
+        self.taking.spare(spared)
+        return bool(spared)
 
     def _tell_to_go(self, unit: Unit) -> None:
         """A unit goes for nobody, with its gang where that is broken."""
-        for each in bundle_of(unit, ()) if unit.notice is None else ():
+        for each in bundle_of(unit, ()) if unit.notice is None and not self.restraint.is_still else ():
             self.taking.give(each, None, "limit")
             self.noticed.append(each)
+            self.restraint.gone += 1
 
     def _keep_limits(self) -> None:
         """What is above a share limit goes (R-LIMIT-3)."""
         taking, terms = self.taking, self.terms
-        for path in taking.used.broken():
+        for path in taking.used.broken() if not self.restraint.is_still else ():
             while over := taking.used.over(path):
                 able = [
                     unit
@@ -143,7 +156,12 @@ class Sweeps:
                 if not able:
                     break
                 keys = {
-                    unit: (len(terms.up[unit.pool]), taking.over_use(unit.pool, unit.asked.leaf), taking.age(unit, ()))
+                    unit: (
+                        taking.is_young(unit, ()),
+                        len(terms.up[unit.pool]),
+                        taking.over_use(unit.pool, unit.asked.leaf),
+                        taking.age(unit, ()),
+                    )
                     for unit in able
                 }
                 self._tell_to_go(min(keys, key=keys.__getitem__))

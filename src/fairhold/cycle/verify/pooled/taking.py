@@ -9,9 +9,10 @@ from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, p
 from fairhold.cycle.verify.pooled.coming import wanted
 from fairhold.cycle.verify.pooled.lending import grace_of
 from fairhold.cycle.verify.pooled.limits import Used
-from fairhold.cycle.verify.pooled.stock import Notice, age, keep, kept_on
+from fairhold.cycle.verify.pooled.stock import Notice, keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
+from fairhold.cycle.verify.pooled.victims import age, breaks_gang, bundle_of, is_young
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,6 +36,34 @@ class Ground:
     idle: Callable[[Parcel], bool]
     gives: Callable[[Unit], bool]
     is_fair: bool = False
+
+
+@dataclass
+class Restraint:
+    """What holds a cycle back (R-CONTROL-6).
+
+    most    : units that are told to go at most, None = any number; takers: leaves that take, None = all
+    is_still : nobody is told to go; spares_young: who has not run long enough stays
+    gone    : units told to go so far; is_full: what was next was too much
+    """
+
+    most: int | None = None
+    takers: frozenset[str] | None = None
+    is_still: bool = False
+    spares_young: bool = False
+    gone: int = 0
+    is_full: bool = False
+
+    def allows(self, leaf: str) -> bool:
+        """Whether a leaf may take."""
+        is_open = not (self.is_still or self.is_full or self.most == 0)
+        return is_open and (self.takers is None or leaf in self.takers)
+
+    def go(self, units: int) -> bool:
+        """Whether so many go together; more than may go in a cycle only first and alone."""
+        self.is_full = self.most is not None and self.gone > 0 and self.gone + units > self.most
+        self.gone += 0 if self.is_full else units
+        return not self.is_full
 
 
 @dataclass
@@ -74,8 +103,9 @@ class Taking:
     pools   : as they are used, kept up to date as moved
     """
 
-    def __init__(self, stock: Stock, coming: Coming, noticed: list[Unit]) -> None:
+    def __init__(self, stock: Stock, coming: Coming, noticed: list[Unit], restraint: Restraint) -> None:
         self.stock, self.coming, self.noticed, self.terms = stock, coming, noticed, stock.terms
+        self.restraint = restraint
         self.pools: dict[str, Pool] = {}
         self.used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
         for asked, ways in coming.to.items():
@@ -100,7 +130,11 @@ class Taking:
 
     def take(self, asked: Asked, ground: Ground) -> bool:
         """Take for one unit, or for all that a gang misses; or nothing."""
-        units, chosen, undos = self.wants(asked), list[Choice](), list[Undo]()
+        units, chosen, undos = (
+            self.wants(asked) if self.restraint.allows(asked.leaf) else 0,
+            list[Choice](),
+            list[Undo](),
+        )
         while len(chosen) < units:
             choice = self._choose(asked, ground, is_gang=units > 1)
             if choice is None:
@@ -109,7 +143,7 @@ class Taking:
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
         is_done = units > 0 and len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
-        if is_done and self.used.allow(asked, 0):
+        if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone)):
             self.noticed += gone
             self._bring_more(asked, ground, chosen)
             self._bring_elsewhere(asked, chosen)
@@ -184,7 +218,13 @@ class Taking:
         """The smallest gives first: of the outermost pool, the most over-used, then inside the leaf; None: may not."""
         if ground.is_fair and not self._may_give(asked, ground.pool, unit.asked.leaf):
             return None
+        if self.restraint.spares_young and self.is_young(unit, gone):
+            return None
         return len(self.terms.up[unit.pool]), self.over_use(unit.pool, unit.asked.leaf), self.age(unit, gone)
+
+    def is_young(self, unit: Unit, gone: Iterable[Unit]) -> bool:
+        """Whether a unit, or one that goes with it, has not run long enough (R-CONTROL-5)."""
+        return any(is_young(self.terms, each, self.stock.now) for each in bundle_of(unit, gone))
 
     def over_use(self, pool: str, leaf: str) -> tuple[tuple[Any, ...], ...]:
         """Level by level: the lowest share priority, the largest usage / ratio as moved, the last in plan order."""
@@ -197,7 +237,7 @@ class Taking:
 
     def age(self, unit: Unit, gone: Iterable[Unit]) -> tuple[Any, ...]:
         """The smallest gives first inside a leaf: no gang broken, by `victims`, the request listed last."""
-        return breaks_gang(unit, gone), *age(self.terms.settings.victims, unit)
+        return breaks_gang(unit, gone), *age(self.terms, unit)
 
     def _may_give(self, asked: Asked, path: str, leaf: str) -> bool:
         """Whether the taker is below its quota, and all from the giver's sibling down above theirs (R-TAKE-1)."""
@@ -288,16 +328,3 @@ class Taking:
         self._count(asked, way, 1)
         for parcel, (idle, kept) in before.items():
             parcel.idle, parcel.kept = idle, kept
-
-
-def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
-    """A unit, or all that is left of its gang where that falls below its minimum (R-TAKE-4)."""
-    if not breaks_gang(unit, gone):
-        return [unit]
-    return [each for each in unit.asked.units if each.notice is None and each not in gone]
-
-
-def breaks_gang(unit: Unit, gone: Iterable[Unit]) -> bool:
-    """Whether a gang falls below its minimum without a unit."""
-    stay = [each for each in unit.asked.units if each.notice is None and each not in gone]
-    return 0 < unit.asked.model.min_count > len(stay) - 1

@@ -26,6 +26,7 @@ class Terms:
     children : in plan order
     up       : path → it and those above it, the root last
     rank, ratio, priority : among siblings; grace: microseconds in which a leaf lets go
+    min_runtime : microseconds that a unit runs before others may have its place
     limit    : path → place of the resource → base units at most in all share pools
     pool_grace : path → bound on its private pool
     own      : path → entries, preferences resolved
@@ -41,6 +42,7 @@ class Terms:
     ratio: dict[str, int]
     priority: dict[str, int]
     grace: dict[str, int]
+    min_runtime: dict[str, int]
     limit: dict[str, dict[int, int]]
     pool_grace: dict[str, int]
     own: dict[str, tuple[Owning, ...]]
@@ -74,7 +76,7 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
     tree, paths = plan.tree, plan.tree.paths
     children = {path: tuple(paths[row] for row in tree.children[at]) for at, path in enumerate(paths)}
     up: dict[str, tuple[str, ...]] = {TOP: (TOP,)}
-    rank, grace = {TOP: 0}, {TOP: 0}
+    rank, grace, runtime = {TOP: 0}, {TOP: 0}, {TOP: 0}
     own: dict[str, tuple[Owning, ...]] = {}
     stated = {path: entry.consumers.get(at, ConsumerSettings()) for at, path in enumerate(paths)}
     for at, path in enumerate(paths):
@@ -84,6 +86,8 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
         up[path] = (path, *up[above])
         own_grace = [each for each in (stated[path].grace, tree.grace[at]) if each is not None]
         grace[path] = own_grace[0] if own_grace else grace[above]
+        mine = stated[path].min_runtime
+        runtime[path] = runtime[above] if mine is None else mine
         own_rank = [each for each in (stated[path].rank, tree.rank[at]) if each is not None]
         rank[path] = own_rank[0] if own_rank else plan.default_rank
         own[path] = tuple(_preferred(each, own.get(above, ())) for each in stated[path].own)
@@ -96,6 +100,7 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
         ratio={path: 1 if each.share_ratio is None else each.share_ratio for path, each in stated.items()},
         priority={path: each.share_priority for path, each in stated.items()},
         grace=grace,
+        min_runtime=runtime,
         limit={path: dict(each.share_limit) for path, each in stated.items() if each.share_limit},
         pool_grace={path: bound(each.private_pool_grace) for path, each in stated.items()},
         own=own,

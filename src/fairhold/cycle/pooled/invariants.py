@@ -1,0 +1,284 @@
+"""What is true of every cycle of vectors, whatever the plan and the state (SPEC §10).
+
+Each truth is a function that yields what breaks it. They count again from the states before and after, and from what
+every unit stands on. Tests run `check` after every cycle; in production it runs on demand (`fairhold cycle --check`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.cycle.invariants import Violation
+from fairhold.cycle.pooled.joining import run_entries
+from fairhold.kernels.vectors import add, total
+from fairhold.ledger.pools import OWN, PUBLIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.joining import Cycles
+    from fairhold.cycle.pooled.run import PooledCycle
+    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
+    Truth = Callable[["Done"], Iterator[Violation]]
+
+
+class Done(NamedTuple):
+    """A cycle of one policy entry.
+
+    before : the state that it was run on, with the requests of its members
+    """
+
+    plan: Plan
+    before: State
+    cycle: PooledCycle
+
+    @property
+    def books(self) -> PoolBooks:
+        """As the cycle has left them."""
+        return self.cycle.books
+
+    def path(self, row: int) -> str:
+        """Path of a consumer."""
+        return self.plan.tree.paths[row]
+
+
+def check(plan: Plan, state: State, cycles: Cycles, after: State) -> tuple[str, ...]:
+    """Everything that is untrue of the cycles of one instant, a line each; empty as it should be."""
+    broken = tuple(
+        f"{force.name}: {violation}" for force, cycle in cycles for violation in untrue(plan, force, state, cycle)
+    )
+    return broken or tuple(a_second_cycle_changes_nothing(plan, cycles, after))
+
+
+def untrue(plan: Plan, force: InForce, state: State, cycle: PooledCycle) -> Iterator[Violation]:
+    """What is untrue of the cycle of one entry."""
+    done = Done(plan, force.part_of(plan, state), cycle)
+    for truth in TRUTHS:
+        yield from truth(done)
+
+
+def units_are_conserved(done: Done) -> Iterator[Violation]:
+    """What is held is what was held, and granted, and not stopped; nothing is under notice that is not held."""
+    name, books = "units_are_conserved", done.books
+    is_here = books.host_of.__contains__
+    held = Counter[tuple[str, str]]()
+    for row in done.before.allocations:
+        if row.request in books.asked and is_here(row.host):
+            held[row.request, row.host] += row.units
+    held += _moved(done.cycle.grants)
+    held -= _moved(done.cycle.stops)
+    now, noticed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row in done.cycle.allocations:
+        now[row.request, row.host] += row.units
+    for notice in done.cycle.notices:
+        noticed[notice.request, notice.host] += notice.units
+    for (request, host), units in ((held - now) + (now - held)).items():
+        text = f"{held[request, host]} units of {request} should be held, and {now[request, host]} are ({units} off)"
+        yield Violation(name, host, text)
+    for (request, host), units in (noticed - now).items():
+        yield Violation(name, host, f"{units} units of {request} are under notice and not held")
+
+
+def _moved(rows: Iterable[dict[str, object]]) -> Counter[tuple[str, str]]:
+    found = Counter[tuple[str, str]]()
+    for row in rows:
+        found[str(row["request"]), str(row["host"])] += int(str(row["units"]))
+    return found
+
+
+def hosts_hold_what_they_have(done: Done) -> Iterator[Violation]:
+    """Parcels are the whole host; of each is used, kept and idle what it has; units stand on what they need."""
+    name, dimensions = "hosts_hold_what_they_have", done.books.terms.dimensions
+    for host in done.books.hosts:
+        if total((parcel.amounts for parcel in host.parcels), dimensions) != host.total:
+            yield Violation(name, host.name, f"its parcels are not the {host.total} that it has")
+        used = {parcel: total(parcel.kept.values(), dimensions) for parcel in host.parcels}
+        for unit in host.units:
+            if total(unit.books.values(), dimensions) != unit.asked.unit:
+                yield Violation(name, host.name, f"a unit of {unit.asked.model.id} stands on {unit.books.values()}")
+            for parcel, part in unit.books.items():
+                if parcel.host is not host:
+                    yield Violation(name, host.name, f"a unit of {unit.asked.model.id} stands on {parcel.host.name}")
+                else:
+                    used[parcel] = add(used[parcel], part)
+        for parcel, taken in used.items():
+            if min(parcel.idle) < 0 or add(taken, parcel.idle) != parcel.amounts:
+                text = f"of {parcel.amounts} of {done.path(parcel.owner)} {taken} are taken, {parcel.idle} idle"
+                yield Violation(name, host.name, text)
+
+
+def children_own_inside_their_parents(done: Done) -> Iterator[Violation]:
+    """Every parcel is carved out of what those above its owner have of the host (S2.14)."""
+    tree = done.books.terms.tree
+    for host in done.books.hosts:
+        for parcel in host.parcels:
+            rows = [row for row, _ in parcel.chain]
+            above = [row for row in done.books.terms.above[parcel.owner] if row != PUBLIC]
+            if rows != above or any(entry.resource_group != host.group for _, entry in parcel.chain):
+                text = f"{done.path(parcel.owner)} owns of it, below {[tree.paths[row] for row in rows]}"
+                yield Violation("children_own_inside_their_parents", host.name, text)
+
+
+def share_limits_hold(done: Done) -> Iterator[Violation]:
+    """Nothing is granted above a share limit, and what is held above one is under notice (R-LIMIT-1, R-LIMIT-3).
+
+    Where an entry is only observed, nobody is told.
+    """
+    name, terms, granted = "share_limits_hold", done.books.terms, set(done.cycle.sweeps.placed)
+    shared = [unit for unit in done.books.units() if unit.pool != OWN]
+    for row, limits in terms.limit.items():
+        mine = [unit for unit in shared if row in terms.above[unit.asked.leaf]]
+        for at, most in limits:
+            held = sum(unit.asked.unit[at] for unit in mine)
+            stays = sum(unit.asked.unit[at] for unit in mine if unit.notice is None)
+            resource = done.plan.resources[at].name
+            if stays > most and not done.books.restraint.is_still:
+                yield Violation(name, done.path(row), f"keeps {stays} of {resource}, at most {most}")
+            if held > most and any(unit.asked.unit[at] for unit in mine if unit in granted):
+                yield Violation(name, done.path(row), f"was granted {resource} and holds {held}, at most {most}")
+
+
+def who_borrows_lets_go_in_time(done: Done) -> Iterator[Violation]:
+    """Nobody borrows who lets go too late, and every notice ends within all graces (R-LEND-6)."""
+    name, books = "who_borrows_lets_go_in_time", done.books
+    for unit in done.cycle.sweeps.placed:
+        bounds = [bound for parcel in unit.books for bound in _bounds(books, unit, parcel)]
+        if bounds and books.terms.grace[unit.asked.leaf] > min(bounds):
+            yield Violation(name, done.path(unit.asked.leaf), f"was granted what has to be let go in {min(bounds)} µs")
+    for unit in done.cycle.sweeps.noticed:
+        bounds = [bound for parcel in unit.books for bound in _bounds(books, unit, parcel)]
+        most = books.now + min([books.terms.grace[unit.asked.leaf], *bounds])
+        if unit.notice is not None and unit.notice.deadline > most:
+            text = f"may stay on {unit.host.name} until {unit.notice.deadline}, at most {most}"
+            yield Violation(name, done.path(unit.asked.leaf), text)
+
+
+def _bounds(books: PoolBooks, unit: Unit, parcel: Parcel) -> Iterator[int]:
+    """Bounds on what a unit has of a parcel: those who lent it on the way to its pool, or whose pool it is."""
+    terms, leaf, owner = books.terms, unit.asked.leaf, parcel.owner
+    bounds: list[int | None] = []
+    if owner == PUBLIC:
+        bounds = [terms.settings.public_pool_grace]
+    elif owner != leaf:
+        rows = [row for row, _ in parcel.chain]
+        below = rows.index(unit.pool) if unit.pool in rows else len(rows)
+        bounds = [entry.lend_grace for _, entry in parcel.chain[:below]]
+        bounds += [terms.pool_grace.get(owner)] if owner in terms.above[leaf] else []
+    yield from (bound for bound in bounds if bound is not None)
+
+
+def what_is_reserved_goes_to_nobody_else(done: Done) -> Iterator[Violation]:
+    """No unit is granted on what others reserve, and those that stand there are under notice (R-LEND-5, R-ADJUST-4)."""
+    name = "what_is_reserved_goes_to_nobody_else"
+    granted = set(done.cycle.sweeps.placed)
+    for unit in done.books.units():
+        above = done.books.terms.above[unit.asked.leaf]
+        theirs = [row for parcel in unit.books for row, entry in parcel.chain if entry.reserved and row not in above]
+        stays = unit.notice is None and not done.books.restraint.is_still
+        if theirs and (unit in granted or stays):
+            text = f"a unit of {unit.asked.model.id} stands on what {done.path(theirs[0])} reserves"
+            yield Violation(name, unit.host.name, text)
+
+
+def pools_do_not_touch_one_another(done: Done) -> Iterator[Violation]:
+    """Units go for somebody from a pool that both share, or from what the taker's branch owns (SPEC §6.6)."""
+    for unit, taker in _taken(done):
+        if unit.pool not in done.books.terms.above[taker.leaf] and not _is_taken_back(done, unit, taker):
+            text = f"a unit goes from the pool {_pool(done, unit.pool)} for {done.path(taker.leaf)}"
+            yield Violation("pools_do_not_touch_one_another", done.path(unit.asked.leaf), text)
+
+
+def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
+    """Who gave in a pool for others was above its quota before its last unit went (R-TAKE-1).
+
+    What owners take back, and what is above limits or on reserved parcels, goes before, whatever the quotas. Leaves of
+    which a gang stops whole are left out.
+    """
+    name, standings = "nobody_at_or_under_quota_loses_a_unit", done.cycle.sweeps.standings
+    last: dict[tuple[int, int], int] = {}
+    for unit, taker in _taken(done):
+        if unit.pool in done.books.terms.above[taker.leaf] and not _is_taken_back(done, unit, taker):
+            place = unit.pool, unit.asked.leaf
+            last[place] = max(last.get(place, 0), standings[unit.pool].size[unit.asked])
+    stopped = {unit.asked.leaf for unit in done.cycle.sweeps.noticed if _is_gang_stopped(unit.asked)}
+    for (pool, leaf), size in last.items():
+        standing = standings[pool]
+        left = standing.moved.get(leaf, 0)
+        quota = standing.quota.get(leaf, 0) * standing.whole
+        if leaf not in stopped and left + size <= quota:
+            text = f"keeps {left} of {standing.whole} in the pool {_pool(done, pool)}, its quota is {quota}"
+            yield Violation(name, done.path(leaf), text)
+
+
+def quotas_are_within_total_and_demand(done: Done) -> Iterator[Violation]:
+    """In every pool: usages add up; children have no more than their parent's quota, nobody more than its demand."""
+    name, tree = "quotas_are_within_total_and_demand", done.books.terms.tree
+    for pool, standing in done.cycle.sweeps.standings.items():
+        for row in standing.quota:
+            children = [child for child in tree.children[row] if child in standing.quota]
+            if children and sum(standing.quota[child] for child in children) > standing.quota[row]:
+                yield Violation(name, done.path(row), f"its children have more quota in the pool {_pool(done, pool)}")
+            used = [standing.usage.get(child, 0) for child in tree.children[row]]
+            if used and sum(used) != standing.usage.get(row, 0):
+                yield Violation(name, done.path(row), f"uses {standing.usage.get(row, 0)}, its children {sum(used)}")
+            if row != pool and standing.quota[row] > standing.demand.get(row, 0):
+                yield Violation(name, done.path(row), f"quota {standing.quota[row]} in the pool {_pool(done, pool)}")
+
+
+def a_second_cycle_changes_nothing(plan: Plan, cycles: Cycles, after: State) -> Iterator[str]:
+    """With nothing released and no deadline reached, a cycle on the state after the first grants and reclaims nothing.
+
+    Not told by it: units of a gang beside others that it takes back, which do not stay kept until all are there.
+    """
+    gangs = {
+        asked.model.id
+        for _, cycle in cycles
+        for asked in cycle.sweeps.ways.of
+        if asked.model.min_count and cycle.sweeps.ways.units(asked)
+    }
+    for force, cycle in run_entries(plan, after):
+        moved = [*cycle.stops, *cycle.grants, *cycle.reclaims]
+        if moved and not gangs:
+            yield f"{force.name}: a_second_cycle_changes_nothing : it decides {moved}"
+
+
+def _taken(done: Done) -> Iterator[tuple[Unit, Asked]]:
+    """Units newly told to go for somebody, but for gangs that stop whole."""
+    for unit in done.cycle.sweeps.noticed:
+        taker = unit.notice.taker if unit.notice is not None else None
+        if taker is not None and not _is_gang_stopped(unit.asked):
+            yield unit, taker
+
+
+def _is_gang_stopped(asked: Asked) -> bool:
+    return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)
+
+
+def _is_taken_back(done: Done, unit: Unit, taker: Asked) -> bool:
+    """Whether a unit stands on what the taker owns, or on what one above the taker and not above the unit does."""
+    terms = done.books.terms
+    branch = [row for row in terms.above[taker.leaf] if row not in terms.above[unit.asked.leaf]]
+    return any(row in branch for parcel in unit.books for row, _ in parcel.chain)
+
+
+def _pool(done: Done, pool: int) -> str:
+    return "own" if pool == OWN else done.path(pool)
+
+
+TRUTHS: tuple[Truth, ...] = (
+    units_are_conserved,
+    hosts_hold_what_they_have,
+    children_own_inside_their_parents,
+    share_limits_hold,
+    who_borrows_lets_go_in_time,
+    what_is_reserved_goes_to_nobody_else,
+    pools_do_not_touch_one_another,
+    nobody_at_or_under_quota_loses_a_unit,
+    quotas_are_within_total_and_demand,
+)
+"""Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""
