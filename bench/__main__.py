@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, twenty_consumers, wide_plan_text
 from bench.live import live
 from bench.machine import describe
+from bench.pools import pools
 from fairhold.cycle.run import run
 from fairhold.kernels import _jit
 
@@ -132,6 +133,7 @@ def line(name: str, row: Mapping[str, Any]) -> str:
 PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "processes": processes,
     "cycles": cycles,
+    "pools": pools,
     "live": live,
 }
 

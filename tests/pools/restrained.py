@@ -23,16 +23,21 @@ def not_restrained(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
         yield f"reclaims that were to be observed: {rows}"
     elif "observed" in cycle.document and not settings.observe_only:
         yield f"observed though nobody says so: {cycle.document['observed']}"
-    yield from too_many(settings.max_reclaims, rows)
+    yield from too_many(plan, rows)
     yield from too_early(plan, state, cycle)
     yield from too_young(plan, cycle.after, rows)
 
 
-def too_many(most: int | None, rows: list[Json]) -> Iterator[str]:
-    """More than `most` go only for limits, or first and alone: for one taker."""
-    forced = sum(row["units"] for row in rows if row["reason"] == "limit")
+def too_many(plan: Plan, rows: list[Json]) -> Iterator[str]:
+    """More than `most` go only for limits, or first and alone: for one taker.
+
+    What is taken in the first sweep (`reclaim_before_next_level`) comes before limits, all else after them.
+    """
+    is_early = any(own.reclaim_before_next_level for each in plan.policies[0].consumers.values() for own in each.own)
+    forced = 0 if is_early else sum(row["units"] for row in rows if row["reason"] == "limit")
     taken = [row for row in rows if row["reason"] != "limit"]
     units = sum(row["units"] for row in taken)
+    most = plan.policies[0].settings.max_reclaims
     is_alone = not forced and len({row["for"] for row in taken}) == 1
     if most is not None and units and forced + units > most and not is_alone:
         yield f"{units} are taken beside {forced} for limits, at most {most}: {taken}"

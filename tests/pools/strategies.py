@@ -19,6 +19,13 @@ Json = dict[str, Any]
 NOW = "2026-01-05T09:00:00Z"
 GRACES = (None, None, "0s", "5s", "30s")
 FEW = st.integers(0, 2)
+LABELS: tuple[Json, ...] = ({"labels": {"zone": "a"}}, {"labels": {"zone": "b", "ssd": "yes"}})
+SITINGS: tuple[Json, ...] = (
+    {"need": ["zone"]},
+    {"need": ["zone=b"], "place": "spread"},
+    {"avoid": ["zone=a"], "prefer": ["ssd"]},
+    {"place": "pack"},
+)
 RESTRAINTS: dict[str, tuple[Any, ...]] = {
     "max_reclaims": (1, 2, 4),
     "dead_zone": (1, 2),
@@ -106,7 +113,11 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
         "resource_groups": {
             group: {
                 "hosts": [
-                    {"name": name, **{key: draw(st.integers(2, 8)) for key in resources}}
+                    {
+                        "name": name,
+                        **{key: draw(st.integers(2, 8)) for key in resources},
+                        **draw(st.sampled_from(({}, *LABELS))),
+                    }
                     for name in names
                     if name.startswith(group)
                 ]
@@ -181,6 +192,7 @@ def requests(draw: st.DrawFn, resources: list[str], leaves: list[str]) -> list[J
                 "min_count": min(count, draw(st.sampled_from((0, 0, 0, 2, 3)))),
                 "priority": draw(st.integers(0, 1)),
                 "submitted": f"2026-01-05T08:0{draw(st.integers(0, 5))}:00Z",
+                **draw(st.sampled_from(({}, {}, {}, *SITINGS))),
             }
         )
     return found

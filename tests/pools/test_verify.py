@@ -183,3 +183,19 @@ def test_slots_and_vectors_of_one_plan_are_both_checked() -> None:
     for row in result["grants"]:
         row["units"] += 1
     assert {"R-GRANT-1", "R-TURN-1"} <= rules(plan, state, result)
+
+
+@pytest.mark.parametrize("place", ["", "spread", "pack"])
+def test_r_site_5_hosts_that_will_do_are_known_to_verify(place: str) -> None:
+    hosts = {
+        f"h{at}": {"cpu": 4, "labels": {"zone": "ab"[at % 2]} | ({"ssd": "x"} if at > 1 else {})} for at in range(4)
+    }
+    said: Json = {"need": ["zone=b"], "prefer": ["ssd"]} | ({"place": place} if place else {})
+    wants = [of("/A", 6, min_count=3, **said), of("/B", 9, name="b", avoid=["ssd"]), of("/C", 3, need=["gpus"])]
+    held = [on("h1", "b", 4), on("h3", "b", 3), on("h0", "b", 1)]
+    for stands in ([], held):
+        plan, state = small({"/A": {"share_priority": 1}, "/B": {}, "/C": {}}, wants, stands, hosts=hosts)
+        result = cycle_of(plan, state)
+        assert verify(plan, state, result) == ()
+        assert verify(plan, state, quota_of(plan, state)) == ()
+        assert result["grants"] + result["reclaims"] != []

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.document import Cycle, run_cycle
+from fairhold.model.siting import label_set
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import parse_instant
 from tests.pools.restrained import not_restrained
@@ -29,6 +30,7 @@ def untrue(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
     yield from above_limits(plan, cycle)
     yield from owned_twice(plan, cycle.after)
     yield from not_restrained(plan, state, cycle)
+    yield from badly_sited(plan, state, cycle)
 
 
 def too_full(plan: Plan, after: State) -> Iterator[str]:
@@ -126,6 +128,21 @@ def too_long(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
             bound = plan.policies[0].settings.public_pool_grace
             if bound is not None and grace(plan, holder) > bound:
                 yield f"{row} may not borrow"
+
+
+def badly_sited(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
+    """New units stand on hosts that will do; gangs that pack are on one host."""
+    labels = {host.name: label_set(host.labels) for group in plan.resource_groups.values() for host in group.hosts}
+    siting = {request.id: request.siting for request in state.requests}
+    for row in cycle.document["grants"]:
+        if not siting[row["request"]].fits(labels[row["host"]]):
+            yield f"{row} stands where it may not"
+    for request in state.requests:
+        held, after = (
+            {each.host for each in of.allocations if each.request == request.id} for of in (state, cycle.after)
+        )
+        if request.min_count and request.siting.place == "pack" and len(held) <= 1 < len(after):
+            yield f"{request.id} packs, and stands on {after}"
 
 
 def above_limits(plan: Plan, cycle: Cycle) -> Iterator[str]:

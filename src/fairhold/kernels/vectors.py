@@ -37,7 +37,10 @@ def beyond(one: Vector, other: Vector) -> Vector:
 
 def fits(need: Vector, room: Vector) -> bool:
     """Whether there is room in every dimension."""
-    return all(a <= b for a, b in zip(need, room, strict=True))
+    for a, b in zip(need, room, strict=True):  # noqa: SIM110 - a generator takes twice as long
+        if a > b:
+            return False
+    return True
 
 
 def count(unit: Vector, room: Vector) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.restraint import Restraint
+from fairhold.model.siting import ANYWHERE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -117,31 +118,35 @@ class Machine:
     total : with overcommitment
     place : in inventory order
     units : that stand on it, in the order in which they came
+    labels : as `label_set` gives them
     is_closed : nothing more starts there, so that what is idle is of no use; what it has counts all the same
     """
 
-    __slots__ = ("group", "is_closed", "name", "parcels", "place", "plain", "total", "units")
+    __slots__ = ("group", "is_closed", "labels", "name", "parcels", "place", "plain", "total", "units")
 
     def __init__(self, name: str, group: str, place: int, plain: Vector, total: Vector) -> None:
         self.name, self.group, self.place, self.plain, self.total = name, group, place, plain, total
         self.parcels: list[Parcel] = []
         self.units: dict[Unit, None] = {}
         self.is_closed = False
+        self.labels: frozenset[str] = frozenset()
 
 
 class Asked:
     """A request with what it holds.
 
+    siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
     """
 
-    __slots__ = ("away", "leaf", "model", "place", "unit", "units")
+    __slots__ = ("away", "leaf", "model", "place", "siting", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
         self.leaf = model.consumer
         self.unit = model.unit
+        self.siting = None if model.siting == ANYWHERE else model.siting
         self.place = place
         self.units: dict[Unit, None] = {}
         self.away = 0
@@ -189,13 +194,17 @@ class Unit:
 
     def lenders(self, terms: Terms) -> tuple[int, ...]:
         """Rows that own what it stands on; not the owner of the pool, nor its own leaf."""
-        found = {parcel.owner for parcel in self.books} - {PUBLIC, self.pool, self.asked.leaf}
-        return tuple(sorted(found, key=lambda row: terms.position[row]))
+        found = {parcel.owner for parcel in self.books}
+        found.difference_update((PUBLIC, self.pool, self.asked.leaf))
+        return tuple(sorted(found, key=terms.position.__getitem__)) if found else ()
 
 
 @dataclass(slots=True)
 class PoolBooks:
-    """All that one policy entry shares: its hosts that are up, requests, and what was decided so far."""
+    """All that one policy entry shares: its hosts that are up, requests, and what was decided so far.
+
+    hosts_of : row → hosts of which it or somebody below it owns some, in inventory order
+    """
 
     terms: Terms
     hosts: list[Machine]
@@ -205,8 +214,13 @@ class PoolBooks:
     now: int
     keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
     """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
+    hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
+
+    def hosts_in(self, pool: int) -> list[Machine]:
+        """Hosts of which a pool can have some."""
+        return self.hosts if pool == PUBLIC else self.hosts_of.get(pool, [])
 
     def next_serial(self) -> int:
         """A number that is larger than all before."""
@@ -222,17 +236,25 @@ class PoolBooks:
 def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
     """Put a unit on a host, booked on the parcels in their order."""
     unit = Unit(asked, host, books.now, books.next_serial(), pool)
-    rest = asked.unit
-    for parcel in parcels:
-        part = common(rest, parcel.room(asked))
-        if any(part):
-            parcel.take(asked, part)
-            unit.books[parcel] = part
-            rest = less(rest, part)
-    assert not any(rest), "whoever places a unit has seen that it fits"
+    if len(parcels) == 1 and not parcels[0].kept:  # the common case
+        parcels[0].idle = less(parcels[0].idle, asked.unit)
+        unit.books[parcels[0]] = asked.unit
+    else:
+        _book_on(unit, parcels)
     asked.units[unit] = None
     host.units[unit] = None
     return unit
+
+
+def _book_on(unit: Unit, parcels: list[Parcel]) -> None:
+    rest = unit.asked.unit
+    for parcel in parcels:
+        part = common(rest, parcel.room(unit.asked))
+        if any(part):
+            parcel.take(unit.asked, part)
+            unit.books[parcel] = part
+            rest = less(rest, part)
+    assert not any(rest), "whoever places a unit has seen that it fits"
 
 
 def remove(unit: Unit) -> None:

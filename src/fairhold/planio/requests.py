@@ -83,9 +83,6 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
         report.unsupported("requests with `preemptible: false` are", (*place, "preemptible"))
     siting = read_siting(report, node, place)
-    for key in SITING_KEYS if is_vector else ():
-        if key in node:
-            report.unsupported(f"`{key}` beside a `unit` of several resources is", (*place, key))
     if consumer < 0 or not (group or unit):
         return None
     user = report.text(node["user"], (*place, "user"), what="the name of a user") if "user" in node else ""

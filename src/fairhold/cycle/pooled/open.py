@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
+from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning
 from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
+from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
@@ -89,6 +91,7 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
                 )
                 hosts.append(Machine(host.name, name, len(hosts), host.amounts, total))
                 hosts[-1].is_closed = host.name in state.hosts_closed
+                hosts[-1].labels = label_set(host.labels)
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -137,6 +140,8 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
         if asked is None:
             continue
         taker = books.asked.get(noun.taker_request)
+        if taker is not None and noun.host in books.host_of and not will_do(taker, books.host_of[noun.host]):
+            taker = None  # labels are others by now: it is nobody's, and withdrawn (R-NOTICE-2)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
         if noun.attempt:
             free = [unit for unit in free if unit.attempt == noun.attempt]
@@ -191,7 +196,7 @@ def _keeps(books: PoolBooks, state: State) -> None:
     said: dict[tuple[Asked, Machine], int] = {}
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
-        if asked is not None and host is not None and not host.is_closed:
+        if asked is not None and host is not None and not host.is_closed and will_do(asked, host):
             said[asked, host] = said.get((asked, host), 0) + noun.units
     books.keeps |= said
 

@@ -13,6 +13,7 @@ from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.content import lend_up
+from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import private_pools
 from fairhold.units import format_instant
@@ -91,10 +92,10 @@ def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collectio
     books = open_pools(plan, entry, state)
     pools = private_pools(books)
     for leaf in books.terms.leaves:
-        mine = [parcel for host in books.hosts for parcel in host.parcels if parcel.owner == leaf]
+        mine = [parcel for host in books.hosts_in(leaf) for parcel in host.parcels if parcel.owner == leaf]
         lend_up(mine, leaf, books.terms.tree.parent[leaf])
     for pool in pools:
-        lend_up((each for host in books.hosts for each in host.parcels), pool, books.terms.tree.parent[pool])
+        lend_up((each for host in books.hosts_in(pool) for each in host.parcels), pool, books.terms.tree.parent[pool])
     standings = [Standing(books, pool) for pool in sorted([PUBLIC, *pools])]
     for standing in standings:
         standing.divide({asked: asked.waiting for asked in standing.members})
@@ -179,10 +180,10 @@ def _reclaims(plan: Plan, books: PoolBooks, noticed: Iterable[Unit]) -> list[Doc
 
 
 def _refused(books: PoolBooks) -> list[Document]:
-    """Requests whose unit fits no host of the entry at all."""
-    sizes = {host.total for host in books.hosts}
+    """Requests whose unit fits no host of the entry that will do at all."""
+    sizes = {(host.total, host.labels): host for host in books.hosts}.values()
     return [
         {"request": asked.model.id, "reason": "unplaceable"}
         for asked in books.asked.values()
-        if asked.waiting and not any(fits(asked.unit, size) for size in sizes)
+        if asked.waiting and not any(fits(asked.unit, host.total) and will_do(asked, host) for host in sizes)
     ]

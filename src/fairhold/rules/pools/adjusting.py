@@ -8,11 +8,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, less
+from fairhold.kernels.vectors import add, beyond, common, less
 from fairhold.ledger.pools import Machine, PoolBooks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.kernels.vectors import Vector
     from fairhold.model.vector import Owning
@@ -27,8 +27,9 @@ class Level:
 
     space  : host → what there is to own: the whole host, or what the parent owns of it
     busy   : whether anybody's units stand on what a row owns of a host now
-    load   : host → its workload
-    holds  : (row, entry) → what it owns
+    load   : host → place of its workload
+    holds  : (row, entry) → what it owns; entries: row → its keys there
+    left   : host → what none of the children owns
     former : row → host → what it owned of it before, and nobody used
     """
 
@@ -37,7 +38,7 @@ class Level:
         books: PoolBooks,
         parent: int,
         space: dict[Machine, Vector],
-        load: Callable[[Machine], Fraction],
+        load: Callable[[Machine], int],
         steps: Vector,
     ) -> None:
         self.books, self.parent, self.space, self.load, self.steps = books, parent, space, load, steps
@@ -45,28 +46,40 @@ class Level:
         self.rows = sorted(
             (row for row in terms.tree.children[parent] if terms.own.get(row)), key=lambda row: terms.position[row]
         )
-        self.holds: dict[Target, Holding] = {(row, entry): {} for row in self.rows for entry in terms.own[row]}
+        self.entries: dict[int, list[Target]] = {row: [(row, entry) for entry in terms.own[row]] for row in self.rows}
+        self.holds: dict[Target, Holding] = {key: {} for keys in self.entries.values() for key in keys}
+        self.left = dict(space)
+        self.owners: dict[Machine, list[Target]] = {}
         self.former: dict[int, Holding] = {row: {} for row in self.rows}
         self.ever: set[Machine] = set()
         self.hosts: dict[str, list[Machine]] = {}
         for host in space:
             self.hosts.setdefault(host.group, []).append(host)
-        self.named = {
-            host.name for row in self.rows for entry in terms.own[row] for host in space if host.name in entry.names
-        }
+        self.named = {name for row in self.rows for entry in terms.own[row] for name in entry.names}
         self.target: dict[Target, int] = {}
+        self._lines: dict[str, list[Machine]] = {}
+        self._place = {key: at for at, key in enumerate(self.holds)}
 
-    def public(self, host: Machine) -> Vector:
-        """What none of the children owns of a host."""
-        left = self.space[host]
-        for holding in self.holds.values():
-            if host in holding:
-                left = less(left, holding[host])
-        return left
+    def _set(self, key: Target, host: Machine, amounts: Vector) -> None:
+        """Let an entry own so much of a host."""
+        holding, left = self.holds[key], self.left[host]
+        if host in holding:
+            left = add(left, holding[host])
+        else:
+            self.owners.setdefault(host, []).append(key)
+        holding[host] = amounts
+        self.left[host] = less(left, amounts)
+
+    def _drop(self, key: Target, host: Machine) -> Vector:
+        """Let an entry own none of a host; what it had."""
+        amounts = self.holds[key].pop(host)
+        self.owners[host].remove(key)
+        self.left[host] = add(self.left[host], amounts)
+        return amounts
 
     def is_whole(self, host: Machine) -> bool:
         """Whether none of the children owns any of a host."""
-        return all(host not in holding for holding in self.holds.values())
+        return not self.owners.get(host)
 
     def set_targets(self) -> None:
         """How many whole hosts each entry is to have (R-ADJUST-0)."""
@@ -93,13 +106,12 @@ class Level:
         amounts = common(amounts, self.space[host])
         if not any(amounts):
             return
-        mine = [key for key in self.holds if key[0] == row and key[1].resource_group == host.group]
+        mine = [key for key in self.entries[row] if key[1].resource_group == host.group]
         named = [key for key in mine if host.name in key[1].names]
         fitting = named or [key for key in mine if not key[1].names]
         open_ = [key for key in fitting if self._lacks(key, host)] or fitting
         if open_:
-            holding = self.holds[open_[0]]
-            holding[host] = add(holding[host], amounts) if host in holding else amounts
+            self._add(open_[0], host, amounts)
 
     def _lacks(self, key: Target, host: Machine) -> bool:
         if key in self.target:
@@ -115,11 +127,11 @@ class Level:
 
     def release_unused(self, is_busy: Callable[[int, Machine], bool]) -> None:
         """What nobody's units stand on goes to the public pool, and is remembered (R-ADJUST-1)."""
-        for (row, _entry), holding in self.holds.items():
+        for key, holding in self.holds.items():
             for host in list(holding):
                 self.ever.add(host)
-                if not is_busy(row, host):
-                    self.former[row][host] = holding.pop(host)
+                if not is_busy(key[0], host):
+                    self.former[key[0]][host] = self._drop(key, host)
 
     def trim(self) -> None:
         """Who has more than its target gives up the least workload first, last in inventory (R-ADJUST-2)."""
@@ -128,10 +140,10 @@ class Level:
             order = sorted(holding, key=lambda host: (self.load(host), -host.place))
             if key in self.target:
                 for host in order[: max(0, len(holding) - self.target[key])]:
-                    del holding[host]
+                    self._drop(key, host)
             elif entry.per_host:
                 for host in order:
-                    holding[host] = common(holding[host], self.part_of(entry, host))
+                    self._set(key, host, common(holding[host], self.part_of(entry, host)))
             else:
                 self._trim_total(key, order)
 
@@ -147,9 +159,9 @@ class Level:
                 return
             keep = self.following(holding[host], needed)
             if any(keep):
-                holding[host] = keep
+                self._set(key, host, keep)
             else:
-                del holding[host]
+                self._drop(key, host)
 
     def part_of(self, entry: Owning, host: Machine) -> Vector:
         """What an entry by host asks of one: those left out follow the largest part named, rounded down to the step."""
@@ -169,9 +181,9 @@ class Level:
 
     def following(self, there: Vector, needed: dict[int, int]) -> Vector:
         """Of what there is as much as is needed; dimensions left out follow the largest part."""
-        largest = max(
-            (Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at]), default=Fraction(0)
-        )
+        if not any(there[at] for at in needed):
+            return (0,) * len(there)
+        largest = max(Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at])
         return self._rounded(there, needed, largest)
 
     def _rounded(self, there: Vector, wanted: dict[int, int], rest: Fraction) -> Vector:
@@ -190,70 +202,87 @@ class Level:
             elif entry.total:
                 self._take_total(key)
             elif entry.names:
-                for host in self._order(key, self.hosts.get(entry.resource_group, [])):
+                for host in self._order(key):
                     if host.name in entry.names and host not in self.holds[key]:
                         self._take_host(key, host, self._worse(key[0], host))
             else:
                 self._take_hosts(key)
 
-    def _order(self, key: Target, hosts: Iterable[Machine]) -> list[Machine]:
+    def _order(self, key: Target) -> Iterator[Machine]:
         """Formerly its own; then least workload; then never owned among these siblings, inventory order."""
-        former = self.former[key[0]]
-        return sorted(hosts, key=lambda host: (host not in former, self.load(host), host in self.ever, host.place))
+        former, group = self.former[key[0]], key[1].resource_group
+        if group not in self._lines:
+            self._lines[group] = self._sorted(self.hosts.get(group, []))
+        yield from self._sorted(host for host in former if host.group == group)
+        for host in self._lines[group]:
+            if host not in former:
+                yield host
+
+    def _sorted(self, hosts: Iterable[Machine]) -> list[Machine]:
+        return sorted(hosts, key=lambda host: (self.load(host), host in self.ever, host.place))
+
+    def _unnamed_first(self, key: Target) -> Iterator[Machine]:
+        """The same; what somebody's entry names last."""
+        for is_named in (False, True) if self.named else (False,):
+            for host in self._order(key):
+                if (host.name in self.named) == is_named:
+                    yield host
 
     def _worse(self, row: int, host: Machine) -> list[Target]:
         """Owners of strictly worse rank of a host, the worst first."""
         rank = self.books.terms.rank
-        found = [key for key, holding in self.holds.items() if host in holding and rank[key[0]] > rank[row]]
-        return sorted(found, key=lambda key: -rank[key[0]])
+        found = [key for key in self.owners.get(host, ()) if rank[key[0]] > rank[row]]
+        return sorted(found, key=lambda key: (-rank[key[0]], self._place[key])) if found else found
 
     def _take_host(self, key: Target, host: Machine, worse: list[Target]) -> bool:
         """Take a host whole: public, or from worse ranks; else what a better rank left of it."""
-        others = [each for each, holding in self.holds.items() if host in holding and each not in worse]
-        for each in worse if not others else ():
-            del self.holds[each][host]
-        part = self.public(host)
+        if len(worse) == self._owners(host):
+            for each in worse:
+                self._drop(each, host)
+        part = self.left[host]
         if any(part):
-            self.holds[key][host] = part
+            self._set(key, host, part)
         return any(part)
 
     def _take_hosts(self, key: Target) -> None:
-        holding, target, group = self.holds[key], self.target.get(key, 0), key[1].resource_group
-        hosts = [host for host in self._order(key, self.hosts.get(group, [])) if host not in holding]
-        hosts.sort(key=lambda host: host.name in self.named)
-        for host in hosts:
-            if len(holding) < target and self.is_whole(host):
-                holding[host] = self.space[host]
-        rank = self.books.terms.rank
-        owned = [(self._worse(key[0], host), host) for host in hosts if host not in holding]
+        holding, target = self.holds[key], self.target.get(key, 0)
+        hosts = self._unnamed_first(key)
+        while len(holding) < target and (host := next(hosts, None)) is not None:
+            if self.is_whole(host):
+                self._set(key, host, self.space[host])
+        if len(holding) < target:
+            self._take_owned(key, target, [host for host in self._unnamed_first(key) if host not in holding])
+
+    def _take_owned(self, key: Target, target: int, hosts: list[Machine]) -> None:
+        """Hosts of worse ranks, then what others have left of theirs."""
+        holding, rank = self.holds[key], self.books.terms.rank
+        owned = [(self._worse(key[0], host), host) for host in hosts]
         whole = [(worse, host) for worse, host in owned if worse and len(worse) == self._owners(host)]
         whole.sort(key=lambda each: (-rank[each[0][0][0]], self.load(each[1])))
         for worse, host in whole:
             if len(holding) < target:
                 self._take_host(key, host, worse)
         for host in hosts:
-            if len(holding) < target and host not in holding and any(self.public(host)):
-                holding[host] = self.public(host)
+            if len(holding) < target and host not in holding and any(self.left[host]):
+                self._set(key, host, self.left[host])
 
     def _owners(self, host: Machine) -> int:
-        return sum(host in holding for holding in self.holds.values())
+        return len(self.owners.get(host, ()))
 
     def _take_total(self, key: Target) -> None:
-        hosts = self.hosts.get(key[1].resource_group, [])
-        for host in self._order(key, hosts):
-            needed = self.missing(key)
-            if not needed:
+        needed = self.missing(key)
+        if not needed:
+            return
+        former = self.former[key[0]]
+        for host in self._order(key):
+            there = common(self.left[host], former[host]) if host in former else self.left[host]
+            if self._add(key, host, self.following(there, needed)) and not (needed := self.missing(key)):
                 return
-            there = self.public(host)
-            if host in self.former[key[0]]:
-                there = common(there, self.former[key[0]][host])
-            self._add(key, host, self.following(there, needed))
-        for host in self._order(key, hosts):
-            needed = self.missing(key)
-            if not needed:
+        for host in self._order(key):
+            if self._add(key, host, self.following(self.left[host], needed)) and not (needed := self.missing(key)):
                 return
-            self._add(key, host, self.following(self.public(host), needed))
         rank = self.books.terms.rank
+        hosts = self.hosts.get(key[1].resource_group, [])
         worse = [(each, host) for host in hosts for each in self._worse(key[0], host)]
         worse.sort(key=lambda each: (-rank[each[0][0]], self.load(each[1]), each[1].place))
         for each, host in worse:
@@ -266,23 +295,24 @@ class Level:
         for host in self.hosts.get(key[1].resource_group, []):
             want = self.part_of(key[1], host)
             have = self.holds[key].get(host, (0,) * len(want))
-            more = tuple(max(0, a - b) for a, b in zip(want, have, strict=True))
-            self._add(key, host, common(more, self.public(host)))
+            self._add(key, host, common(beyond(want, have), self.left[host]))
             for each in self._worse(key[0], host):
                 have = self.holds[key].get(host, (0,) * len(want))
-                more = tuple(max(0, a - b) for a, b in zip(want, have, strict=True))
-                self._move(each, key, host, common(more, self.holds[each][host]))
+                self._move(each, key, host, common(beyond(want, have), self.holds[each][host]))
 
-    def _add(self, key: Target, host: Machine, amounts: Vector) -> None:
-        if any(amounts):
-            holding = self.holds[key]
-            holding[host] = add(holding[host], amounts) if host in holding else amounts
+    def _add(self, key: Target, host: Machine, amounts: Vector) -> bool:
+        """Let an entry own more of a host; whether it is any."""
+        if not any(amounts):
+            return False
+        holding = self.holds[key]
+        self._set(key, host, add(holding[host], amounts) if host in holding else amounts)
+        return True
 
     def _move(self, giver: Target, key: Target, host: Machine, amounts: Vector) -> None:
         if any(amounts):
             left = less(self.holds[giver][host], amounts)
             if any(left):
-                self.holds[giver][host] = left
+                self._set(giver, host, left)
             else:
-                del self.holds[giver][host]
+                self._drop(giver, host)
             self._add(key, host, amounts)

@@ -23,18 +23,20 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
 
     waits : units that a request still wants of this pool
     """
+    if not any(asked.waiting and waits(asked) > 0 for asked in books.asked.values()):
+        return []
     standing = Standing(books, pool)
     lines = _lines(waits, standing)
     turns = Turns(books.terms, pool, lines, standing.usage)
-    placing = Placing(books, pool, limits, books.hosts)
+    placing = Placing(books, pool, limits, books.hosts_in(pool))
     placed: list[Unit] = []
     while (leaf := turns.next()) is not None:
         new = _place_one(lines[leaf], placing, waits)
         if not new:
             turns.drop(leaf)
-        for unit in new:
-            if unit.pool != OWN:
-                standing.placed(unit.asked)
+        units = sum(unit.pool != OWN for unit in new)
+        if units:
+            standing.uses(new[0].asked, units)
         placed += new
     return placed
 
@@ -54,8 +56,9 @@ def _place_one(line: list[Asked], placing: Placing, waits: Waits) -> list[Unit]:
     """The first request of a line for which something fits; what did not fit is not tried again."""
     while line:
         asked = line[0]
-        units = next_units(asked, waits(asked))
-        if 0 < units <= waits(asked):
+        waiting = waits(asked)
+        units = next_units(asked, waiting)
+        if 0 < units <= waiting:
             new = placing.put(asked, units)
             if new:
                 return new

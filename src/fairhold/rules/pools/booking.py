@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, less
+from fairhold.kernels.vectors import add, common, fits, less
 from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
 from fairhold.rules.pools.content import booking_order, is_lent_to
 
@@ -69,7 +69,14 @@ def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
     leaf, pool = unit.asked.leaf, unit.pool
     unit.books = {}
     rest = unit.asked.unit
-    for parcel in sorted(unit.host.parcels, key=lambda each: _place(terms, each, leaf, pool, lenders)):
+    able = [parcel for parcel in unit.host.parcels if any(parcel.idle)]
+    if len(able) > 1:
+        able.sort(key=lambda each: _place(terms, each, leaf, pool, lenders))
+    for parcel in able:
+        if fits(rest, parcel.idle):  # the common case
+            unit.books[parcel] = rest
+            parcel.idle = less(parcel.idle, rest)
+            break
         part = common(rest, parcel.idle)
         if any(part):
             unit.books[parcel] = part
@@ -99,8 +106,7 @@ def _place(terms: Terms, parcel: Parcel, leaf: int, pool: int, lenders: tuple[in
 def _pool(terms: Terms, unit: Unit) -> int:
     """The pool that a unit stands in: that where it was placed, as long as all of its parcels can be in there."""
     leaf = unit.asked.leaf
-    owners = {parcel.owner for parcel in unit.books}
-    if owners == {leaf}:
+    if unit.books and all(parcel.owner == leaf for parcel in unit.books):
         return OWN
     if unit.pool == PUBLIC:
         return PUBLIC
@@ -114,6 +120,8 @@ def _pool(terms: Terms, unit: Unit) -> int:
 
 def split_lenders(units: int, lenders: Mapping[int, int]) -> list[tuple[int, ...]]:
     """The lenders of each of so many units, where a state has only their numbers: as few a unit as can be."""
+    if not lenders:
+        return [()] * units
     left = dict(lenders)
     found: list[tuple[int, ...]] = []
     for at in range(units):

@@ -97,7 +97,12 @@ def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
 
 def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
     """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3)."""
-    for host in books.hosts:
+    return (part for _, part in parts_of_hosts(books, pool))
+
+
+def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
+    """The same, with the host."""
+    for host in books.hosts_in(pool):
         part = None
         for parcel in host.parcels:
             if parcel.level == pool:
@@ -108,7 +113,7 @@ def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
             if unit.pool == pool:
                 part = unit.asked.unit if part is None else add(part, unit.asked.unit)
         if part is not None:
-            yield part
+            yield host, part
 
 
 def capacities(books: PoolBooks, pool: int, sizes: Iterable[Vector]) -> dict[Vector, int]:

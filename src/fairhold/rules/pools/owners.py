@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, less
 from fairhold.ledger.pools import PUBLIC, Parcel, PoolBooks
 from fairhold.rules.pools.adjusting import Level
-from fairhold.rules.pools.placing import workload
+from fairhold.rules.pools.loads import workload
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine
     from fairhold.model.vector import Owning
@@ -34,17 +32,27 @@ class Before:
 
 def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
     """Work out who owns what now, and divide every host into parcels."""
-    load = {host: workload(host) for host in books.hosts}
+    load = _loads(books.hosts)
     space = {host: host.plain for host in books.hosts}
     for host in books.hosts:
         host.parcels = []
     _divide(books, PUBLIC, dict.fromkeys(books.hosts, ()), space, _Context(before, load, steps))
+    books.hosts_of = {}
     for host in books.hosts:
         _overcommit(host)
+        for row in dict.fromkeys(row for parcel in host.parcels for row, _ in parcel.chain):
+            books.hosts_of.setdefault(row, []).append(host)
+
+
+def _loads(hosts: list[Machine]) -> dict[Machine, int]:
+    """Places of hosts by workload: equal ones have the same, and a larger one a larger."""
+    parts = {host: workload(host) for host in hosts}
+    place = {part: at for at, part in enumerate(sorted(set(parts.values())))}
+    return {host: place[part] for host, part in parts.items()}
 
 
 class _Context:
-    def __init__(self, before: Before, load: dict[Machine, Fraction], steps: Vector) -> None:
+    def __init__(self, before: Before, load: dict[Machine, int], steps: Vector) -> None:
         self.before, self.load, self.steps = before, load, steps
 
 
@@ -57,19 +65,16 @@ def _divide(
         level.set_targets()
         for host in space:
             owned = context.before.owned.get(host, {})
-            for row in level.rows:
-                if row in owned:
-                    level.assign(row, host, owned[row])
+            for row in sorted((row for row in owned if row in level.former), key=books.terms.position.__getitem__):
+                level.assign(row, host, owned[row])
         level.release_unused(partial(_is_busy, context.before))
         level.trim()
         level.give_short()
-    rest = dict(space)
     for row in level.rows:
         inside: dict[Machine, Vector] = {}
         below: dict[Machine, Chain] = {}
-        for (owner, entry), holding in level.holds.items():
-            for host, amounts in holding.items() if owner == row else ():
-                rest[host] = less(rest[host], amounts)
+        for _, entry in level.entries[row]:
+            for host, amounts in level.holds[row, entry].items():
                 below.setdefault(host, ((row, entry), *chains[host]))
                 inside[host] = add(inside[host], amounts) if host in inside else amounts
         if books.terms.tree.children[row]:
@@ -77,7 +82,7 @@ def _divide(
         else:
             for host in [host for host, amounts in inside.items() if any(amounts)]:
                 host.parcels.append(Parcel(host, row, below[host], inside[host]))
-    for host, amounts in rest.items():
+    for host, amounts in level.left.items():
         if any(amounts) or parent == PUBLIC:
             host.parcels.append(Parcel(host, parent, chains[host], amounts))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.content import parcels_for, room_in
+from fairhold.rules.pools.loads import Loads, workload
+from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
@@ -29,20 +30,24 @@ class Placing:
         self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
         able = [host for host in hosts if not host.is_closed]
         self.hosts = [host for host in able if any(parcel.level == pool for parcel in host.parcels)]
-        self._at: dict[object, int] = {}
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
+        self._kinds: dict[Asked, object] = {}
+        self._at: dict[object, int] = {}
+        self._found: dict[object, tuple[Machine, list[Parcel]]] = {}
+        is_balanced = books.terms.settings.packing == "balanced"
+        self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
 
     def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
+        if not will_do(asked, host):
+            return []
         found = parcels_for(self.books.terms, host, asked.leaf, self.pool)
         if self.preference is not None:
             found = [each for each in found if each.preference == self.preference]
         return found
 
-    def _fits(self, host: Machine, asked: Asked) -> list[Parcel] | None:
-        parcels = self._parcels(host, asked)
-        if parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions)):
-            return parcels if self._is_open(host, asked) else None
-        return None
+    def _fits(self, host: Machine, asked: Asked, parcels: list[Parcel]) -> bool:
+        is_enough = parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions))
+        return bool(is_enough) and self._is_open(host, asked)
 
     def _is_open(self, host: Machine, asked: Asked) -> bool:
         """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
@@ -52,59 +57,99 @@ class Placing:
 
     def _kind(self, asked: Asked) -> object:
         """What requests have in common that fit on the same hosts."""
+        kind = self._kinds.get(asked)
+        if kind is None:
+            kind = self._kinds[asked] = self._kind_of(asked)
+        return kind
+
+    def _kind_of(self, asked: Asked) -> object:
         terms, leaf = self.books.terms, asked.leaf
-        if asked in self._keeps:
+        if asked in self._keeps or asked.siting is not None:
             return asked
         if leaf in terms.own or terms.settings.packing == "exclusive":
             return asked.unit, leaf
         bounds = tuple(row for row in terms.above[leaf] if row in terms.pool_grace) if terms.pool_grace else ()
         return asked.unit, terms.grace[leaf], bounds
 
+    def _chosen(self, asked: Asked, hosts: list[Machine]) -> tuple[Machine, list[Parcel]] | None:
+        """The host that a request would have first, of some; then the packing decides (R-SITE-1, R-SITE-3)."""
+        every = ((host, self._parcels(host, asked)) for host in hosts)
+        able = [each for each in every if self._fits(each[0], asked, each[1])]
+
+        def order(each: tuple[Machine, list[Parcel]]) -> tuple[object, ...]:
+            return choice(asked, each[0]), workload(each[0]) if self._loads is not None else 0, each[0].place
+
+        return min(able, key=order, default=None)
+
     def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
-        hosts = self.hosts
-        if self.books.terms.settings.packing == "balanced":
-            able = [(host, parcels) for host in hosts if (parcels := self._fits(host, asked)) is not None]
-            return min(able, key=lambda each: (workload(each[0]), each[0].place)) if able else None
+        if is_choosy(asked):
+            return self._chosen(asked, self.hosts)
         kind = self._kind(asked)
-        for at in range(self._at.get(kind, 0), len(hosts)):
-            parcels = self._fits(hosts[at], asked)
-            if parcels is not None:
+        if self._loads is not None:
+            return self._least_loaded(self._loads, kind, asked)
+        found = self._found.get(kind)
+        if found is not None and self._fits(*found[:1], asked, found[1]):  # where the one before it went
+            return found
+        for at in range(self._at.get(kind, 0), len(self.hosts)):
+            host = self.hosts[at]
+            parcels = self._parcels(host, asked)
+            if self._fits(host, asked, parcels):
                 self._at[kind] = at
-                return hosts[at], parcels
-        self._at[kind] = len(hosts)
+                found = self._found[kind] = host, parcels
+                return found
+        self._at[kind] = len(self.hosts)
         return None
+
+    def _least_loaded(self, loads: Loads, kind: object, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+        while (at := loads.first(kind)) is not None:
+            host = self.hosts[at]
+            parcels = self._parcels(host, asked)
+            if self._fits(host, asked, parcels):
+                return host, parcels
+            loads.pass_over(kind)
+        return None
+
+    def _begin_again(self, kind: object, at: int) -> None:
+        """What was placed of a kind since its place in the line was this one is gone again."""
+        self._at[kind] = at
+        self._found.pop(kind, None)
+        if self._loads is not None:
+            self._loads.forget(kind)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
+        if packs_whole(asked):
+            tries = ([host] for host in hosts_for(asked, self.hosts))
+            return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
+        return self._put_among(asked, units, None)
+
+    def _put_among(self, asked: Asked, units: int, some: list[Machine] | None) -> list[Unit]:
+        """The same, on some hosts alone; None = on all."""
         placed: list[Unit] = []
         kind = self._kind(asked)
-        begin = self._at.get(kind, 0)
-        kept = self._kept_for(asked)
+        begin, kept = self._at.get(kind, 0), self._kept_for(asked)
         for _ in range(units):
-            found = self._host_of_own(asked) or self.host_for(asked)
+            found = self._host_of_own(asked, some) or self._host_among(asked, some)
             if found is None or not self._is_within(asked, found[1]):
                 for unit in reversed(placed):
                     self.take_back(unit)
-                for parcel, amount in kept.items():
+                for parcel, amount in kept:
                     parcel.unkeep(asked)
                     parcel.keep(asked, amount)
-                self._at[kind] = begin
+                self._begin_again(kind, begin)
                 return []
             placed.append(self._put_on(asked, *found))
         return placed
 
-    def _kept_for(self, asked: Asked) -> dict[Parcel, Vector]:
-        """What is held for a request, by parcel."""
-        if asked not in self._keeps:
-            return {}
-        return {each: each.kept[asked] for host in self.hosts for each in host.parcels if asked in each.kept}
+    def _host_among(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
+        return self.host_for(asked) if some is None else self._chosen(asked, some)
 
-    def _host_of_own(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+    def _host_of_own(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
         """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4)."""
         if not asked.model.min_count or self.pool == asked.leaf or asked.leaf not in self.books.terms.own:
             return None
-        for host in self.hosts:
+        for host in self.hosts if some is None else some:
             parcels = self._parcels(host, asked)
             if self._is_own(asked, parcels) and self._is_open(host, asked):
                 return host, parcels
@@ -113,15 +158,24 @@ class Placing:
     def _is_own(self, asked: Asked, parcels: list[Parcel]) -> bool:
         """Whether a unit will stand on what its own leaf owns, which comes first."""
         own = [each for each in parcels if each.owner == asked.leaf]
-        return fits(asked.unit, room_in(own, asked, self.books.terms.dimensions))
+        return bool(own) and fits(asked.unit, room_in(own, asked, self.books.terms.dimensions))
 
     def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
         """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
         return self.limits.allow(asked, 1) or self._is_own(asked, parcels)
 
+    def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
+        """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""
+        if asked not in self._keeps:
+            return []
+        parcels = (parcel for host in self.hosts for parcel in host.parcels)
+        return [(parcel, parcel.kept[asked]) for parcel in parcels if asked in parcel.kept]
+
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
         unit = place(self.books, asked, host, self.pool, parcels)
-        if all(parcel.owner == asked.leaf for parcel in unit.books):
+        if self._loads is not None:
+            self._loads.change(host, asked.unit, 1)
+        if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
             unit.pool = OWN
         else:
             self.limits.add(asked, 1)
@@ -131,13 +185,9 @@ class Placing:
         """A unit of a gang that does not fit goes again."""
         if unit.pool != OWN:
             self.limits.add(unit.asked, -1)
+        if self._loads is not None:
+            self._loads.change(unit.host, unit.asked.unit, -1)
         remove(unit)
-
-
-def workload(host: Machine) -> Fraction:
-    """The largest part in use of any dimension (S2.21)."""
-    used = [sum(unit.asked.unit[at] for unit in host.units) for at in range(len(host.total))]
-    return max((Fraction(one, all_) for one, all_ in zip(used, host.total, strict=True) if all_), default=Fraction(0))
 
 
 def next_units(asked: Asked, waiting: int) -> int:

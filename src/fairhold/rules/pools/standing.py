@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import times
 from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.content import capacities
+from fairhold.rules.pools.siting import most_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,12 +47,12 @@ class Standing:
         self.demand: dict[int, Fraction] = {}
         self.waiting: Mapping[Asked, int] = {}
         self.wanted: dict[int, Fraction] = {}
-        for unit in books.units():
-            if unit.pool == pool and unit.asked in self.size:
-                self.held[unit.asked] = self.held.get(unit.asked, 0) + 1
-                self._count(self.usage, unit.asked, 1)
-                if unit.notice is None:
-                    self._count(self.moved, unit.asked, 1)
+        for asked in self.members:
+            here = [unit for unit in asked.units if unit.pool == pool] if asked.units else ()
+            if here:
+                self.held[asked] = len(here)
+                self._count(self.usage, asked, len(here))
+                self._count(self.moved, asked, sum(unit.notice is None for unit in here))
 
     def _count(self, column: dict[int, int], asked: Asked, units: int) -> None:
         size = self.size[asked] * units
@@ -60,11 +61,9 @@ class Standing:
             if row == self.pool:
                 break
 
-    def placed(self, asked: Asked, units: int = 1) -> None:
-        """Units of a request came into the pool."""
-        self.held[asked] = self.held.get(asked, 0) + units
+    def uses(self, asked: Asked, units: int) -> None:
+        """Units of a request came into the pool, as far as usages go."""
         self._count(self.usage, asked, units)
-        self._count(self.moved, asked, units)
 
     def moves(self, asked: Asked, units: int) -> None:
         """So many units are on their way to a request."""
@@ -81,6 +80,9 @@ class Standing:
         waiting : request → units that are on their way to it in this pool, or that it waits for here
         """
         terms = self.books.terms
+        if most := most_units(self.books, self.pool, self.members):
+            room = {asked: max(0, units - self.held.get(asked, 0)) for asked, units in most.items()}
+            waiting = {asked: min(units, room.get(asked, units)) for asked, units in waiting.items()}
         wanted: dict[int, Fraction] = {}
         for asked in self.members:
             want = self._wanted(asked, waiting.get(asked, 0))

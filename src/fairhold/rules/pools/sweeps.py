@@ -45,7 +45,7 @@ class Sweeps:
 def private_pools(books: PoolBooks) -> list[int]:
     """Rows with a private pool, the deepest first, then in plan order (S2.8)."""
     terms = books.terms
-    rows = {row for host in books.hosts for parcel in host.parcels for row, _ in parcel.chain}
+    rows = {*books.hosts_of}
     rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
     return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
 
@@ -93,7 +93,7 @@ def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, ear
         found.placed += fill_pool(books, pool, early.waits, limits)
         early.take_back(pool)
         above = books.terms.tree.parent[pool]
-        lend_up((parcel for host in books.hosts for parcel in host.parcels), pool, above)
+        lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, hosts_of, limits, early)
     _, is_released = withdraw(found)
@@ -257,7 +257,7 @@ def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> Non
     """
     books, terms = taker.books, taker.books.terms
     outside = set(terms.above[pool]) - {pool}
-    hosts = [host for host in books.hosts if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
+    hosts = [host for host in books.hosts_in(pool) if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
     if not any(unit.pool in outside for host in hosts for unit in host.units):
         return
 

@@ -11,6 +11,7 @@ from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
+from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
@@ -105,9 +106,16 @@ class Taker:
 
     def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
-        units, hosts = self.wants(asked), [host for host in hosts if not host.is_closed]
+        units = self.wants(asked)
         if not units or not may_take(self.books, asked.leaf):
             return False
+        hosts = hosts_for(asked, hosts, self.ways.of.get(asked))
+        if packs_whole(asked):
+            return any(self._take(asked, source, [host], units) for host in hosts)
+        return self._take(asked, source, hosts, units)
+
+    def _take(self, asked: Asked, source: Source, hosts: list[Machine], units: int) -> bool:
+        """The same, on some hosts."""
         gone: list[_Done] = []
         for _ in range(units):
             pick = self._best(asked, source, hosts, is_gang=units > 1)

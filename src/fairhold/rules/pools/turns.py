@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -70,14 +70,14 @@ class Turns:
         return row
 
     def _first(self, row: int) -> int:
+        alive, usage, weight = self._alive, self._usage, self._weight
         for heap in self._bands[row].values():
             while heap:
                 key, child = heap[0]
-                if not self._alive[child]:
+                if not alive[child]:
                     heappop(heap)
-                elif key != self._key(child):
-                    heappop(heap)
-                    heappush(heap, (self._key(child), child))
+                elif key != (now := usage.get(child, 0) * weight[child]):
+                    heapreplace(heap, (now, child))
                 else:
                     return child
         raise AssertionError("a row with members that take part has a first one")

@@ -8,6 +8,7 @@ from fairhold.kernels.vectors import add, beyond, common, count, less, times, to
 from fairhold.ledger.pools import OWN, PUBLIC, free_of
 from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.siting import hosts_for
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -97,7 +98,7 @@ class Ways:
         """Hold what is idle beside the victims for as many units as both make; how many that are."""
         parcels, freed = reachable(self.books, asked, host), self.freed(asked, host)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
-        units = 0 if host.is_closed else min(most, count(asked.unit, room))
+        units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
         hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
         return units
 

@@ -10,6 +10,7 @@ from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
 from fairhold.kernels.vectors import add, beyond, fits, total
 from fairhold.ledger.pools import OWN, free_of
 from fairhold.rules.pools.content import is_lent_to, may_use
+from fairhold.rules.pools.siting import will_do
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -80,6 +81,8 @@ def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) 
     found = []
     for mine in parcels:
         host = mine[0].host
+        if not will_do(asked, host):
+            continue
         whole = _sum(inquiry, (each.amounts for each in mine))
         freed = _freed(inquiry, asked, (unit for unit in host.units if unit.pool != OWN), mine)
         free, kept = _room(inquiry, asked, mine)
@@ -116,7 +119,7 @@ def pool_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
 
     givers : leaves that may be asked to give a unit
     """
-    return [_space(inquiry, asked, pool, part, givers) for part in parts]
+    return [_space(inquiry, asked, pool, part, givers) for part in parts if will_do(asked, part.host)]
 
 
 def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: set[int]) -> Space:
@@ -175,7 +178,7 @@ def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
     for part in parts:
         mine = [each for each in part.parcels if may_use(inquiry.terms, each, asked.leaf, pool)]
         freed = _freed(inquiry, asked, part.users, mine)
-        if any(freed):
+        if any(freed) and will_do(asked, part.host):
             free, kept = _room(inquiry, asked, mine)
             usable = _sum(inquiry, (each.amounts for each in mine))
             space = Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), freed)

@@ -23,6 +23,7 @@ from fairhold.kernels.vectors import add, count, fits
 from fairhold.ledger.pools import OWN
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.siting import will_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +104,7 @@ class Why:
         self.inquiry = inquiry
         self._parts = cache(partial(parts_of, inquiry))
         self._holders = cache(partial(holders_of, inquiry))
-        self._known: dict[tuple[int, Vector, int], Waiting] = {}
+        self._known: dict[tuple[object, ...], Waiting] = {}
         self._lent = cache(partial(lent_parts, inquiry))
         self._owned = {leaf: owned_by(inquiry, leaf) for leaf in dict.fromkeys(each.leaf for each in inquiry.asked())}
 
@@ -146,14 +147,15 @@ class Why:
             return Waiting("control", control=control)
         if asked in self.inquiry.ways.of or any(whose is asked for whose, _ in self.inquiry.books.keeps):
             return self._looked(asked)
-        alike = asked.leaf, asked.unit, self.wants(asked)  # what is kept for nobody of them makes no difference
+        # What is kept for nobody of them makes no difference.
+        alike = asked.leaf, asked.unit, asked.siting, self.wants(asked)
         if alike not in self._known:
             self._known[alike] = self._looked(asked)
         return self._known[alike]
 
     def _looked(self, asked: Asked) -> Waiting:
         """Why a request finds nothing at any level."""
-        hosts = whole_hosts(self.inquiry)
+        hosts = [space for space in whole_hosts(self.inquiry) if will_do(asked, space.host)]
         if not any(fits(asked.unit, space.whole) for space in hosts):
             return Waiting("unplaceable", gap=nearest(asked.unit, hosts, _whole))
         found = [*self._own(asked), *(self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf))]

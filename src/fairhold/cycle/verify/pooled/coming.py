@@ -10,6 +10,7 @@ from fairhold.cycle.verify.pooled.booking import nearest_pool
 from fairhold.cycle.verify.pooled.lending import booked_first, is_lendable, may_use
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
+from fairhold.cycle.verify.pooled.siting import able_hosts
 from fairhold.cycle.verify.pooled.stock import keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
 
@@ -56,7 +57,8 @@ class Coming:
         """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
         way, parcels, freed = self.to[asked][host], self._reachable(asked, host), self.freed(asked, host)
         room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
-        way.units = min(most, how_many(asked.unit, room))
+        coming = [each for each, other in self.to[asked].items() if other.units]
+        way.units = min(most, how_many(asked.unit, room)) if able_hosts(asked, [host], coming) else 0
         keep(asked.id, host, parcels, excess(scaled(asked.unit, way.units), freed))
         way.pool = self.pool_on(asked, host)
         if used is not None and way.pool != OWN:

@@ -153,6 +153,10 @@ def _request(plan: Plan, request: Request) -> Json:
         "submitted": format_instant(request.submitted) if request.submitted else "",
         "user": request.user,
         "time_limit": request.time_limit,
+        "need": list(request.siting.need),
+        "prefer": list(request.siting.prefer),
+        "avoid": list(request.siting.avoid),
+        "place": request.siting.place,
         "waiting_since": "" if request.since is None else format_instant(request.since),
     }
     return {

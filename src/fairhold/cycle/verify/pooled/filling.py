@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.lending import usable
 from fairhold.cycle.verify.pooled.owners import workload
+from fairhold.cycle.verify.pooled.siting import able_hosts, packs, will_do, wish
 from fairhold.cycle.verify.pooled.stock import fits_in, gone, put
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from fairhold.cycle.verify.pooled.amounts import Amounts
     from fairhold.cycle.verify.pooled.limits import Used
@@ -50,35 +51,40 @@ class Filling:
         found = usable(self.stock.terms, host, asked.leaf, self.level)
         return [each for each in found if self.preference in {None, each.preference}]
 
-    def _host(self, asked: Asked) -> Host | None:
+    def _host(self, asked: Asked, hosts: Iterable[Host]) -> Host | None:
         """The host for one more unit (R-PLACE-1, R-PLACE-2, R-HOSTS-1)."""
-        able = (host for host in self.stock.hosts.values() if fits_in(asked, self._parcels(host, asked)))
+        able: Iterator[Host] = (host for host in able_hosts(asked, hosts) if fits_in(asked, self._parcels(host, asked)))
         packing = self.stock.terms.settings.packing
         if packing == "exclusive":
             able = (host for host in able if all(unit.asked.leaf == asked.leaf for unit in host.units))
         if packing == "balanced":
-            return min(able, key=lambda host: (workload(host), host.place), default=None)
+            return min(able, key=lambda host: (wish(asked, host), workload(host), host.place), default=None)
         return next(able, None)
 
     def _is_own(self, asked: Asked, host: Host) -> bool:
         """Whether a unit will stand on what its own leaf owns (R-TAKE-4)."""
         return fits_in(asked, [each for each in self._parcels(host, asked) if each.owner == asked.leaf])
 
-    def _host_of_own(self, asked: Asked) -> Host | None:
+    def _host_of_own(self, asked: Asked, hosts: Iterable[Host]) -> Host | None:
         """For a gang in a pool, the first host on which leftovers of its own are enough."""
         if not asked.model.min_count or self.level == asked.leaf:
             return None
-        able = (host for host in self.stock.hosts.values() if self._is_own(asked, host))
+        able = (host for host in hosts if will_do(asked, host) and self._is_own(asked, host))
         if self.stock.terms.settings.packing == "exclusive":
             able = (host for host in able if all(unit.asked.leaf == asked.leaf for unit in host.units))
         return next(able, None)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place all of so many units, or none."""
+        hosts = list(self.stock.hosts.values())
+        tries = [[host] for host in able_hosts(asked, hosts)] if packs(asked) else [hosts]
+        return next((placed for some in tries if (placed := self._put_on(asked, units, some))), [])
+
+    def _put_on(self, asked: Asked, units: int, hosts: list[Host]) -> list[Unit]:
         placed: list[Unit] = []
         before: list[tuple[Parcel, Amounts, dict[str, Amounts]]] = []
         for _ in range(units):
-            host = self._host_of_own(asked) or self._host(asked)
+            host = self._host_of_own(asked, hosts) or self._host(asked, hosts)
             is_right = host is not None and (self.used.allow(asked, 1) or self._is_own(asked, host))
             if host is None or not is_right:
                 self._undo(placed, before)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import excess, plus
 from fairhold.cycle.verify.pooled.booking import Kinds, book, share_out
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
+from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
 from fairhold.cycle.verify.pooled.victims import age, is_young
@@ -64,7 +65,9 @@ def _empty(plan: Plan, share: Share, state: State) -> Stock:
                 total = tuple(
                     amount * each.overcommit.numerator // each.overcommit.denominator for amount, each in sizes
                 )
-                stock.hosts[noun.name] = Host(noun.name, group, len(stock.hosts), noun.amounts, total)
+                stock.hosts[noun.name] = Host(
+                    noun.name, group, len(stock.hosts), noun.amounts, total, labels_of(noun.labels)
+                )
     for request in state.requests:
         if request.unit and plan.tree.first_level[request.consumer] in share.members:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
@@ -80,7 +83,8 @@ def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
     _notices(plan, stock, state.notices, kinds)
     said: Counter[tuple[str, str]] = Counter()
     for row in state.held:
-        if row.request in stock.asked and row.host in stock.hosts:
+        is_here = row.request in stock.asked and row.host in stock.hosts
+        if is_here and will_do(stock.asked[row.request], stock.hosts[row.host]):
             said[row.request, row.host] += row.units
     stock.keeps |= said
 
@@ -148,6 +152,8 @@ def _notices(plan: Plan, stock: Stock, notices: Iterable[NoticeNoun], kinds: Kin
         asked, taker = stock.asked.get(row.request), stock.asked.get(row.taker_request)
         if asked is None:
             continue
+        if taker is not None and row.host in stock.hosts and not will_do(taker, stock.hosts[row.host]):
+            taker = None
         lenders = frozenset(plan.tree.paths[at] for at, _ in row.lenders)
         named = row.started, _pool(plan, row.pool), lenders, _parts(plan, row.parts)
 

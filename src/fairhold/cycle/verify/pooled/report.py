@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import fits
+from fairhold.cycle.verify.pooled.siting import will_do
 from fairhold.model.vector import amounts_document
 from fairhold.units import format_instant
 
@@ -98,12 +99,11 @@ def _by_notice(noticed: Iterable[Unit]) -> Counter[tuple[str, str, str, int, str
 
 
 def refused_rows(stock: Stock) -> list[Json]:
-    """Requests of which a unit is too large for every host."""
-    return [
-        {"request": asked.id, "reason": "unplaceable"}
-        for asked in stock.asked.values()
-        if asked.waiting and not any(fits(asked.unit, host.total) for host in stock.hosts.values())
-    ]
+    """Requests of which a unit is too large for every host that will do."""
+    hosts = stock.hosts.values()
+    waiting = [asked for asked in stock.asked.values() if asked.waiting]
+    lost = [each for each in waiting if not any(fits(each.unit, host.total) for host in hosts if will_do(each, host))]
+    return [{"request": asked.id, "reason": "unplaceable"} for asked in lost]
 
 
 def ownership_rows(plan: Plan, stock: Stock) -> list[Json]:

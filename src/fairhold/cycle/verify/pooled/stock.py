@@ -62,6 +62,7 @@ class Host:
     place: int
     plain: Amounts
     total: Amounts
+    labels: frozenset[str] = frozenset()
     parcels: list[Parcel] = field(default_factory=list)
     units: list[Unit] = field(default_factory=list)
 

@@ -9,6 +9,7 @@ from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, p
 from fairhold.cycle.verify.pooled.coming import wanted
 from fairhold.cycle.verify.pooled.lending import grace_of
 from fairhold.cycle.verify.pooled.limits import Used
+from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
@@ -130,19 +131,25 @@ class Taking:
 
     def take(self, asked: Asked, ground: Ground) -> bool:
         """Take for one unit, or for all that a gang misses; or nothing."""
-        units, chosen, undos = (
-            self.wants(asked) if self.restraint.allows(asked.leaf) else 0,
-            list[Choice](),
-            list[Undo](),
-        )
+        units = self.wants(asked)
+        if not units or not self.restraint.allows(asked.leaf):
+            return False
+        coming = (host for host, way in self.coming.to.get(asked, {}).items() if way.units)
+        hosts = able_hosts(asked, self.stock.hosts.values(), coming)
+        tries = [[host] for host in hosts] if packs(asked) else [hosts]
+        return any(self._take(asked, ground, some, units) for some in tries)
+
+    def _take(self, asked: Asked, ground: Ground, hosts: list[Host], units: int) -> bool:
+        """The same, on some hosts."""
+        chosen, undos = list[Choice](), list[Undo]()
         while len(chosen) < units:
-            choice = self._choose(asked, ground, is_gang=units > 1)
+            choice = self._choose(asked, ground, hosts, is_gang=units > 1)
             if choice is None:
                 break
             undos.append(self._tell(asked, ground, choice))
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
-        is_done = units > 0 and len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
+        is_done = len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
         if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone)):
             self.noticed += gone
             self._bring_more(asked, ground, chosen)
@@ -152,10 +159,10 @@ class Taking:
             self._take_back(asked, choice, undo)
         return False
 
-    def _choose(self, asked: Asked, ground: Ground, *, is_gang: bool) -> Choice | None:
+    def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> Choice | None:
         """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3)."""
         best: Choice | None = None
-        for host in self.stock.hosts.values():
+        for host in hosts:
             choice = self._on(asked, ground, host)
             if choice is None or not (choice.bundles or is_gang):
                 continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.filling import fill
 from fairhold.cycle.verify.pooled.amounts import summed
 from fairhold.cycle.verify.pooled.lending import capacities, parts
+from fairhold.cycle.verify.pooled.siting import most_units
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
 
 if TYPE_CHECKING:
@@ -65,8 +66,14 @@ class Pool:
 
         waiting : units of a request that are on their way to it here, or that it waits for
         """
+        room = {
+            asked: max(0, most_units(self.stock, self.path, asked) - self.here[asked.id])
+            for asked in self.members
+            if any(asked.model.siting)
+        }
+        counted = {asked: min(waiting(asked), room.get(asked, waiting(asked))) for asked in self.members}
         self.demand = {}
-        self._want(self.path, waiting)
+        self._want(self.path, counted.__getitem__)
         self.quota = {self.path: self.usage[self.path]}
         self._share(self.path)
 

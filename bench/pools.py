@@ -1,0 +1,151 @@
+"""Vectors on hosts: full cycles, and who owns what after hosts have come and gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pooled.open import open_pools
+from fairhold.cycle.pooled.run import run_pools
+from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
+from fairhold.model.state import Request, State
+from fairhold.model.tree import ConsumerTree
+from fairhold.model.vector import Owning, Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Row = dict[str, float]
+
+NOW = 1_767_603_600_000_000
+RESOURCES = (Resource("cpu", step=1), Resource("memory", "GiB", 1024, 1), Resource("gpu", step=1))
+HOST = (64_000, 512 * 1024, 8000)
+SIZES = ((4000, 16 * 1024, 0), (4000, 16 * 1024, 1000), (1500, 40 * 1024, 500), (8000, 8 * 1024, 0))
+HOSTS = 2000
+LEAVES, BRANCHES, UNITS = 1000, 20, 20_000
+RUNS = 5
+OWN: dict[str, Callable[[int], Owning]] = {
+    "whole hosts": lambda _: Owning("main", hosts=HOSTS // 200),
+    "parts of hosts": lambda _: Owning("main", per_host=((0, 250),)),
+    "totals": lambda _: Owning("main", total=((2, 8 * HOST[2]),)),
+}
+"""What each of 200 owners has, by how it is written."""
+
+
+def pools() -> dict[str, Row]:
+    """All figures of vectors on hosts."""
+    found: dict[str, Row] = {}
+    for name, settings, owners in (
+        ("", PolicySettings(), 0),
+        (", balanced", PolicySettings(packing="balanced"), 0),
+        (", 200 owners", PolicySettings(), 200),
+    ):
+        plan, state = cluster(settings, owners)
+        full = after(plan, state)
+        label = f"{LEAVES:,} leaves, {HOSTS:,} hosts, {UNITS:,} units"
+        found[f"pools, {label} placed{name}"] = cycle_of(plan, state)
+        found[f"pools, {label} there, 1 % changed{name}"] = cycle_of(plan, changed(full))
+    for name, own in OWN.items():
+        found[f"ownership, 200 owners of {name}, {HOSTS:,} hosts, 50 changed"] = {
+            "ms": adjusting(own),
+            "goal_ms": 200,
+        }
+    return found
+
+
+def cycle_of(plan: Plan, state: State) -> Row:
+    """Milliseconds of a whole cycle, books opened and all, and what it decided."""
+    (entry,) = plan.policies
+    result = run_pools(plan, entry, state)
+    figures: Row = {"ms": timed(lambda: run_pools(plan, entry, state)), "goal_ms": 300}
+    figures["reclaimed"] = sum(row["units"] for row in result.reclaims)
+    figures["granted"] = sum(row["units"] for row in result.grants)
+    return figures
+
+
+def cluster(settings: PolicySettings, owners: int) -> tuple[Plan, State]:
+    """A cluster without work, and a request of every leaf; the first leaves own hosts, all of them together."""
+    wide = LEAVES // BRANCHES
+    names, parents = [""], [-1]
+    for branch in range(BRANCHES):
+        names.append(f"d{branch}")
+        parents.append(0)
+        above = len(names) - 1
+        for team in range(wide):
+            names.append(f"t{team}")
+            parents.append(above)
+    tree = ConsumerTree(names, parents, [None] * len(names), [30_000_000] * len(names))
+    leaves = [row for row in range(len(tree)) if tree.is_leaf(row)]
+    consumers = {row: ConsumerSettings(share_ratio=1 + row % 3) for row in leaves}
+    for branch in tree.children[0] if owners else ():
+        consumers[branch] = ConsumerSettings(own=(Owning("main", hosts=HOSTS // BRANCHES),))
+        for row in tree.children[branch][: owners // BRANCHES]:
+            consumers[row] = replace(consumers[row], own=(Owning("main", hosts=HOSTS // owners),))
+    requests = tuple(
+        Request(f"r{row}", row, "", UNITS // LEAVES, submitted=NOW - row, unit=SIZES[row % len(SIZES)])
+        for row in leaves
+    )
+    return _plan(tree, settings, consumers), State(NOW, requests=requests)
+
+
+def after(plan: Plan, state: State) -> State:
+    """The state after a cycle."""
+    (entry,) = plan.policies
+    done = run_pools(plan, entry, state)
+    return replace(state, allocations=done.allocations, notices=done.notices, held=done.held, ownership=done.ownership)
+
+
+def changed(state: State) -> State:
+    """A leaf in a hundred has ended half of its work, and another one wants three units more."""
+    ended = {request.id for request in state.requests[::100]}
+    more = {request.id for request in state.requests[50::100]}
+    return replace(
+        state,
+        now=state.now + 1_000_000,
+        previous_cycle=state.now,
+        requests=tuple(
+            replace(each, count=each.count // 2 if each.id in ended else each.count + 3 * (each.id in more))
+            for each in state.requests
+        ),
+        allocations=tuple(each for at, each in enumerate(state.allocations) if each.request not in ended or at % 2),
+    )
+
+
+def adjusting(own: Callable[[int], Owning]) -> float:
+    """Milliseconds in which 200 owners divide their hosts again after 25 of them are lost and 25 are back."""
+    owners = 200
+    tree = ConsumerTree(
+        ["", *(f"o{at}" for at in range(owners))],
+        [-1, *[0] * owners],
+        [None, *(at % 5 for at in range(owners))],
+        [30_000_000] * (owners + 1),
+    )
+    plan = _plan(tree, PolicySettings(), {row: ConsumerSettings(own=(own(row),)) for row in range(1, owners + 1)})
+    (entry,) = plan.policies
+    names = [host.name for host in plan.resource_groups["main"].hosts]
+    requests = tuple(
+        Request(f"r{row}", row, "", 30, submitted=NOW, unit=SIZES[row % len(SIZES)]) for row in range(1, owners + 1)
+    )
+    before = after(plan, State(NOW, requests=requests, hosts_down=frozenset(names[40:2000:80])))
+    state = replace(before, now=NOW + 1_000_000, hosts_down=frozenset(names[80:2000:80]))
+    return timed(lambda: open_pools(plan, entry, state))
+
+
+def _plan(tree: ConsumerTree, settings: PolicySettings, consumers: Mapping[int, ConsumerSettings]) -> Plan:
+    hosts = tuple(Host(f"h{at:04}", 0, (), HOST) for at in range(HOSTS))
+    group = ResourceGroup("main", 0, 0, hosts=hosts)
+    entry = PolicyEntry(("main",), "multidimensional", settings, dict(consumers))
+    return Plan("bench", "UTC", 0, tree, {"main": group}, (entry,), resources=RESOURCES)
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Median milliseconds of a call, after one that does not count."""
+    call()
+    times = []
+    for _ in range(RUNS):
+        begun = perf_counter()
+        call()
+        times.append((perf_counter() - begun) * 1e3)
+    return round(median(times), 3)

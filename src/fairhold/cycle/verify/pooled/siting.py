@@ -1,0 +1,61 @@
+"""Which hosts will do for a request, and which come first (R-SITE-1, R-SITE-3, R-SITE-5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.amounts import how_many, plus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock
+
+
+def labels_of(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """What can be asked for of a host: its labels by name, and by name with value."""
+    return frozenset(text for name, value in pairs for text in ((name, f"{name}={value}") if value else (name,)))
+
+
+def will_do(asked: Asked, host: Host) -> bool:
+    """Whether a host has all labels that are needed and none that is avoided."""
+    siting = asked.model.siting
+    return set(siting.need) <= host.labels and not set(siting.avoid) & host.labels
+
+
+def packs(asked: Asked) -> bool:
+    """Whether it is a gang that stands on one host as a whole."""
+    return asked.model.siting.place == "pack" and bool(asked.model.min_count)
+
+
+def wish(asked: Asked, host: Host) -> tuple[int, int]:
+    """The smallest first: most labels that are preferred, then where it holds fewest (spread) or most (pack)."""
+    siting, held = asked.model.siting, len([unit for unit in asked.units if unit.host is host])
+    weight = {"spread": held, "pack": -held}.get(siting.place, 0)
+    return -len(set(siting.prefer) & host.labels), weight
+
+
+def able_hosts(asked: Asked, hosts: Iterable[Host], coming: Iterable[Host] = ()) -> list[Host]:
+    """Hosts where a request may have one more unit, by its wishes, then in inventory order.
+
+    coming : hosts on which units are on their way to it
+    """
+    there = {unit.host.name for unit in asked.units} | {host.name for host in coming}
+    found = [host for host in hosts if will_do(asked, host)]
+    if packs(asked):
+        found = [host for host in found if not asked.away and (host.name in there or not there)]
+    return sorted(found, key=lambda host: wish(asked, host))
+
+
+def most_units(stock: Stock, path: str, asked: Asked) -> int:
+    """Units that a request could have in a pool: on hosts that will do, beside those that it has on others there."""
+    rooms, beside = [0], 0
+    for host in stock.hosts.values():
+        mine = [unit for unit in host.units if unit.pool == path]
+        if will_do(asked, host):
+            idle = [plus(parcel.idle, *parcel.kept.values()) for parcel in host.parcels if parcel.level == path]
+            nothing = (0,) * stock.terms.width
+            rooms.append(how_many(asked.unit, plus(nothing, *idle, *(unit.asked.unit for unit in mine))))
+        else:
+            beside += sum(unit.asked is asked for unit in mine)
+    return beside + (max(rooms) if packs(asked) else sum(rooms))

@@ -1,0 +1,68 @@
+"""On which hosts the units of a request may stand, and on which first (R-SITE-1 to R-SITE-3, R-SITE-5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import count
+from fairhold.model.siting import ANYWHERE, PACK, SPREAD
+from fairhold.rules.pools.content import parts_of_hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks
+    from fairhold.rules.pools.ways import Way
+
+
+def will_do(asked: Asked, host: Machine) -> bool:
+    """Whether a host has what a request needs, and nothing that it avoids (R-SITE-1)."""
+    return asked.siting is None or asked.siting.fits(host.labels)
+
+
+def packs_whole(asked: Asked) -> bool:
+    """Whether all units of a gang stand on one host (R-SITE-3)."""
+    return asked.siting is not None and asked.siting.place == PACK and asked.model.min_count > 0
+
+
+def is_choosy(asked: Asked) -> bool:
+    """Whether a request says which hosts come first."""
+    return asked.siting is not None and bool(asked.siting.prefer or asked.siting.place)
+
+
+def choice(asked: Asked, host: Machine) -> tuple[int, int]:
+    """Place of a host among those that will do, the smallest first; then the packing decides (R-SITE-1, R-SITE-3)."""
+    siting = asked.siting or ANYWHERE
+    held = sum(unit.host is host for unit in asked.units) if siting.place else 0
+    return -siting.liking(host.labels), held if siting.place == SPREAD else -held
+
+
+def hosts_for(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
+    """Hosts where a request may get a unit, those that it would have first before the others.
+
+    ways : what is on its way to it; a gang that packs stays on the host where it stands, or will
+    """
+    found = [host for host in hosts if not host.is_closed and will_do(asked, host)]
+    if packs_whole(asked):
+        there = {unit.host for unit in asked.units} | {host for host, way in (ways or {}).items() if way.units}
+        found = [host for host in found if not asked.away and (not there or host in there)]
+    if is_choosy(asked):
+        found.sort(key=lambda host: choice(asked, host))
+    return found
+
+
+def most_units(books: PoolBooks, pool: int, members: Iterable[Asked]) -> dict[Asked, int]:
+    """Request that names hosts → units that it could have in a pool at most (R-SITE-2).
+
+    What it holds in the pool on hosts that will not do counts beside those that will.
+    """
+    named = [asked for asked in members if asked.siting is not None]
+    if not named:
+        return {}
+    parts = list(parts_of_hosts(books, pool))
+    found: dict[Asked, int] = {}
+    for asked in named:
+        rooms = [count(asked.unit, part) for host, part in parts if will_do(asked, host)]
+        beside = sum(unit.pool == pool and not will_do(asked, unit.host) for unit in asked.units)
+        found[asked] = beside + (max(rooms, default=0) if packs_whole(asked) else sum(rooms))
+    return found
