@@ -58,6 +58,9 @@ def ownership_text(document: Document) -> str:
         keys = list(dict.fromkeys(key for row in rows for key in row["amounts"]))
         cells = [(row["consumer"], row["host"], *(row["amounts"].get(key, 0) for key in keys)) for row in rows]
         texts = ["Owned:\n" + table(("consumer", "host", *keys), cells)]
+    warnings = [(row["consumer"], row["message"]) for row in document["warnings"]]
+    if warnings:
+        texts.append("Own less than planned:\n" + table(("consumer", "what"), warnings))
     if refused:
         texts.append("Too large for any host:\n" + table(("request",), [(row["request"],) for row in refused]))
     return "\n\n".join(texts)

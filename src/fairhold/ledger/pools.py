@@ -7,7 +7,7 @@ time: with its owner, or lent up to a pool.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.restraint import Restraint
@@ -199,6 +199,18 @@ class Unit:
         return tuple(sorted(found, key=terms.position.__getitem__)) if found else ()
 
 
+class Unmet(NamedTuple):
+    """An entry of a consumer that is not met: hosts are too few, or others have what it asks for (S2.25-27).
+
+    planned, got : whole hosts, or hosts of which it has its part; of a total base units, by place of the resource
+    """
+
+    row: int
+    entry: Owning
+    planned: int | Vector
+    got: int | Vector
+
+
 @dataclass(slots=True)
 class PoolBooks:
     """All that one policy entry shares: its hosts that are up, requests, and what was decided so far.
@@ -215,6 +227,7 @@ class PoolBooks:
     keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
     """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
+    unmet: list[Unmet] = field(default_factory=list)
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 Cycles = Sequence[tuple[InForce, PooledCycle]]
 """Entries in force, in plan order, with what each decided."""
-_MOVES = ("stops", "grants", "reclaims", "withdrawn")
+_MOVES = ("stops", "grants", "reclaims", "withdrawn", "warnings")
 
 
 def run_entries(plan: Plan, state: State) -> Cycles:

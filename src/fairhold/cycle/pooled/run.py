@@ -12,6 +12,7 @@ from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.model.vector import amount_text
 from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.standing import Standing
@@ -21,7 +22,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.pools import PoolBooks, Unit, Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
@@ -50,6 +51,7 @@ class PooledCycle:
     withdrawn: list[Document]
     stops: list[Document]
     refused: list[Document]
+    warnings: list[Document]
     ownership: tuple[ParcelNoun, ...]
     allocations: tuple[Allocation, ...]
     notices: tuple[NoticeNoun, ...]
@@ -75,6 +77,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         withdrawn=_withdrawn(plan, books, found.withdrawn),
         stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
         refused=_refused(books),
+        warnings=[_unmet(plan, each) for each in books.unmet],
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
         notices=notices_of(plan, books),
@@ -177,6 +180,22 @@ def _reclaims(plan: Plan, books: PoolBooks, noticed: Iterable[Unit]) -> list[Doc
             found[key] = _row(plan, books, *key[:2]) | said
         found[key]["units"] += 1
     return list(found.values())
+
+
+def _unmet(plan: Plan, unmet: Unmet) -> Document:
+    """A warning that a consumer owns less than its plan says (S2.25-27)."""
+    group, (got, planned) = unmet.entry.resource_group, (unmet.got, unmet.planned)
+    if isinstance(got, tuple) and isinstance(planned, tuple):
+        parts = [
+            f"{resource.name} {amount_text(resource, have)} of {amount_text(resource, most)}"
+            for resource, have, most in zip(plan.resources, got, planned, strict=True)
+            if most
+        ]
+        message = f"owns {', '.join(parts)} planned of {group}"
+    else:
+        what = "its part of " if unmet.entry.per_host else ""
+        message = f"owns {what}{got} of {planned} hosts planned of {group}"
+    return {"consumer": plan.tree.paths[unmet.row], "code": "own-unmet", "message": message}
 
 
 def _refused(books: PoolBooks) -> list[Document]:

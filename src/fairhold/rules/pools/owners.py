@@ -9,6 +9,7 @@ from fairhold.kernels.vectors import add, less
 from fairhold.ledger.pools import PUBLIC, Parcel, PoolBooks
 from fairhold.rules.pools.adjusting import Level
 from fairhold.rules.pools.loads import workload
+from fairhold.rules.pools.unmet import unmet
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
@@ -70,6 +71,7 @@ def _divide(
         level.release_unused(partial(_is_busy, context.before))
         level.trim()
         level.give_short()
+        books.unmet += unmet(level)
     for row in level.rows:
         inside: dict[Machine, Vector] = {}
         below: dict[Machine, Chain] = {}

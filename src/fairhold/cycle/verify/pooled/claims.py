@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, lower, minus, plus, summed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fairhold.cycle.verify.pooled.stock import Host
     from fairhold.cycle.verify.pooled.terms import Terms
@@ -124,6 +124,25 @@ class Claims:
                 self._take_total(claim)
             else:
                 self._take_hosts(claim)
+
+    def unmet(self) -> Iterator[tuple[Claim, Amounts, Amounts]]:
+        """Entries that have less than they ask for, with what they have and ask for: hosts, or of a total amounts."""
+        for claim in self.claims:
+            entry, there = claim.entry, self._of(claim.group)
+            if entry.total:
+                have, stated = summed(claim.has.values(), self.terms.width), dict(entry.total)
+                if self._lack(claim):
+                    yield claim, have, tuple(stated.get(at, 0) for at in range(len(have)))
+                continue
+            has, asks = len(claim.has), len(entry.names) or entry.hosts or 0
+            if entry.percent is not None:
+                asks = entry.percent.numerator * len(there) // entry.percent.denominator
+            if entry.per_host:
+                none = (0,) * self.terms.width
+                short = [host for host in there if any(excess(self._part(entry, host), claim.has.get(host, none)))]
+                has, asks = len(there) - len(short), len(there)
+            if has < asks:
+                yield claim, (has,), (asks,)
 
     def _trim(self, claim: Claim) -> None:
         """Give up the least workload first, the last in inventory first (R-ADJUST-2)."""

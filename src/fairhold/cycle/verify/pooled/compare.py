@@ -34,6 +34,7 @@ ROWS = {
     "withdrawn": "R-NOTICE-2",
     "ownership": "R-ADJUST-3",
     "refused": "R-POOL-3",
+    "warnings": "R-ADJUST-2",
 }
 STATE_ROWS = {
     "requests": FORMAT,

@@ -17,6 +17,7 @@ from fairhold.cycle.verify.pooled.report import (
     refused_rows,
     shortage_rows,
     state_rows,
+    unmet_rows,
 )
 from fairhold.cycle.verify.pooled.restraint import decide
 from fairhold.cycle.verify.pooled.terms import TOP
@@ -51,7 +52,7 @@ def expected_pools(plan: Plan, state: State) -> Json:
 def expected_moves(plan: Plan, state: State) -> Json:
     """The part of `fairhold cycle --json`, with the sections of the state after it; empty where none are shared."""
     pools: list[tuple[Share, Json]] = []
-    found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused")}
+    found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused", "warnings")}
     after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": []}
     for share in shares_now(plan, state.now):
         decided = decide(plan, share, state)
@@ -62,6 +63,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
         found["refused"] += refused_rows(stock)
+        found["warnings"] += unmet_rows(plan, stock)
         found["ownership"] += ownership_rows(plan, stock)
         after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock, sweeps.coming).items():

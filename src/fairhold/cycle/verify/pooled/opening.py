@@ -77,7 +77,9 @@ def _empty(plan: Plan, share: Share, state: State) -> Stock:
 def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
     """Ownership adjusted, every unit booked, notices given, and for whom space is held."""
     owned, busy = _before(plan, stock, state, kinds)
-    Adjusting(stock.terms, owned, busy, tuple(each.step for each in plan.resources)).divide(stock.hosts)
+    adjusting = Adjusting(stock.terms, owned, busy, tuple(each.step for each in plan.resources))
+    adjusting.divide(stock.hosts)
+    stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
     for host in stock.hosts.values():
         book(stock.terms, host, kinds)
     _notices(plan, stock, state.notices, kinds)

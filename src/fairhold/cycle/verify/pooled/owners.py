@@ -34,6 +34,7 @@ class Adjusting:
     def __init__(self, terms: Terms, before: Owned, busy: set[tuple[str, str]], steps: Amounts) -> None:
         self.terms, self.before, self.busy, self.steps = terms, before, busy, steps
         self.load: dict[str, Fraction] = {}
+        self.unmet: list[tuple[Claim, Amounts, Amounts]] = []
 
     def divide(self, hosts: Mapping[str, Host]) -> None:
         """Divide all hosts into parcels."""
@@ -52,6 +53,7 @@ class Adjusting:
                 if path in self.before.get(host.name, {}):
                     level.remember(path, host, self.before[host.name][path], is_busy=(path, host.name) in self.busy)
         level.settle()
+        self.unmet += level.unmet()
         rest = dict(space)
         for path in level.paths:
             mine = [claim for claim in level.claims if claim.path == path]

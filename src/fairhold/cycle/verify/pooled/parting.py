@@ -14,6 +14,8 @@ Json = dict[str, Any]
 OF_POOLS = ("pools", "ownership", "refused")
 LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
 STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
+UNMET = "own-unmet"
+"""The code of warnings about pools."""
 MAY_BE_GONE = ("observed", "shortages")
 
 
@@ -51,6 +53,10 @@ def part(result: Json, mine: Collection[str], groups: Collection[str]) -> tuple[
         return isinstance(name, str) and name in mine
 
     slots, pools = _part(result, is_of, LISTS, OF_POOLS)
+    if isinstance(result.get("warnings"), list):
+        told = [isinstance(row, dict) and row.get("code") == UNMET for row in result["warnings"]]
+        for is_unmet, side in ((False, slots), (True, pools)):
+            side["warnings"] = [row for row, each in zip(result["warnings"], told, strict=True) if each is is_unmet]
     if isinstance(result.get("state"), dict):
         slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, ("ownership",))
     return slots, pools

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import fits
 from fairhold.cycle.verify.pooled.siting import will_do
-from fairhold.model.vector import amounts_document
+from fairhold.model.vector import amount_text, amounts_document
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -104,6 +104,23 @@ def refused_rows(stock: Stock) -> list[Json]:
     waiting = [asked for asked in stock.asked.values() if asked.waiting]
     lost = [each for each in waiting if not any(fits(each.unit, host.total) for host in hosts if will_do(each, host))]
     return [{"request": asked.id, "reason": "unplaceable"} for asked in lost]
+
+
+def unmet_rows(plan: Plan, stock: Stock) -> list[Json]:
+    """Who owns less than the plan says."""
+    rows = []
+    for path, entry, has, asks in stock.unmet:
+        said = f"owns {'its part of ' if entry.per_host else ''}{has[0]} of {asks[0]} hosts"
+        if entry.total:
+            parts = zip(plan.resources, has, asks, strict=True)
+            said = "owns " + ", ".join(
+                f"{each.name} {amount_text(each, mine)} of {amount_text(each, most)}"
+                for each, mine, most in parts
+                if most
+            )
+        message = f"{said} planned of {entry.resource_group}"
+        rows.append({"consumer": path, "code": "own-unmet", "message": message})
+    return rows
 
 
 def ownership_rows(plan: Plan, stock: Stock) -> list[Json]:

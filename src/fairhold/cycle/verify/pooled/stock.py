@@ -145,6 +145,7 @@ class Stock:
     """All that one entry shares.
 
     keeps : (request, host) → units for which space is held there, None = for all that fit
+    unmet : owner, entry, what it has and what it asks for, where that is more
     """
 
     terms: Terms
@@ -152,6 +153,7 @@ class Stock:
     asked: dict[str, Asked]
     now: int
     keeps: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     count: int = 0
 
     def next(self) -> int:

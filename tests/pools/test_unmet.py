@@ -1,0 +1,57 @@
+"""What a plan says is owned and cannot be is told (R-ADJUST-2, S2.25-27)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fairhold.cli.pools import ownership_text
+from fairhold.cycle.verify import verify
+from fairhold.planio.state import state_document
+from tests.pools.small import inputs, of, own, run, run_cycle
+
+Json = dict[str, Any]
+HOSTS = {"h0": 4, "h1": 4}
+
+
+@pytest.mark.parametrize(
+    ("consumers", "more", "told"),
+    [
+        ({"/A": own(hosts=2), "/B": own(hosts=1)}, {}, [("/B", "owns 0 of 1 hosts planned of all")]),
+        ({"/A": own(hosts="50%"), "/B": own(hosts="remaining")}, {"hosts_down": ["h0"]}, []),
+        ({"/A": own(hosts=["h0", "h1"])}, {"hosts_down": ["h0"]}, [("/A", "owns 1 of 2 hosts planned of all")]),
+        (
+            {"/A": own(hosts=["h0"]), "/B": own(per_host={"cpu": "50%"})},
+            {},
+            [("/B", "owns its part of 1 of 2 hosts planned of all")],
+        ),
+        (
+            {"/A": own(hosts=1), "/B": own(total={"cpu": 6})},
+            {},
+            [("/B", "owns cpu 4 of 6 planned of all")],
+        ),
+        (
+            {"/A": own(hosts=2), "/A/x": own(hosts=1), "/A/y": own(hosts=1)},
+            {"hosts_down": ["h1"]},
+            [("/A", "owns 1 of 2 hosts planned of all"), ("/A/y", "owns 0 of 1 hosts planned of all")],
+        ),
+        ({"/A": own(hosts=1), "/B": own(per_host={"cpu": 0.5})}, {}, None),
+    ],
+)
+def test_what_cannot_be_owned_is_told(consumers: Json, more: Json, told: list[tuple[str, str]] | None) -> None:
+    plan, state = inputs(consumers, [of("/A/x" if "/A/x" in consumers else "/A", 1)], hosts=HOSTS, **more)
+    cycle = run_cycle(plan, state)
+    warnings = cycle.document["warnings"]
+    if told is not None:
+        assert warnings == [{"consumer": path, "code": "own-unmet", "message": text} for path, text in told]
+    result = cycle.document | {"state": state_document(plan, cycle.after)}
+    assert verify(plan, state, result) == ()
+    wrong = result | {"warnings": [*warnings, {"consumer": "/A", "code": "own-unmet", "message": "owns nothing"}]}
+    assert [finding.rule for finding in verify(plan, state, wrong)] == ["R-ADJUST-2"]
+
+
+def test_it_stands_below_who_owns_what() -> None:
+    cycle = run({"/A": own(hosts=3)}, [of("/A", 1)], hosts=HOSTS)
+    text = ownership_text(cycle.document)
+    assert text.endswith("\n\nOwn less than planned:\nconsumer  what\n/A        owns 2 of 3 hosts planned of all")
