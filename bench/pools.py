@@ -28,7 +28,6 @@ LEAVES, BRANCHES, UNITS = 1000, 20, 20_000
 RUNS = 5
 OWN: dict[str, Callable[[int], Owning]] = {
     "whole hosts": lambda _: Owning("main", hosts=HOSTS // 200),
-    "parts of hosts": lambda _: Owning("main", per_host=((0, 250),)),
     "totals": lambda _: Owning("main", total=((2, 8 * HOST[2]),)),
 }
 """What each of 200 owners has, by how it is written."""

@@ -140,11 +140,24 @@ def quota(play: Play) -> str:
     return list(play.core.cluster.jobs)[-1]
 
 
+def pool(play: Play) -> str:
+    document = json.loads(plan_text({"gpu": {"hosts": [{"name": "g1", "gpu": 1}]}}, {"/A": {"share_ratio": 2}}))
+    document["resources"] = {"gpu": {}}
+    document["policies"][0] |= {"policy": "multidimensional", "settings": {}}
+    play.core.apply_plan(json.dumps(document), "ann", "", play.core.version)
+    play.report("g1")
+    play.submit("/B", group="", unit=(("gpu", "1"),))
+    play.pass_time(SECOND)
+    job = play.submit("/B", group="", unit=(("gpu", "1"),))
+    play.pass_time(SECOND)
+    return job
+
+
 WAYS: dict[str, Callable[[Play], str]] = {
     way.__name__: way
     for way in (
         *(held, dependency, backoff, throttle, paused, soon, no_host, site, budget, user_limit),
-        *(behind, limit, reclaiming, control, gang, quota),
+        *(behind, limit, reclaiming, control, gang, quota, pool),
     )
 }
 

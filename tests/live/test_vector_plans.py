@@ -1,4 +1,4 @@
-"""Nothing runs under a plan that shares resources yet: it is refused before anything is there."""
+"""A plan that shares resources is for the service: `run` refuses it before anything is there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from fairhold.cli.run import run_jobs
 from fairhold.errors import InputError
-from fairhold.runtime.live.opening import LiveSettings, open_live
 from fairhold.service.planning import plan_check
 from tests.planio.support import VECTORS
 
@@ -35,13 +34,5 @@ def test_run_refuses_it(plan: Path, tmp_path: Path) -> None:
     assert not output.exists()
 
 
-def test_the_service_does_not_start_under_it(plan: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        open_live(LiveSettings(plan, tmp_path / "state"))
-    assert [fault.code for fault in caught.value.faults] == ["not-supported-yet"]
-    assert not list((tmp_path / "state").glob("*.db*"))
-
-
-def test_the_service_says_so_where_it_is_asked() -> None:
-    (fault,) = plan_check(VECTORS)["faults"]
-    assert (fault["code"], fault["line"]) == ("not-supported-yet", 9)
+def test_the_service_takes_it() -> None:
+    assert plan_check(VECTORS)["faults"] == []

@@ -331,7 +331,7 @@ def test_a_grace_above_every_bound_is_told() -> None:
     assert warnings_of(VECTORS.replace("reclaim_grace: 30s", "reclaim_grace: 61s")) == []  # a lender without a bound
 
 
-def test_work_does_not_run_under_vectors_yet() -> None:
+def test_a_command_that_knows_slots_alone_refuses_vectors() -> None:
     with pytest.raises(InputError) as caught:
         parse_plan(VECTORS, "plan.yaml", runs=True)
     (fault,) = caught.value.faults

@@ -113,11 +113,11 @@ def test_the_quota_is_told_in_a_table_for_each_pool(
     tables = capsys.readouterr().out.split("\n\n")
     assert tables[0].startswith("slow: 10 slots\n")
     assert tables[1].splitlines() == [
-        "main, public pool: cpu 16, gpu 4",
+        "main, public pool: cpu 8, gpu 2",
         "consumer  usage  demand  quota  ~cpu  ~gpu",
-        "/         0%     75%     0%     0     0",
-        "/A        0%     50%     0%     0     0",
-        "/B        0%     25%     0%     0     0",
+        "/         0%     150%    0%     0     0",
+        "/A        0%     100%    0%     0     0",
+        "/B        0%     50%     0%     0     0",
     ]
 
 

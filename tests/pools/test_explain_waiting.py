@@ -225,6 +225,14 @@ def test_r_control_6_a_control_that_holds_back_is_named(
     assert level(other)["reason"] == "usage quota"  # it would take nothing without the control
 
 
+def test_r_site_1_the_hosts_that_will_do_have_too_little_in_the_pool() -> None:
+    hosts = {"h0": {"cpu": 4, "labels": {"zone": "a"}}, "h1": {"cpu": 4, "labels": {"zone": "b"}}}
+    consumers = {"/A": {}, "/B": own(hosts=["h1"], reserved=True)}
+    request = first("/A", consumers, [of("/A", 1, need=["zone=b"])], hosts=hosts)
+    assert level(request)["reason"] == "too large"
+    assert level(request)["nearest"] == {"host": "h1", "missing": {"cpu": 1}}
+
+
 def test_r_live_2_what_is_idle_on_a_closed_host_is_of_no_use() -> None:
     plan, state = inputs({"/A": own(hosts=["h0"]), "/B": {}}, [of("/A", 9)])
     (told,) = explain_pools(plan, replace(state, hosts_closed=frozenset({"h0", "h1"})), "/A")

@@ -118,7 +118,7 @@ def test_r_control_4_what_is_observed_is_shown_and_nobody_is_told() -> None:
     assert cycle.document["reclaims"] == []
     observed = [(row["request"], row["units"], row["for"], row["deadline"]) for row in cycle.document["observed"]]
     due = "2026-01-05T09:00:05Z"
-    assert observed == [("B", 1, None, due), ("B", 1, "A", due)]
+    assert observed == [("B", 2, "A", due)]
     assert (cycle.after.notices, cycle.after.held) == ((), ())
     assert list(second_cycle(plan, cycle)) == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fairhold.cycle.document import quota_document
 from tests.pools.small import inputs, of, on, own, placed, public, run, taken
 
@@ -171,3 +173,15 @@ def test_r_limit_3_what_is_held_above_it_goes_s0_30() -> None:
 def test_r_place_2_balanced_prefers_the_host_of_which_least_is_in_use() -> None:
     rows = placed({"/A": {}}, [of("/A", 5)], [on("h0", "A", 3)], settings={"packing": "balanced"})
     assert rows == [("A", "h1", 2, "/")]
+
+
+def test_r_lend_5_quota_leaves_with_an_owner_what_its_waiting_units_fit_into() -> None:
+    consumers = {"/A": own(hosts=1), "/B": {}}
+
+    def capacity(*requests: dict[str, Any]) -> str:
+        usage: str = public(consumers, [*requests, of("/B", 1)])["/B"]["usage_demand"]
+        return usage
+
+    assert capacity(of("/A", 1)) == "1/4"  # its host is about to be used
+    assert capacity(of("/A", 1, 5)) == "1/8"  # no host is large enough
+    assert capacity() == "1/8"

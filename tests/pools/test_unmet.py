@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from fairhold.cli.pools import ownership_text
+from fairhold.cycle.document import run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import state_document
-from tests.pools.small import inputs, of, own, run, run_cycle
+from tests.pools.small import inputs, of, own, run
 
 Json = dict[str, Any]
 HOSTS = {"h0": 4, "h1": 4}

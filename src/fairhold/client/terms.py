@@ -21,6 +21,8 @@ _DEFAULTS: Document = {
     "name": "",
     "count": 1,
     "units": 1,
+    "unit": None,
+    "min_count": 0,
     "throttle": 0,
     "priority": 0,
     "time_limit": None,

@@ -194,6 +194,9 @@ class Unit:
 
     def lenders(self, terms: Terms) -> tuple[int, ...]:
         """Rows that own what it stands on; not the owner of the pool, nor its own leaf."""
+        if len(self.books) == 1:  # the common case
+            (parcel,) = self.books
+            return () if parcel.owner in (PUBLIC, self.pool, self.asked.leaf) else (parcel.owner,)
         found = {parcel.owner for parcel in self.books}
         found.difference_update((PUBLIC, self.pool, self.asked.leaf))
         return tuple(sorted(found, key=terms.position.__getitem__)) if found else ()

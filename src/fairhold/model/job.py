@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.model.siting import Siting
+    from fairhold.model.vector import Told
 
 
 class Needed(NamedTuple):
@@ -47,6 +48,8 @@ class Job:
     signal      : name of the one that tells a task of a reclaim
     lead        : microseconds before the deadline at which it is sent, 0 = at once
     siting      : what it says of hosts
+    unit        : what each task needs of resources; empty = slots. Then `resource_group` is empty, too
+    min_count   : of those, tasks that begin together or not at all
     """
 
     name: str
@@ -71,3 +74,5 @@ class Job:
     signal: str = "TERM"
     lead: int = 0
     siting: Siting = ANYWHERE
+    unit: Told = ()
+    min_count: int = 0

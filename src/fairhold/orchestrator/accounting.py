@@ -79,6 +79,9 @@ class Accounting:
                     self._put_in(attempt, cluster)
             elif isinstance(change, say.Ended):
                 self._end(change, cluster)
+            elif isinstance(change, say.Rebooked):
+                self._put_out(change.attempt)
+                self._put_in(cluster.attempts[change.attempt], cluster)
             elif isinstance(change, say.JobMoved):
                 self._move(change.job, cluster)
             elif isinstance(change, _HOSTS):
@@ -118,6 +121,8 @@ class Accounting:
         keys = Key(leaf.path, user, job.name, OWN), Key(leaf.path, user, job.name, BORROWED)
         held = self._held[attempt.name] = _Held(leaf, *keys, attempt.units, attempt.started)
         own = max(0, min(held.units, leaf.owned - leaf.used))
+        if attempt.pool:  # of a vector: the cycle has said on whose parcels it stands
+            own = held.units if attempt.is_own else 0
         if own:
             leaf.own[attempt.name] = own
             self._count(held.own, own)
@@ -142,6 +147,8 @@ class Accounting:
 
     def _shift(self, leaf: LeafAccount) -> None:
         """Bring the border between own and borrowed units to what the leaf owns."""
+        if leaf.pool.is_pooled:
+            return
         while leaf.used < leaf.owned and leaf.borrowed:
             number, units = next(iter(leaf.borrowed.items()))
             self._pass(leaf, number, min(units, leaf.owned - leaf.used))

@@ -71,6 +71,7 @@ class Pool:
 
     room     : place of a leaf in path order → what it owns and neither holds nor reserves, where that is not 0
     unowned  : slots that no leaf owns; surplus : what all leaves hold above what they own
+    is_pooled : its units are of vectors, and nobody is said to lend them
     shrinks  : it has a host that starts nothing, and so loses a slot with every unit that comes back
     dirty    : places of leaves that hold or own another number since it was settled
     lots     : since the span began
@@ -81,6 +82,7 @@ class Pool:
         rows = books.rows
         self.group, self.shrinks = rows.group.name, False
         self.slots, self.rows = 0, rows
+        self.is_pooled = books.vectors is not None
         self.leaves = [
             LeafAccount(rows.path(row), self, place, rows.plan.reserved[row]) for place, row in enumerate(rows.leaves)
         ]

@@ -357,6 +357,11 @@ class Attempt:
         return self
 
     @property
+    def is_own(self) -> bool:
+        """Of a unit of a vector, whether its leaf, or consumers above it, own all that it stands on."""
+        return self.pool not in {"", "/"} and not self.lenders
+
+    @property
     def told(self) -> Notice | None:
         """The notice as the attempt is told it: it has left its host by then, too."""
         if self.notice is None or self.leaving is None:

@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.model.job import Job
+from fairhold.model.vector import told_of
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report, kind, shown
 from fairhold.planio.requests import LARGEST_PRIORITY
+from fairhold.planio.scalars import is_whole
+from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.stateview import StateView
 from fairhold.planio.terms import TERM_KEYS, check_after, program_text, read_terms
+from fairhold.planio.vectors import asks_for_vector, read_unit
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 KEYS = ("fairhold_jobs", "jobs")
 JOB_KEYS = (
     *("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),
+    *("unit", "min_count"),
     *TERM_KEYS,
 )
 
@@ -108,10 +113,16 @@ def _read_job(view: StateView, node: dict[str, Value], place: Place, name: str) 
     report.keys(node, JOB_KEYS, place, {})
     report.missing(node, ("consumer", "argv"), place, "a job")
     at = (*place, "priority")
+    consumer = view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1
+    is_vector = asks_for_vector(view, node)
+    unit = read_unit(view, node, consumer, place) if is_vector else ()
+    _check_unit(view, node, place, is_vector=is_vector)
     return Job(
         name=name,
-        consumer=view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1,
-        resource_group=view.group_of(node, place),
+        consumer=consumer,
+        resource_group="" if is_vector else view.group_of(node, place),
+        unit=told_of(view.plan.resources, unit) if unit else (),
+        min_count=report.whole(node.get("min_count", 0), (*place, "min_count")),
         argv=_read_argv(report, node["argv"], (*place, "argv")) if "argv" in node else (),
         count=report.whole(node.get("count", 1), (*place, "count"), least=1),
         submit=report.duration(node.get("submit", 0), (*place, "submit")),
@@ -120,6 +131,24 @@ def _read_job(view: StateView, node: dict[str, Value], place: Place, name: str) 
         environment=_read_environment(report, node.get("environment"), (*place, "environment")),
         **read_terms(report, node, place),
     )
+
+
+def _check_unit(view: StateView, node: dict[str, Value], place: Place, *, is_vector: bool) -> None:
+    """Refuse what does not go together: slots beside a unit of resources, a gang that is larger than its job."""
+    report = view.report
+    for key in ("unit", "min_count") if not is_vector else ():
+        if key in node:
+            what = f"`{key}` is for resources of hosts, and this job is for slots"
+            report.fault("wrong-unit", what, "write `units`: the slots that a task needs at once", (*place, key))
+    for key in ("units", *SITING_KEYS) if is_vector else ():
+        if key in node:
+            report.fault(
+                "wrong-unit", f"`{key}` does not go beside a `unit` of resources", "leave it out", (*place, key)
+            )
+    least, count = node.get("min_count", 0), node.get("count", 1)
+    if is_vector and is_whole(least) and is_whole(count) and least > count:
+        what = f"`min_count` {least} is more than `count` {count}"
+        report.fault("gang-above-count", what, "lower `min_count` or raise `count`", (*place, "min_count"))
 
 
 def _read_argv(report: Report, value: Value, place: Place) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def parse_plan(text: str, name: str, *, runs: bool = False) -> tuple[Plan, tuple
     """Read the plan of a text and the warnings about it.
 
     name : name of the file, as faults show it
-    runs : whether work is to run under the plan, which those that share vectors are not ready for
+    runs : whether `fairhold run` is to run work under the plan, which knows slots alone
 
     Raises InputError with all faults in the order of the file. Numbers are compared with each other (SPEC §3.6) only
     where each of them is right, so that one mistake is reported once.
@@ -86,5 +86,5 @@ def parse_plan(text: str, name: str, *, runs: bool = False) -> tuple[Plan, tuple
 def _refuse_vectors(report: Report, plan: Plan) -> None:
     for at, entry in enumerate(plan.policies):
         if entry.policy == VECTORS:
-            mend = "use it with the commands on files"
-            report.unsupported(f"running work under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)
+            mend = "run: fairhold serve, and submit the jobs there"
+            report.unsupported(f"`fairhold run` under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)

@@ -165,6 +165,11 @@ User = Annotated[
 ConsumerPath = Annotated[Plain, Field(min_length=1, max_length=10_000)]
 GroupName = Annotated[Plain, Field(min_length=1, max_length=1_000)]
 JobName = Annotated[str, *_of_form(r"^[0-9]{1,18}$", "a job is named by its number, as a string")]
+ResourceName = Annotated[Plain, Field(min_length=1, max_length=1_000)]
+Amount = Annotated[
+    int | float | Annotated[str, Field(max_length=100)],
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}], "description": "A number, exact as text."}),
+]
 Command = Annotated[list[Plain], Field(min_length=1), AfterValidator(_command)]
 Whole = Annotated[int, Field(ge=0, le=MOST)]
 Positive = Annotated[int, Field(ge=1, le=MOST)]

@@ -88,7 +88,7 @@ def numbers(core: Core) -> Numbers:
                 found.append(leaf)
             else:
                 rest = Leaf(OTHERS, *(mine + its for mine, its in zip(rest[1:], leaf[1:], strict=True)))
-        leaves[group] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
+        leaves[books.rows.group.name] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
     notes = core.cycle_notes
     counts = cluster.cycles, len(cluster.jobs), len(cluster.attempts)
     return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages))

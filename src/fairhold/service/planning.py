@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.ahead import Side, diff_windows
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
-from fairhold.cycle.open import open_books
+from fairhold.cycle.pooled.joining import run_entries, with_pools, with_vectors
 from fairhold.cycle.stated import differences
 from fairhold.errors import Fault, InputError
+from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import State
 from fairhold.orchestrator.budgets import count_budgets
 from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
+from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.balances import balances
 from fairhold.planio.plan import parse_plan
 from fairhold.service.problems import fault_document
@@ -22,6 +25,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.cycle.document import Cycle
     from fairhold.model.plan import Plan
     from fairhold.model.tree import ConsumerTree
     from fairhold.orchestrator.cluster import Cluster
@@ -52,7 +56,7 @@ class Frozen:
 
     def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
         """The cluster as it would be under a plan."""
-        books = open_books(plan, State(now=self.now))
+        books = open_cluster_books(plan, self.now)
         cluster = thaw(self._freezing.document(), books, forgets=True, own=self._own, moved=moved)
         count_budgets(cluster, self.now)
         return cluster
@@ -61,7 +65,7 @@ class Frozen:
 def plan_check(text: str) -> Document:
     """Faults, warnings and balances of a plan."""
     try:
-        plan, warnings = parse_plan(text, NAME, runs=True)
+        plan, warnings = parse_plan(text, NAME)
     except InputError as error:
         return {"faults": [fault_document(fault) for fault in error.faults], "warnings": [], "balances": []}
     return {
@@ -99,17 +103,29 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], ahead: int) -
 
     was : new path → old path
     """
-    plan, warnings = parse_plan(text, NAME, runs=True)
+    plan, warnings = parse_plan(text, NAME)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
-    old = Side(frozen.plan, frozen.under(frozen.plan, {}).books)
-    new = Side(plan, frozen.under(plan, moved).books)
     now = frozen.now
-    found = diff(cycle_on(old.books, now), cycle_on(new.books, now), moved)
+    old, before = _cycle(frozen.plan, frozen.under(frozen.plan, {}), now)
+    new, after = _cycle(plan, frozen.under(plan, moved), now)
+    found = diff(before, after, moved)
     found["settings"] = differences(frozen.plan, plan, moved)
     coming = diff_windows(old, new, now, now + ahead, moved)
     if coming is not None:
         found["windows"] = coming
     return Effect(plan, moved, [fault_document(fault) for fault in warnings], found)
+
+
+def _cycle(plan: Plan, cluster: Cluster, now: int) -> tuple[Side, Cycle]:
+    """The next cycle of a cluster that nobody else has, slots and vectors, and the side that goes on from it."""
+    slots = {group: books for group, books in cluster.books.items() if group != POOLED}
+    cycle = cycle_on(slots, now)
+    if POOLED not in cluster.books:
+        return Side(plan, slots), cycle
+    state = state_of(cluster, now)
+    pooled = run_entries(plan, state)
+    left = with_vectors(State(now=now, previous_cycle=now), state, pooled)
+    return Side(plan, slots, left), cycle._replace(document=with_pools(plan, cycle.document, pooled), pooled=pooled)
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:

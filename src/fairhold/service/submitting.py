@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import InputError
+from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
-from fairhold.runtime.live.archive import consumer_of, counts, sited
+from fairhold.planio.units import told_unit
+from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
 from fairhold.runtime.live.meant import better
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.jobs import state_of
@@ -21,13 +23,17 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from fairhold.model.vector import Told
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
     from fairhold.service.models.requests import SubmitBody
 
 
-def submission(body: SubmitBody, user: str, key: str, group: str) -> Submission:
-    """A submission to one resource group."""
+_NO_UNIT = "the hosts of this resource group are shared in resources, and the job does not say what a task needs"
+
+
+def submission(body: SubmitBody, user: str, key: str, group: str, unit: Told = ()) -> Submission:
+    """A submission to one resource group, or of units of a vector."""
     terms = JobSubmitted(
         job="",
         consumer=body.consumer,
@@ -43,6 +49,8 @@ def submission(body: SubmitBody, user: str, key: str, group: str) -> Submission:
         after=tuple(Dependency(each.job, each.on) for each in body.after),
         siting=Siting(tuple(body.need), tuple(body.prefer), tuple(body.avoid), body.place or ""),
         time_limit=body.time_limit,
+        unit=unit,
+        min_count=body.min_count,
     )
     spec = Spec(
         consumer=body.consumer,
@@ -75,11 +83,23 @@ def check(core: Core, body: SubmitBody, user: str, key: str) -> dict[str, Any]:
     asked = _asked(core, body, user, key)
     with _in_words(core, core.next_job, body.consumer):
         core.check(asked)
-    return {"resource_group": asked.terms.resource_group, "tasks": body.count, "units": body.units}
+    group = asked.terms.resource_group
+    return {"resource_group": group, "tasks": body.count, "units": body.units, "unit": dict(asked.terms.unit) or None}
 
 
 def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
-    return submission(body, user, key, body.resource_group or only_group(core.orchestrator.books))
+    vectors = vector_groups(core.plan)
+    of_slots = [group for group in core.orchestrator.books if group != POOLED]
+    if not body.unit and (of_slots or not vectors):
+        if body.resource_group in vectors:
+            raise refused("missing-unit", _NO_UNIT, "add `unit`, as `--unit cpu=1`, and leave `resource_group` out")
+        return submission(body, user, key, body.resource_group or only_group(of_slots))
+    if body.resource_group:
+        what = "units of resources stand on any host of their consumer's policy entry"
+        raise refused("wrong-place", what, "leave `resource_group` out")
+    if not vectors:
+        raise refused("wrong-unit", "the plan shares slots, and no resources of hosts", "write `units`, and no `unit`")
+    return submission(body, user, key, POOLED, told_unit(core.plan, body.unit) if body.unit else ())
 
 
 @contextmanager
@@ -107,6 +127,7 @@ def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
         "text": reason.text if reason else "",
         "priority": job.priority,
         "units": terms.units,
+        **asked_unit(terms),
         "tasks": counts(job),
         "submitted": format_instant(job.submitted),
         "ended": None,

@@ -8,6 +8,7 @@ from fairhold.cli.live.connection import connect
 from fairhold.cli.live.endings import bad_endings
 from fairhold.cli.live.names import better
 from fairhold.cli.live.printing import clock, count, fitted, say, say_json
+from fairhold.cli.pool_words import pools_in_words
 from fairhold.cli.words import document_in_words
 from fairhold.client import steps
 from fairhold.client.errors import Refused
@@ -43,7 +44,8 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
     if as_json:
         say_json(found)
     else:
-        say("\n\n".join(map(document_in_words, found["explanations"])))
+        rows = found["explanations"]
+        say("\n\n".join(pools_in_words(row) if "pools" in row else document_in_words(row) for row in rows))
 
 
 def _job_in_words(found: Document, over: list[str]) -> str:

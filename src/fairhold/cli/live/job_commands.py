@@ -32,6 +32,12 @@ Count = Annotated[
     str,
     typer.Option("-n", "--count", metavar="COUNT[%THROTTLE]", help="Tasks; after %, how many may run at once."),
 ]
+Unit = Annotated[
+    str, typer.Option("--unit", metavar="NAME=AMOUNT,...", help="What each task needs of resources, as cpu=4,gpu=1.")
+]
+MinCount = Annotated[
+    int, typer.Option("--min-count", metavar="N", help="With --unit: tasks that begin together.", min=0)
+]
 Units = Annotated[int, typer.Option("--units", metavar="N", help="Slots of each task.", min=1)]
 Group = Annotated[str, typer.Option("--group", metavar="GROUP", help="Resource group.", autocompletion=complete_group)]
 Priority = Annotated[int, typer.Option("--priority", metavar="N", help="Higher goes first in its leaf.")]
@@ -99,6 +105,8 @@ def submit(
     file: JobFile = None,
     count: Count = "1",
     units: Units = 1,
+    unit: Unit = "",
+    min_count: MinCount = 0,
     group: Group = "",
     priority: Priority = 0,
     name: Name = "",
@@ -132,6 +140,8 @@ def submit(
     wishes = Wishes(
         count=count,
         units=units,
+        unit=unit,
+        min_count=min_count,
         resource_group=group,
         priority=priority,
         name=name,

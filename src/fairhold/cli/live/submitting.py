@@ -35,6 +35,8 @@ class Wishes:
 
     count: str = "1"
     units: int = 1
+    unit: str = ""
+    min_count: int = 0
     resource_group: str = ""
     priority: int = 0
     name: str = ""
@@ -92,6 +94,8 @@ def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
         count=count,
         throttle=throttle,
         units=wishes.units,
+        unit=_unit(wishes.unit),
+        min_count=wishes.min_count,
         resource_group=wishes.resource_group or None,
         priority=wishes.priority,
         name=wishes.name,
@@ -117,6 +121,17 @@ def _count(text: str) -> tuple[int, int]:
     if not count.isdecimal() or not int(count) or (percent and not (throttle.isdecimal() and int(throttle))):
         raise UsageError(f"-n {printable(text)}: write how many tasks there are, and after % how many may run at once")
     return int(count), int(throttle or 0)
+
+
+def _unit(text: str) -> dict[str, str] | None:
+    """Amounts by resource, as they are written."""
+    if not text:
+        return None
+    pairs = [each.strip().partition("=") for each in text.split(",")]
+    names = [name for name, _, _ in pairs]
+    if any(not (name and equals and amount) for name, equals, amount in pairs) or len(set(names)) < len(names):
+        raise UsageError(f"--unit {printable(text)}: write each resource once with its amount, as cpu=4,memory=16")
+    return {name: amount for name, _, amount in pairs}
 
 
 def read_stdin(path: Path | None) -> bytes:

@@ -18,6 +18,7 @@ from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Parts, State
@@ -82,14 +83,16 @@ def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind])
 
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
     hosts: list[Machine] = []
+    totals: dict[Vector, Vector] = {}
     for name in entry.resource_groups:
         for host in plan.resource_groups[name].hosts:
             if host.name not in state.hosts_down:
-                total = tuple(
-                    int(amount * resource.overcommit)
-                    for amount, resource in zip(host.amounts, plan.resources, strict=True)
-                )
-                hosts.append(Machine(host.name, name, len(hosts), host.amounts, total))
+                if host.amounts not in totals:
+                    totals[host.amounts] = tuple(
+                        int(amount * resource.overcommit)
+                        for amount, resource in zip(host.amounts, plan.resources, strict=True)
+                    )
+                hosts.append(Machine(host.name, name, len(hosts), host.amounts, totals[host.amounts]))
                 hosts[-1].is_closed = host.name in state.hosts_closed
                 hosts[-1].labels = label_set(host.labels)
     asked: dict[str, Asked] = {}

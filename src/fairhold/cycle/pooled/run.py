@@ -13,10 +13,10 @@ from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text
-from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import private_pools
+from fairhold.rules.pools.untouched import lend_unusable
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -94,11 +94,8 @@ def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collectio
     """
     books = open_pools(plan, entry, state)
     pools = private_pools(books)
-    for leaf in books.terms.leaves:
-        mine = [parcel for host in books.hosts_in(leaf) for parcel in host.parcels if parcel.owner == leaf]
-        lend_up(mine, leaf, books.terms.tree.parent[leaf])
-    for pool in pools:
-        lend_up((each for host in books.hosts_in(pool) for each in host.parcels), pool, books.terms.tree.parent[pool])
+    for level in [*books.terms.leaves, *pools]:
+        lend_unusable(books, level)
     standings = [Standing(books, pool) for pool in sorted([PUBLIC, *pools])]
     for standing in standings:
         standing.divide({asked: asked.waiting for asked in standing.members})

@@ -38,16 +38,23 @@ def planned(terms: Terms, pool: int, has: Vector, members: Collection[int]) -> d
         above = open_.pop()
         children = [row for row in terms.tree.children[above] if above or row in members]
         ratios = sum(terms.ratio[row] for row in children)
+        alike: dict[int, tuple[Fraction, Amounts]] = {}
         for row in children:
-            part[row] = part[above] * terms.ratio[row] / ratios if ratios else Fraction(0)
-            mine = tuple(min(part[row] * each, most) for each, most in zip(has, found[above], strict=True))
-            found[row] = _under(terms, row, mine)
+            ratio = terms.ratio[row]
+            if ratio not in alike:  # siblings of one ratio have the same
+                mine = part[above] * ratio / ratios if ratios else Fraction(0)
+                most = tuple(min(mine * each, limit) for each, limit in zip(has, found[above], strict=True))
+                alike[ratio] = mine, most
+            part[row], amounts = alike[ratio]
+            found[row] = _under(terms, row, amounts)
         open_ += children
     return found
 
 
 def _under(terms: Terms, row: int, amounts: Amounts) -> Amounts:
     limit = dict(terms.limit.get(row, ()))
+    if not limit:
+        return amounts
     return tuple(min(each, Fraction(limit[at])) if at in limit else each for at, each in enumerate(amounts))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, fits, less
+from fairhold.kernels.vectors import add, common, fits, less, total
 from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
 from fairhold.rules.pools.content import booking_order, is_lent_to
 
@@ -27,6 +27,8 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Stood]) -> 
     """
     for parcel in host.parcels:
         parcel.idle = parcel.amounts
+    if not host.units or _all_on_one(books.terms, host):
+        return
     order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit])}
     for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][0]), order[unit])):
         stated, pool = stood[unit][0], unit.pool
@@ -35,6 +37,24 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Stood]) -> 
             _unbook(unit)
             unit.pool = pool
             _book(books.terms, unit, stated)
+
+
+def _all_on_one(terms: Terms, host: Machine) -> bool:
+    """Book all units of a host that is one parcel: the common case, in which their order makes no difference."""
+    parcels = [parcel for parcel in host.parcels if any(parcel.amounts)]
+    used = total((unit.asked.unit for unit in host.units), terms.dimensions)
+    if len(parcels) != 1 or not fits(used, parcels[0].amounts):
+        return False
+    (parcel,) = parcels
+    parcel.idle = less(parcel.amounts, used)
+    pools: dict[tuple[int, int], int] = {}
+    for unit in host.units:
+        unit.books = {parcel: unit.asked.unit}
+        key = unit.asked.leaf, unit.pool
+        if key not in pools:
+            pools[key] = _pool(terms, unit)
+        unit.pool = pools[key]
+    return True
 
 
 def _book_again(terms: Terms, unit: Unit, lenders: tuple[int, ...], parts: Parts) -> bool:

@@ -62,6 +62,11 @@ def counts(job: JobRecord) -> dict[str, int]:
     }
 
 
+def asked_unit(terms: say.JobAdded) -> dict[str, Any]:
+    """What each task needs of resources, None where it needs slots, and how many begin together."""
+    return {"unit": dict(terms.unit) or None, "min_count": terms.min_count}
+
+
 def sited(siting: tuple[tuple[str, ...] | str, ...]) -> dict[str, Any]:
     """What a job says of hosts, by the names of the contract."""
     need, prefer, avoid, place = siting_of(siting)
@@ -95,6 +100,7 @@ def finished_job(
         "retries": terms.retries,
         "after": [{"job": needed, "on": on} for needed, on in terms.after],
         **(sited(terms.siting) if terms.siting else {}),
+        **(asked_unit(terms) if terms.unit else {}),
         "exit_code": 0 if change.state == say.DONE else code if terms.tasks == 1 else 1,
     }
     if dropped and dropped.needed:

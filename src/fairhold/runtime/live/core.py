@@ -125,7 +125,7 @@ class Core:
         return self.orchestrator.cluster
 
     def _begin(self, text: str, name: str, author: str) -> None:
-        plan = parse_plan(text, name, runs=True)[0]
+        plan = parse_plan(text, name)[0]
         now = self.now()
         self.use(plan, Cluster(open_cluster_books(plan, now), forgets=True, own=self.own))
         self.usage.begin(self.cluster, now)
@@ -143,6 +143,7 @@ class Core:
             cycle_min_gap=gap,
             cycle_max_interval=interval,
             on_cycle=self.cycle_notes.take,
+            on_vectors=self.cycle_notes.take_vectors,
             on_stage=self.cycle_notes.begin,
         )
         self.orchestrator.is_closing = self._is_closing
@@ -367,7 +368,7 @@ class Core:
         if len(returns) > MOST_RETURNS:
             what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, on top of one another"
             raise InputError([Fault("too-many", what, "wait until one has gone, or apply this one for good")])
-        plan = plan or parse_plan(text, "the new plan", runs=True)[0]
+        plan = plan or parse_plan(text, "the new plan")[0]
         return self._put_in_force(plan, self._next_plan(author, comment, text), moved, returns)
 
     def _next_plan(self, author: str, comment: str, text: str) -> PlanVersion:

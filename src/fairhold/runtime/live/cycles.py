@@ -11,6 +11,7 @@ from fairhold.ports import CycleNote
 
 if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
+    from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.runtime.live.journal import Journal
 
 MOST_ROWS = 2_000
@@ -29,7 +30,7 @@ class CycleNotes:
         self.results: dict[str, CycleResult] = {}
         self.micros: dict[str, int] = {}
         self.stages: dict[str, int] = {}
-        self._waiting: list[tuple[CycleResult, str, int, str]] = []
+        self._waiting: list[tuple[CycleNote, str]] = []
         self._shown: dict[str, tuple[tuple[int, ...], ...]] = {}
         self._stage, self._stage_began = "", 0
         self._began = 0
@@ -55,21 +56,39 @@ class CycleNotes:
         self._shown[group] = shown
         if (result.decision.notices or is_new) and len(result.snapshot.rows) <= MOST_ROWS:
             document = group_document(result) | decision_document(result)
-        self._waiting.append((result, cause, micros, json.dumps(document) if document else ""))
+        decision = result.decision
+        counts = {
+            "granted": sum(grant.units for grant in decision.grants),
+            "reclaimed": sum(notice.units for notice in decision.notices),
+            "withdrawn": sum(withdrawal.units for withdrawal in decision.withdrawals),
+            "idle": result.draft.idle,
+        }
+        if decision.observed:
+            counts["observed"] = sum(notice.units for notice in decision.observed)
+        self._note(CycleNote(0, result.snapshot.now, group, cause, micros, json.dumps(counts)), document)
+
+    def take_vectors(self, cycle: VectorCycle, cause: str) -> None:
+        """A cycle of vectors ran; `on_vectors` of the orchestrator. What it takes back stands in its document."""
+        self.begin("note")
+        group = ", ".join(name for force, _ in cycle.cycles for name in force.entry.resource_groups)
+        micros = self.micros[group] = (perf_counter_ns() - self._began) // 1000
+        counts = {
+            "granted": sum(len(each.sweeps.placed) for each in cycle.done),
+            "reclaimed": sum(len(each.sweeps.noticed) for each in cycle.done),
+            "withdrawn": sum(len(each.sweeps.withdrawn) for each in cycle.done),
+        }
+        moves = ("grants", "reclaims", "withdrawn", "observed")
+        document: dict[str, Any] = {}
+        if any(each.reclaims or each.observed for each in cycle.done):
+            document = {move: [row for each in cycle.done for row in getattr(each, move)] for move in moves}
+        self._note(CycleNote(0, cycle.now, group, cause, micros, json.dumps(counts)), document)
+
+    def _note(self, note: CycleNote, document: dict[str, Any]) -> None:
+        """Keep a note until its number is known."""
+        self._waiting.append((note, json.dumps(document) if document else ""))
 
     def write(self, journal: Journal, last: int) -> None:
         """Note the cycles of a round; `last` is the number of the latest."""
         waiting, self._waiting = self._waiting, []
-        for number, (result, cause, micros, document) in enumerate(waiting, last - len(waiting) + 1):
-            decision = result.decision
-            counts = {
-                "granted": sum(grant.units for grant in decision.grants),
-                "reclaimed": sum(notice.units for notice in decision.notices),
-                "withdrawn": sum(withdrawal.units for withdrawal in decision.withdrawals),
-                "idle": result.draft.idle,
-            }
-            if decision.observed:
-                counts["observed"] = sum(notice.units for notice in decision.observed)
-            group = result.snapshot.rows.group.name
-            note = CycleNote(number, result.snapshot.now, group, cause, micros, json.dumps(counts))
-            journal.put_cycle(note, document)
+        for number, (note, document) in enumerate(waiting, last - len(waiting) + 1):
+            journal.put_cycle(note._replace(number=number), document)

@@ -51,6 +51,27 @@ class Budget(Answer):
     used_up: bool
 
 
+class Amounts(Answer):
+    """What a consumer, with those below it, owns by now and uses of resources, by name."""
+
+    owned: dict[str, float | str]
+    used: dict[str, float | str]
+
+
+class Share(Answer):
+    """What there is of a resource, and what is used of it."""
+
+    total: float | str
+    used: float | str
+
+
+class Owner(Answer):
+    """What of a host a consumer owns and those below it do not."""
+
+    consumer: str
+    amounts: dict[str, float | str]
+
+
 class Consumer(Answer):
     """A consumer; a parent's numbers are the sums of its leaves', but owned, reserved, limit and quota are its own."""
 
@@ -72,6 +93,7 @@ class Consumer(Answer):
     users: dict[str, int]
     user_limit: int | None = Field(description="Units that one user may hold in a leaf; null: any number.")
     budget: Budget | None
+    amounts: Amounts | None = Field(description="Of resources of hosts; null: of slots.")
 
 
 class Pauses(Answer):
@@ -86,6 +108,7 @@ class Group(Answer):
 
     slots: int
     idle: int
+    resources: dict[str, Share] | None = Field(description="Of hosts; then `slots` are units that run. Null: slots.")
     paused: Pauses
     consumers: list[Consumer]
 
@@ -264,6 +287,10 @@ class Allocation(Answer):
     user: str
     host: str
     units: int
+    unit: dict[str, str] | None = Field(description="What it has of resources; null: slots.")
+    pool: str | None = Field(description="What a unit of resources was placed in: `own`, `/` or a path.")
+    lenders: list[str] = Field(description="Who owns what it stands on, and is not its leaf.")
+    devices: list[int] = Field(description="Numbers of the GPUs of the host that are its alone.")
     started: Instant
     state: str
     deadline: Instant | None
@@ -282,6 +309,8 @@ class Host(Answer):
     host: str
     machine: str
     resource_groups: dict[str, int]
+    resources: dict[str, Share] | None = Field(description="By name; null: it has slots.")
+    owners: list[Owner] | None = Field(description="Who owns what of its resources; null: it has slots.")
     labels: list[str] = Field(description="What jobs can ask for of it: `name=value` or `name`.")
     state: Literal["up", "down", "closed", "draining", "silent", "unknown"]
     reason: str | None

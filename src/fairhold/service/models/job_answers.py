@@ -42,6 +42,8 @@ class JobRow(Answer):
     text: str
     priority: int
     units: int
+    unit: dict[str, str] | None = Field(description="What each task needs of resources; null: slots.")
+    min_count: int = Field(description="Tasks that begin together or not at all; 0: each by itself.")
     tasks: Counts
     submitted: Instant
     ended: Instant | None
@@ -72,6 +74,7 @@ class Accepted(Answer):
     resource_group: str
     tasks: int
     units: int
+    unit: dict[str, str] | None
 
 
 class Jobs(Answer):

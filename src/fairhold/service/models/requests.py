@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fairhold.model.spec import TERM
 from fairhold.service.fields import (
     MOST,
+    Amount,
     Command,
     ConsumerPath,
     Directory,
@@ -20,6 +21,7 @@ from fairhold.service.fields import (
     Plain,
     Positive,
     Priority,
+    ResourceName,
     Shown,
     Signal,
     Span,
@@ -59,6 +61,10 @@ class SubmitBody(Body):
     name: Shown = ""
     count: Annotated[int, Field(ge=1)] = Field(1, description="Tasks; at most as many as the limit `tasks` says.")
     units: Positive = Field(1, description="Slots that each task needs, all at once.")
+    unit: dict[ResourceName, Amount] | None = Field(
+        None, description="What each task needs of resources of one host, in the units that the plan declares."
+    )
+    min_count: Whole = Field(0, description="With `unit`: tasks that begin together or not at all.")
     throttle: Whole = Field(0, description="How many of its tasks may run at once; 0 = any number.")
     priority: Priority = 0
     time_limit: Duration = Field(0, description="Of an attempt; 0 = none.")

@@ -32,17 +32,18 @@ async def _pause(service: ServiceOf, group: str, body: PauseBody | None, *, to: 
         raise refused("out-of-range", what, "write `true` for one of them, or name neither for both")
 
     def pause(core: Core) -> tuple[bool, bool]:
-        if group not in core.cluster.books:
-            known = ", ".join(list(core.cluster.books)[:10])
+        shared = {each.rows.group.name: key for key, each in core.cluster.books.items()}
+        if group not in shared:
+            known = ", ".join(list(shared)[:10])
             raise refused(
                 "unknown-resource-group", f"no policy shares the resource group `{group}`", f"shared are {known}"
             )
-        grants, reclaims = core.cluster.paused.get(group, (False, False))
+        grants, reclaims = core.cluster.paused.get(shared[group], (False, False))
         if both or (body is not None and body.grants):
             grants = to
         if both or (body is not None and body.reclaims):
             reclaims = to
-        core.feed(GroupPaused(group, grants, reclaims))
+        core.feed(GroupPaused(shared[group], grants, reclaims))
         return grants, reclaims
 
     grants, reclaims = await service.write(pause)

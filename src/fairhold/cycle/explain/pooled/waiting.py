@@ -176,7 +176,7 @@ class Why:
         line = terms.above[asked.leaf]
         if not all(terms.ratio[row] for row in line[: line.index(pool)]):
             return Level(pool, "ratio 0"), spaces
-        if not standing.capacity[unit]:
+        if not any(fits(unit, space.whole) for space in spaces):  # on the hosts that will do
             return Level(pool, "too large", gap=nearest(unit, spaces, _whole), passed=passed), spaces
         return self._in_pool(asked, standing, spaces, passed, compared), spaces
 

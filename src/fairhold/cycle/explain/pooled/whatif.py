@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.waiting import Waiting
     from fairhold.ledger.pools import Asked
 
-_WORK = 300_000
-"""Units and hosts that all trials of one explanation look at together, about a second."""
-_FEWEST = 12
+_WORK = 60_000
+"""Units and hosts that all trials of one explanation look at together: some seconds."""
+_FEWEST = 10
 """Trials that are made in any case."""
 _HOST = 4
 """Units that a host costs as much as."""
@@ -33,16 +33,19 @@ class Search:
 
     def of(self, asked: Asked, waiting: Waiting) -> list[Document] | None:
         """Of every kind of change the smallest that gives a request more; None where the work did not last for any."""
-        found: list[Document] = []
-        for trials in kinds(self.inquiry, asked, waiting):
-            for trial in trials:
-                if self._left <= 0:
-                    return found or None
-                helped = self._helps(asked, trial)
+        found: dict[int, Document] = {}
+        open_ = dict(enumerate(kinds(self.inquiry, asked, waiting)))
+        while open_:  # every kind has its turn before any has its next: the work may not last for all
+            for kind, trials in list(open_.items()):
+                trial = next(trials, None)
+                if trial is not None and self._left <= 0:
+                    return [found[at] for at in sorted(found)] or None
+                helped = self._helps(asked, trial) if trial is not None else None
                 if helped is not None:
-                    found.append(helped)
-                    break
-        return found
+                    found[kind] = helped
+                if trial is None or helped is not None:
+                    del open_[kind]
+        return [found[at] for at in sorted(found)]
 
     def _helps(self, asked: Asked, trial: Trial) -> Document | None:
         """What a request holds and what is on its way to it after a change, where that is more in all."""

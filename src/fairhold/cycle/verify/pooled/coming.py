@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, how_many, lower, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.booking import nearest_pool
-from fairhold.cycle.verify.pooled.lending import booked_first, is_lendable, may_use
+from fairhold.cycle.verify.pooled.lending import reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
 from fairhold.cycle.verify.pooled.siting import able_hosts
@@ -17,7 +17,7 @@ from fairhold.cycle.verify.pooled.terms import OWN, TOP
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
 
 
 @dataclass(eq=False)
@@ -55,7 +55,11 @@ class Coming:
 
     def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
         """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
-        way, parcels, freed = self.to[asked][host], self._reachable(asked, host), self.freed(asked, host)
+        way, parcels, freed = (
+            self.to[asked][host],
+            reachable(self.stock.terms, asked.leaf, host),
+            self.freed(asked, host),
+        )
         room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
         coming = [each for each, other in self.to[asked].items() if other.units]
         way.units = min(most, how_many(asked.unit, room)) if able_hosts(asked, [host], coming) else 0
@@ -76,7 +80,7 @@ class Coming:
 
     def freed(self, asked: Asked, host: Host, without: Collection[Unit] = ()) -> Amounts:
         """What those that go have of what the request may stand on."""
-        parcels = self._reachable(asked, host)
+        parcels = reachable(self.stock.terms, asked.leaf, host)
         stay = (unit for unit in self.to[asked][host].goes if unit not in without)
         return summed((unit.on(parcels, self.width) for unit in stay), self.width)
 
@@ -85,18 +89,6 @@ class Coming:
         parcels = [parcel for unit in self.to[asked][host].goes for parcel in unit.books]
         parcels += [parcel for parcel in host.parcels if asked.id in parcel.kept]
         return nearest_pool(self.stock.terms, parcels, asked.leaf)
-
-    def _reachable(self, asked: Asked, host: Host) -> list[Parcel]:
-        """Parcels that a request could stand on in some pool, the nearest first, in booking order."""
-        terms, leaf = self.stock.terms, asked.leaf
-        keys = {}
-        for parcel in host.parcels:
-            for depth, pool in enumerate(terms.up[leaf]):
-                is_there = parcel.owner == leaf if pool == leaf else is_lendable(parcel, pool)
-                if is_there and may_use(terms, parcel, leaf, pool):
-                    keys[parcel] = depth, booked_first(terms, parcel, leaf, pool)
-                    break
-        return sorted(keys, key=keys.__getitem__)
 
     def look_again(self, asked: Asked) -> None:
         """What was placed comes no more."""

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.force import Share, shares_now
-from fairhold.cycle.verify.pooled.lending import lend_up
+from fairhold.cycle.verify.pooled.lending import lend_up, usable
 from fairhold.cycle.verify.pooled.opening import open_stock
 from fairhold.cycle.verify.pooled.report import (
     grant_rows,
@@ -20,6 +20,8 @@ from fairhold.cycle.verify.pooled.report import (
     unmet_rows,
 )
 from fairhold.cycle.verify.pooled.restraint import decide
+from fairhold.cycle.verify.pooled.siting import will_do
+from fairhold.cycle.verify.pooled.stock import fits_in
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.pooled.usage import Pool
 from fairhold.model.vector import amounts_document
@@ -28,6 +30,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairhold.cycle.verify.pooled.stock import Stock
     from fairhold.model.plan import Plan
     from fairhold.model.state import Allocation, Notice, State
 
@@ -41,12 +44,21 @@ def expected_pools(plan: Plan, state: State) -> Json:
     for share in shares_now(plan, state.now):
         stock = open_stock(plan, share, state)
         for owner in [*stock.terms.leaves, *stock.private()]:
-            lend_up(stock.parcels(), owner, stock.terms.up[owner][1])
+            _lend_unusable(stock, owner)
         pools = [Pool(stock, path) for path in [TOP, *stock.private()]]
         for pool in pools:
             pool.divide(lambda asked: asked.waiting)
         found.append((share, _tables(plan, share, pools)))
     return _joined(found)
+
+
+def _lend_unusable(stock: Stock, owner: str) -> None:
+    """Lend up what is idle on hosts where no waiting unit of those below fits: the state as it is (SPEC §6.2)."""
+    waiting = [asked for asked in stock.asked.values() if asked.waiting and owner in stock.terms.up[asked.leaf]]
+    for host in stock.hosts.values():
+        able = [asked for asked in waiting if will_do(asked, host)]
+        if not any(fits_in(asked, usable(stock.terms, host, asked.leaf, owner)) for asked in able):
+            lend_up(host.parcels, owner, stock.terms.up[owner][1])
 
 
 def expected_moves(plan: Plan, state: State) -> Json:

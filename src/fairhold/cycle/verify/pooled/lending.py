@@ -68,6 +68,18 @@ def is_lendable(parcel: Parcel, pool: str) -> bool:
     return not any(below)
 
 
+def reachable(terms: Terms, leaf: str, host: Host) -> list[Parcel]:
+    """Parcels of a host that a leaf could use in some pool, the nearest first, in booking order."""
+    keys = {}
+    for parcel in host.parcels:
+        for depth, pool in enumerate(terms.up[leaf]):
+            is_there = parcel.owner == leaf if pool == leaf else is_lendable(parcel, pool)
+            if is_there and may_use(terms, parcel, leaf, pool):
+                keys[parcel] = depth, booked_first(terms, parcel, leaf, pool)
+                break
+    return sorted(keys, key=keys.__getitem__)
+
+
 def lend_up(parcels: Iterable[Parcel], owner: str, above: str) -> None:
     """What is idle at one level goes to the next."""
     for parcel in parcels:

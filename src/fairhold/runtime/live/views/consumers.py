@@ -6,13 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain import apart, explain, one_more
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.errors import Fault, InputError
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.tables import NOBODY
+from fairhold.ledger.vectors import POOLED, vector_groups
+from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.explaining import as_document, sentence
+from fairhold.runtime.explaining_pools import as_document as pools_as_document
+from fairhold.runtime.explaining_pools import sentence as pools_sentence
 from fairhold.runtime.lending import lending, owned_now
 from fairhold.runtime.live.meant import suggestion
 from fairhold.runtime.live.views.budgets import budgets_of
+from fairhold.runtime.live.views.pools import pools_group
 from fairhold.runtime.live.views.prospect import prospect
 from fairhold.units import UNLIMITED
 
@@ -23,13 +29,20 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.views.prospect import Prospect
 
 Document = dict[str, Any]
 
 
 def consumers_document(core: Core) -> Document:
     """Every resource group with all its consumers, parents before children, in path order."""
-    return {"resource_groups": {group: _group(core, group) for group in core.orchestrator.books}}
+    books = core.orchestrator.books
+    return {
+        "resource_groups": {
+            each.rows.group.name: pools_group(core) if group == POOLED else _group(core, group)
+            for group, each in books.items()
+        }
+    }
 
 
 def _group(core: Core, group: str) -> Document:
@@ -42,16 +55,7 @@ def _group(core: Core, group: str) -> Document:
     look = prospect(core, group)
     books, result = look.books, look.result
     rows, slots = books.rows, result.snapshot.slots
-    lent_now = lending(books)
-    sums = {
-        "demand": result.snapshot.demand,
-        "allocated": result.snapshot.held,
-        "borrowed": _rolled(rows, lent_now.borrowed),
-        "lent": _rolled(rows, lent_now.lent),
-        "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
-        "coming": _rolled(rows, _coming(core, group)),
-        "running": _rolled(rows, _running(core, group)),
-    }
+    sums = _sums(core, look)
     # What is held uses a budget up with time alone, whether or not anything happens.
     users, budgets = _users(books), budgets_of(books, max(core.now(), core.orchestrator.now))
     consumers = []
@@ -71,14 +75,31 @@ def _group(core: Core, group: str) -> Document:
                 "users": users.get(row, {}),
                 "user_limit": _or_none(rows.controls.user_limit[row]),
                 "budget": budgets.get(row),
+                "amounts": None,
             }
         )
     grants, reclaims = core.cluster.paused.get(group, (False, False))
     return {
         "slots": slots,
         "idle": result.snapshot.idle,
+        "resources": None,
         "paused": {"grants": grants, "reclaims": reclaims},
         "consumers": consumers,
+    }
+
+
+def _sums(core: Core, look: Prospect) -> dict[str, array[int]]:
+    """Units of every consumer and of all below it."""
+    books, result, rows = look.books, look.result, look.books.rows
+    lent_now = lending(books)
+    return {
+        "demand": result.snapshot.demand,
+        "allocated": result.snapshot.held,
+        "borrowed": _rolled(rows, lent_now.borrowed),
+        "lent": _rolled(rows, lent_now.lent),
+        "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
+        "coming": _rolled(rows, _coming(core, look.group)),
+        "running": _rolled(rows, _running(core, look.group)),
     }
 
 
@@ -130,7 +151,9 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
     resource_group : empty = all; raises InputError where a name is unknown
     """
     groups, plan, now = core.orchestrator.books, core.plan, core.orchestrator.now
-    if resource_group and resource_group not in groups:
+    groups = {group: each for group, each in groups.items() if group != POOLED}
+    pooled = _pooled_explanations(core, consumer, resource_group)
+    if resource_group and resource_group not in {*groups, *vector_groups(plan)}:
         what = f"no policy shares the resource group `{resource_group}`"
         raise InputError([Fault("unknown-resource-group", what, f"shared are {', '.join(groups)}")])
     if consumer not in plan.tree.rows:
@@ -149,6 +172,18 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
             else each
             for each, books in found
         ]
-        return {"explanations": [as_document(each) for each in whole], "text": "\n".join(map(sentence, whole))}
+        told = pooled()
+        return {
+            "explanations": [*map(as_document, whole), *map(pools_as_document, told)],
+            "text": "\n".join([*map(sentence, whole), *map(pools_sentence, told)]),
+        }
 
     return document
+
+
+def _pooled_explanations(core: Core, consumer: str, resource_group: str) -> Callable[[], list[Document]]:
+    """What is said of pools, of the state at hand; called in another thread than the desk's."""
+    if POOLED not in core.cluster.books or consumer not in core.plan.tree.rows:
+        return list
+    plan, state = core.plan, state_of(core.cluster, core.orchestrator.now)
+    return lambda: explain_pools(plan, state, consumer, resource_group)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.explain.derivation import derive_standing
 from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.ledger.tables import NOBODY
+from fairhold.ledger.vectors import POOLED
 from fairhold.runtime.lending import owned_now
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
@@ -42,7 +43,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         over: Document = {"job": name, "state": done.state, "reason": why.code if why else None, "text": text}
         empty: Document = {"place": None, "leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
         return over | empty | {"reclaims": list(_reclaims(core.store, name))}
-    look, reason = prospect(core, job.resource_group), reason_of(core, job)
+    reason = reason_of(core, job)
     document: Document = {
         "job": name,
         "state": state_of(job),
@@ -50,6 +51,10 @@ def job_explanation(core: Core, name: str) -> Document | None:
         "text": reason.text if reason else "",
         "place": place_of(core, job),
     }
+    if job.resource_group == POOLED:
+        nothing: Document = {"leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
+        return document | nothing | {"reclaims": [*_reclaims(core.store, name), *_now(core, job)]}
+    look = prospect(core, job.resource_group)
     bounds = list(_bounds(look, job.leaf))
     return document | {
         "leaf": _leaf(look, job.leaf),

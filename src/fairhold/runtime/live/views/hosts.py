@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.model.siting import shown_labels
+from fairhold.runtime.live.views.pools import host_resources
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def hosts_document(
     labels: dict[str, frozenset[str]] = {}
     for (group, name), host in cluster.hosts.items():
         labels[name] = labels.get(name, frozenset()) | cluster.books[group].hosts.labels.get(host.row, frozenset())
-        groups.setdefault(name, {})[group] = host.slots
+        groups.setdefault(name, {})[cluster.books[group].rows.group.name] = host.slots
         is_up[name] = is_up.get(name, False) or host.is_up
     on: dict[str, list[Attempt]] = {}
     for attempt in cluster.attempts.values():
@@ -50,6 +51,7 @@ def hosts_document(
         row = _row(core, name, machine, queued)
         row["resource_groups"], row["state"] = slots, _state(machine, mine, is_up=is_up[name])
         row["labels"] = shown_labels(labels[name])
+        row |= host_resources(core, name, mine) or {}
         row["running"] = sum(attempt.is_running for attempt in mine)
         row["starting"] = len(mine) - row["running"]
         row["empty_by"] = _empty(mine)
@@ -81,6 +83,8 @@ def _row(core: Core, name: str, machine: MachineRecord | None, queued: Mapping[s
         "host": name or "-",
         "machine": own or "-",
         "resource_groups": {},
+        "resources": None,
+        "owners": None,
         "state": "unknown",
         "reason": machine.shut if machine else None,
         "connected": machine is not None and not machine.is_silent,

@@ -12,7 +12,7 @@ from fairhold.ledger.controls import shorter
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.jobs import state_of as end_of
 from fairhold.ports import Filter
-from fairhold.runtime.live.archive import consumer_of, counts, sited
+from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
 from fairhold.runtime.live.views.waiting import reason_of, why_never_ready
 from fairhold.units import SECOND, format_instant
 
@@ -160,6 +160,7 @@ def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
         "text": reason.text if reason else "",
         "priority": job.priority,
         "units": terms.units,
+        **asked_unit(terms),
         "tasks": counts(job),
         "submitted": format_instant(job.submitted),
         "ended": None,
@@ -188,6 +189,8 @@ def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
             "text": reason.text if reason else "",
             "priority": summary.get("priority", 0),
             "units": summary.get("units", 1),
+            "unit": summary.get("unit"),
+            "min_count": summary.get("min_count", 0),
             "tasks": {name: summary.get(name, 0) for name in COUNTS},
             "submitted": format_instant(job.submitted),
             "ended": format_instant(job.ended),

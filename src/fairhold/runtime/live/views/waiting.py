@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.ledger.tables import NO_USER
+from fairhold.ledger.vectors import POOLED
+from fairhold.runtime.live.views.pools import why_waiting
 from fairhold.runtime.live.views.prospect import prospect
 from fairhold.runtime.live.views.restraint import restrained
 from fairhold.runtime.live.views.sites import site_in_words
@@ -26,7 +28,7 @@ class Reason(NamedTuple):
     """Why a job waits.
 
     code  : held, dependency, backoff, throttle, paused, soon, no_host, site, budget, user_limit, behind, limit,
-            reclaiming, control, gang or quota; never_ready, of a job that is over
+            reclaiming, control, gang, quota or pool; never_ready, of a job that is over
     facts : the numbers that the sentence is made of
     """
 
@@ -39,7 +41,10 @@ def reason_of(core: Core, job: JobRecord) -> Reason | None:
     """Why tasks of a job wait; None where none does."""
     if job.is_cancelled or not (job.waiting or job.delays):
         return None
-    return reason_without_cycle(core, job) or _in_leaf(prospect(core, job.resource_group), job)
+    found = reason_without_cycle(core, job)
+    if found is None and job.resource_group == POOLED:
+        return Reason(*why_waiting(core, job))
+    return found or _in_leaf(prospect(core, job.resource_group), job)
 
 
 def reason_without_cycle(core: Core, job: JobRecord) -> Reason | None:
@@ -251,7 +256,9 @@ def _requests(job: JobRecord) -> list[int]:
 def place_of(core: Core, job: JobRecord) -> int | None:
     """Tasks of its leaf that are served before the first of a job that waits; None where it does not stand in line."""
     request = None if job.is_cancelled or not job.startable else _first_request(job)
-    return None if request is None else prospect(core, job.resource_group).line(job.leaf).before(request)
+    if request is None or job.resource_group == POOLED:
+        return None
+    return prospect(core, job.resource_group).line(job.leaf).before(request)
 
 
 def _tasks(count: int) -> str:

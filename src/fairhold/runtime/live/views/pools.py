@@ -1,0 +1,183 @@
+"""What is shared in vectors, as it stands: consumers with their units and amounts, and why requests wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.ledger.vectors import POOLED
+from fairhold.model.vector import amounts_document
+from fairhold.orchestrator.pooling import VectorCycle, run_vectors
+from fairhold.orchestrator.vectors import state_of
+from fairhold.runtime.explaining_pools import why
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+_State = tuple[int, int, int, int]
+_LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
+_CYCLE = "cycle"
+
+
+def _kept(core: Core) -> dict[str, Any]:
+    """What was found out of the state at hand: once, however many look at it."""
+    cluster = core.cluster
+    state = (id(cluster), core.orchestrator.now, cluster.next_attempt, len(core.journal.entries))
+    latest = _LATEST.get(core)
+    if latest is None or latest[0] != state:
+        latest = _LATEST[core] = (state, {})
+    return latest[1]
+
+
+def next_cycle(core: Core) -> VectorCycle:
+    """The cycle of vectors that would run now; it is not applied."""
+    kept = _kept(core)
+    if _CYCLE not in kept:
+        kept[_CYCLE] = run_vectors(core.orchestrator)
+    found: VectorCycle = kept[_CYCLE]
+    return found
+
+
+def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
+    """Why a job that may start does not: code, words, facts."""
+    soon = sum(unit.asked.model.id == job.name for each in next_cycle(core).done for unit in each.sweeps.placed)
+    if soon:
+        tasks = "1 task" if soon == 1 else f"{soon} tasks"
+        return "soon", f"the next cycle starts {tasks} of it", {"tasks": soon}
+    coming = [each.notice for each in core.cluster.attempts.values() if each.notice and each.notice.job == job.name]
+    if coming:
+        by = max(each.deadline for each in coming)
+        units = "1 unit is" if len(coming) == 1 else f"{len(coming)} units are"
+        text = f"{units} given back for it, by {format_instant(by)}"
+        return "reclaiming", text, {"units": len(coming), "deadline": by, "given": True}
+    kept, leaf = _kept(core), core.cluster.books[POOLED].rows.path(job.leaf)
+    if leaf not in kept:
+        kept[leaf] = explain_pools(core.plan, state_of(core.cluster, core.orchestrator.now), leaf, what_if=False)
+    for told in kept[leaf]:
+        for request in told["requests"]:
+            if request["request"] == job.name and request["waits"] is not None:
+                waits: Document = request["waits"]
+                return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
+    return "soon", "the next cycle looks for room for it", {"tasks": 0}
+
+
+def pools_group(core: Core) -> Document:
+    """All that is shared in vectors, in the form of a resource group: units of any size count as one."""
+    cluster = core.cluster
+    books, mine = cluster.books[POOLED], [each for each in cluster.attempts.values() if not each.job.resource_group]
+    grants, reclaims = cluster.paused.get(POOLED, (False, False))
+    rows = books.rows
+    own = _owned(books)
+    return {
+        "slots": len(mine),
+        "idle": 0,
+        "resources": resources_document(core, mine),
+        "paused": {"grants": grants, "reclaims": reclaims},
+        "consumers": [_consumer(core, row, mine, own) for row in rows.tree.path[1:]],
+    }
+
+
+def resources_document(core: Core, attempts: Iterable[Attempt]) -> Document:
+    """Name → what there is of a resource on the hosts that are up, and what is used of it."""
+    plan, cluster = core.plan, core.cluster
+    up = {name for group, name in cluster.hosts if group == POOLED and cluster.hosts[POOLED, name].is_up}
+    total = [0] * len(plan.resources)
+    for host in cluster.books[POOLED].rows.group.hosts:
+        if host.name in up:
+            mine = zip(host.amounts, plan.resources, strict=True)
+            total = [one + int(each * of.overcommit) for one, (each, of) in zip(total, mine, strict=True)]
+    used = _together(cluster.books[POOLED], attempts)
+    has, uses = amounts_document(plan.resources, tuple(total)), amounts_document(plan.resources, tuple(used))
+    return {each.name: {"total": has.get(each.name, 0), "used": uses.get(each.name, 0)} for each in plan.resources}
+
+
+def _together(books: Books, attempts: Iterable[Attempt]) -> list[int]:
+    assert books.vectors is not None
+    used = [0] * len(books.rows.source.resources)
+    for attempt in attempts:
+        unit = books.vectors.unit(attempt.job.terms.unit)
+        used = [one + more for one, more in zip(used, unit or (), strict=True)]
+    return used
+
+
+def _owned(books: Books) -> dict[str, list[int]]:
+    """Path → what a consumer and those below it own by now."""
+    assert books.vectors is not None
+    tree = books.rows.source.tree
+    found: dict[str, list[int]] = {}
+    for parcel in books.vectors.ownership or ():
+        row = parcel.consumer
+        while row > 0:
+            mine = found.setdefault(tree.paths[row], [0] * len(parcel.amounts))
+            found[tree.paths[row]] = [one + more for one, more in zip(mine, parcel.amounts, strict=True)]
+            row = tree.parent[row]
+    return found
+
+
+def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, list[int]]) -> Document:
+    books = core.cluster.books[POOLED]
+    rows, resources = books.rows, core.plan.resources
+    path = rows.path(row)
+
+    def is_below(other: str) -> bool:
+        return f"{other}/".startswith(f"{path}/")
+
+    mine = [each for each in attempts if is_below(rows.path(each.job.leaf))]
+    demand = sum(books.demand[leaf] for leaf in rows.leaves if is_below(rows.path(leaf)))
+    told = [each.notice for each in attempts if each.notice is not None]
+    return {
+        "path": path,
+        "leaf": rows.is_leaf(row),
+        "rank": rows.rank(row),
+        "owned": 0,
+        "reserved": 0,
+        "limit": None,
+        "quota": 0,
+        "demand": demand,
+        "allocated": len(mine),
+        "borrowed": sum(not each.is_own for each in mine),
+        "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(rows.path(each.job.leaf))),
+        "reclaiming": sum(each.notice is not None for each in mine),
+        "coming": sum(is_below(notice.taker) for notice in told if notice.taker),
+        "running": len(mine),
+        "waiting": max(0, demand - len(mine)),
+        "users": _users(mine) if rows.is_leaf(row) else {},
+        "user_limit": None,
+        "budget": None,
+        "amounts": {
+            "owned": amounts_document(resources, tuple(owned.get(path, [0] * len(resources)))),
+            "used": amounts_document(resources, tuple(_together(books, mine))),
+        },
+    }
+
+
+def _users(attempts: list[Attempt]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for attempt in attempts:
+        found[attempt.job.terms.user] = found.get(attempt.job.terms.user, 0) + 1
+    return found
+
+
+def host_resources(core: Core, name: str, attempts: list[Attempt]) -> Document | None:
+    """What a host has and uses of every resource, and who owns what of it; None where it has slots."""
+    books = core.cluster.books.get(POOLED)
+    if books is None or books.vectors is None or (POOLED, name) not in core.cluster.hosts:
+        return None
+    resources, tree = core.plan.resources, core.plan.tree
+    has = next((host.amounts for host in books.rows.group.hosts if host.name == name), (0,) * len(resources))
+    total, used = amounts_document(resources, has), amounts_document(resources, tuple(_together(books, attempts)))
+    parcels = [each for each in books.vectors.ownership or () if each.host == name]
+    return {
+        "resources": {r.name: {"total": total.get(r.name, 0), "used": used.get(r.name, 0)} for r in resources},
+        "owners": [
+            {"consumer": tree.paths[each.consumer], "amounts": amounts_document(resources, each.amounts)}
+            for each in parcels
+        ],
+    }
