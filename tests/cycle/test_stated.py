@@ -64,7 +64,7 @@ SETTINGS: list[tuple[int, str, object, list[object]]] = [
     (3, "public_pool_grace", "90s", [None, "1m30s"]),
 ]
 OWN = [
-    {"resource_group": "v", "hosts": ["v1"], "preference": 1, "lend_grace": "1m", "reserved": True},
+    {"resource_group": "v", "hosts": "50%", "preference": 1, "lend_grace": "1m", "reserved": True},
     {"resource_group": "v", "per_host": {"cpu": "12.5%", "memory": 0.5}, "reclaim_before_next_level": True},
 ]
 BUDGET = {"unit_hours": 5, "period": "day", "then": "wait"}

@@ -197,6 +197,12 @@ SAMPLES = {
         + "  - {resource_groups: [old], policy: multidimensional}\n",
         "resource_group: old",
     ),
+    "owned-twice": Sample(
+        "plan",
+        PLAN,
+        f"{VECTORS}      {RISK}hosts: 1}}, {{resource_group: gpu, hosts: 1}}]}}\n",
+        "`hosts: 1` twice",
+    ),
     "remaining-twice": Sample(
         "plan",
         PLAN,

@@ -9,6 +9,7 @@ import pytest
 from fairhold.cli.pools import ownership_text
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.verify import verify
+from fairhold.errors import InputError
 from fairhold.planio.state import state_document
 from tests.pools.small import inputs, of, own, run
 
@@ -56,3 +57,26 @@ def test_it_stands_below_who_owns_what() -> None:
     cycle = run({"/A": own(hosts=3)}, [of("/A", 1)], hosts=HOSTS)
     text = ownership_text(cycle.document)
     assert text.endswith("\n\nOwn less than planned:\nconsumer  what\n/A        owns 2 of 3 hosts planned of all")
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_fault"),
+    [
+        (({"hosts": 1}, {"hosts": "50%"}), True),
+        (({"total": {"cpu": 1}}, {"total": {"gpu": 1}}), True),
+        (({"hosts": ["h0"]}, {"per_host": {"cpu": 1}}), True),
+        (({"hosts": 1}, {"hosts": 1, "reserved": True}), False),
+        (({"hosts": 1, "preference": 1}, {"hosts": 1, "preference": 9}), False),
+        (({"hosts": ["h0"]}, {"hosts": 1}), False),
+        (({"hosts": 1}, {"hosts": "remaining"}), False),
+    ],
+)
+def test_two_entries_of_one_consumer_are_for_different_things(stated: tuple[Json, Json], is_fault: bool) -> None:  # noqa: FBT001
+    consumers = {"/A": {"own": [{"resource_group": "all", **each} for each in stated]}}
+    if not is_fault:
+        inputs(consumers, [], hosts=HOSTS)
+        return
+    with pytest.raises(InputError) as caught:
+        inputs(consumers, [], hosts=HOSTS)
+    faults = [(fault.code, fault.place) for fault in caught.value.faults]
+    assert faults == [("owned-twice", ("policies", 0, "consumers", "/A", "own", 1))]

@@ -105,6 +105,7 @@ class _OwnCheck:
     def _check_family(self, parent: int, group: str, family: _Stated, reach: Reach, stock: Stock) -> None:
         """Children of one parent: no host twice, `remaining` once, together no more than the parent has."""
         self._check_names(parent, family, reach)
+        self._check_pairs(family)
         rest = [(row, position) for row, position, own in family if own.remaining]
         for row, position in rest[1:]:
             what = f"`remaining` is written at `{shown(self.tree.paths[rest[0][0]])}` already, and nothing is left then"
@@ -157,6 +158,20 @@ class _OwnCheck:
                     self.report.fault("children-own-more", what, mend, place)
                 owner.setdefault(name, row)
 
+    def _check_pairs(self, family: _Stated) -> None:
+        """Two entries of one consumer are for different hosts, or differ in more than how much they ask for."""
+        for (row, _, one), (other_row, position, other) in combinations(family, 2):
+            if row != other_row:
+                continue
+            path, place = shown(self.tree.paths[row]), self.place(row, position)
+            names = one.names or other.names
+            if names and (one.per_host or other.per_host):
+                what = f"`{path}` owns the host `{shown(names[0])}` whole in one entry, and a part of it in another"
+                self.report.fault("owned-twice", what, "leave one of the two out", place)
+            elif not (names or one.remaining) and _terms(one) == _terms(other) and _way(one) == _way(other):
+                what = f"two entries of `{path}` say the same of `{shown(one.resource_group)}` but how much it owns"
+                self.report.fault("owned-twice", what, "write one entry with what is owned in all", place)
+
     def _more(self, parent: int, group: str, theirs: str, its: str, family: _Stated) -> None:
         """Tell that children own more than their parent; of the group itself, as a warning: then ranks decide."""
         if parent == ROOT:
@@ -178,6 +193,16 @@ class _OwnCheck:
 
     def place(self, row: int, position: int) -> Place:
         return ("policies", self.at, "consumers", self.tree.paths[row], "own", position)
+
+
+def _terms(own: Owning) -> tuple[object, ...]:
+    """All that an entry says but how much is owned."""
+    return own.preference, own.reserved, own.lend_grace, own.reclaim_before_next_level
+
+
+def _way(own: Owning) -> tuple[bool, ...]:
+    """In which way an entry says how much is owned; a number and a percentage are one."""
+    return bool(own.per_host), bool(own.total), own.remaining
 
 
 def check_pools(report: Report, plan: Plan) -> None:

@@ -82,8 +82,8 @@ def _divide(
         if books.terms.tree.children[row]:
             _divide(books, row, below, inside, context)
         else:
-            for host, amounts in inside.items():
-                host.parcels.append(Parcel(host, row, below[host], amounts))
+            for host in [host for host, amounts in inside.items() if any(amounts)]:
+                host.parcels.append(Parcel(host, row, below[host], inside[host]))
     for host, amounts in level.left.items():
         if any(amounts) or parent == PUBLIC:
             host.parcels.append(Parcel(host, parent, chains[host], amounts))
