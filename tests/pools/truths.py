@@ -77,8 +77,10 @@ def second_cycle(plan: Plan, cycle: Cycle) -> Iterator[str]:
 
 def without_lenders(document: Json) -> Json:
     """A state where it does not matter on whose parcels of a host units are booked."""
-    rows = [{key: each for key, each in row.items() if key != "lenders"} for row in document.get("allocations", [])]
-    return document | {"allocations": rows}
+    units: Counter[tuple[str, ...]] = Counter()
+    for row in document.get("allocations", []):
+        units[row["request"], row["host"], row["started"], row["pool"]] += row["units"]
+    return document | {"allocations": units}
 
 
 def stated(plan: Plan, row: int, name: str) -> Any:

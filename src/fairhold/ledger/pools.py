@@ -227,8 +227,8 @@ class PoolBooks:
     by_leaf: dict[int, list[Asked]]
     host_of: dict[str, Machine]
     now: int
-    keeps: dict[tuple[Asked, Machine], int] = field(default_factory=dict)
-    """(request, host) → freed units that are kept for it"""
+    keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
+    """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     unmet: list[Unmet] = field(default_factory=list)
     serial: int = 0

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from fairhold.model.siting import Siting
     from fairhold.model.vector import Parcel, Vector
 
+    Parts = tuple[tuple[int, Vector], ...]
+
 REASONS = ("quota", "limit", "window", "lost")
 
 
@@ -53,6 +55,9 @@ class Allocation:
 
     host : empty where the group is a plain number of slots
     pool : of vectors, what they were placed in: `own`, `/` or the path of a private pool; empty = slots
+    lenders : (row of a consumer, units that stand on what it owns), by row
+    parts   : (row of an owner, 0 = nobody, base units), by row: what each unit uses of whose parcel, where that is of
+              several; empty = of one, or unknown
     lenders : (row of a consumer, units that stand on what it owns), in path order
     attempt : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
@@ -63,6 +68,7 @@ class Allocation:
     started: int
     pool: str = ""
     lenders: tuple[tuple[int, int], ...] = ()
+    parts: Parts = ()
     attempt: int = 0
 
 
@@ -76,6 +82,7 @@ class Notice:
     taker       : row of the consumer they are on their way to, -1 = nobody
     reason      : one of REASONS
     taker_request : of vectors, the request that they are on their way to; empty = nobody's
+    started, pool, lenders, parts : of vectors, as the allocation says of which they are; started None = of any there
     attempt     : of one unit of a vector, by what number a live cluster knows it; 0 = by none
     """
 
@@ -88,6 +95,10 @@ class Notice:
     request: str = ""
     host: str = ""
     taker_request: str = ""
+    started: int | None = None
+    pool: str = ""
+    lenders: tuple[tuple[int, int], ...] = ()
+    parts: Parts = ()
     attempt: int = 0
 
 

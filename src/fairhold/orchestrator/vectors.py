@@ -164,7 +164,8 @@ def _request(books: Books, job: JobRecord) -> Request:
 def _allocation(books: Books, attempt: Attempt) -> Allocation:
     rows = books.rows.source.tree.rows
     lenders = tuple((rows[path], 1) for path in attempt.lenders)
-    return Allocation(attempt.job.name, attempt.places[0][0], 1, attempt.started, attempt.pool, lenders, attempt.name)
+    place = attempt.places[0][0]
+    return Allocation(attempt.job.name, place, 1, attempt.started, attempt.pool, lenders, attempt=attempt.name)
 
 
 def _notices(cluster: Cluster, books: Books, attempts: list[Attempt]) -> tuple[Notice, ...]:
@@ -212,7 +213,7 @@ def freeze_vectors(cluster: Cluster) -> Document:
         return {}
     vectors = books.vectors
     document: Document = {
-        "held": [[*key, units] for key, units in vectors.held.items()],
+        "held": [[*key, units] for key, units in vectors.held.items() if key[0] in cluster.jobs],
         "freed": [list(key) for key in vectors.freed],
         "gone": [name for name, machine in cluster.machines.items() if machine.is_gone],
     }

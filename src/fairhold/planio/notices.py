@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fairhold.model.state import REASONS, HeldUnits, Notice
 from fairhold.planio.report import LAST_DEADLINE, listed, shown
-from fairhold.planio.vectors import refuse_group
+from fairhold.planio.vectors import read_lenders, read_parts, read_pool, refuse_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from fairhold.planio.stateview import StateView
     from fairhold.planio.values import Value
 
-NOTICE_KEYS = ("consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason")
+KIND_KEYS = ("started", "pool", "lenders", "stands_on")
+NOTICE_KEYS = (
+    *("consumer", "request", "resource_group", "host", "units", "for", "deadline", "reason"),
+    *KIND_KEYS,
+)
 HELD_KEYS = ("request", "host", "units")
 Holder: TypeAlias = "tuple[int, str, str, str]"
 """Row, resource group, request and host, the last two empty where the state has only counts."""
@@ -74,8 +78,32 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
         _check_holder(view, node, request, place)
         host = view.host_for(node, request, place)
         of = (request.consumer, request.resource_group, units, taker, deadline, reason, request.id, host)
-        return Notice(*of, _taker_request(view, node.get("for"), (*place, "for")) if request.unit else "")
+        if request.unit:
+            return _of_kind(view, node, place, Notice(*of, _taker_request(view, node.get("for"), (*place, "for"))))
+        _refuse_kind(view, node, place)
+        return Notice(*of)
+    _refuse_kind(view, node, place)
     return _of_counts(view, node, place, Notice(-1, "", units, taker, deadline, reason))
+
+
+def _of_kind(view: StateView, node: dict[str, Value], place: Place, notice: Notice) -> Notice:
+    """A notice with what tells the units from others that its request holds on the host, where it says so."""
+    request = view.requests[notice.request]
+    if request is None or not any(key in node for key in KIND_KEYS):
+        return notice
+    view.report.missing(node, ("started",), place, "a notice with `pool`, `lenders` or `stands_on`")
+    started = view.past(node["started"], (*place, "started"), "the units started") if "started" in node else 0
+    pool = read_pool(view, node, request, place)
+    lenders = read_lenders(view, node, notice.units, pool, place)
+    return replace(notice, started=started, pool=pool, lenders=lenders, parts=read_parts(view, node, request, place))
+
+
+def _refuse_kind(view: StateView, node: dict[str, Value], place: Place) -> None:
+    """Refuse what only notices of units of vectors have."""
+    for key in KIND_KEYS:
+        if key in node:
+            what = f"`{key}` tells units of resources from one another, and these are slots"
+            view.report.fault("wrong-holder", what, "leave it out", (*place, key))
 
 
 def _of_counts(view: StateView, node: dict[str, Value], place: Place, notice: Notice) -> Notice | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.state import Allocation, Request
 from fairhold.planio.report import shown
 from fairhold.planio.siting import SITING_KEYS, read_siting
-from fairhold.planio.vectors import asks_for_vector, count_use, read_lenders, read_pool, read_unit
+from fairhold.planio.vectors import asks_for_vector, count_use, read_lenders, read_parts, read_pool, read_unit
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -18,7 +18,7 @@ REQUEST_KEYS = (
     *("id", "consumer", "resource_group", "unit", "count", "min_count", "priority", "preemptible"),
     *("submitted", "user", "time_limit", "waiting_since", *SITING_KEYS),
 )
-VECTOR_KEYS = ("pool", "lenders")
+VECTOR_KEYS = ("pool", "lenders", "stands_on")
 """Keys of an allocation of units of a vector."""
 ALLOCATION_KEYS = ("request", "host", "units", "started", *VECTOR_KEYS)
 LARGEST_PRIORITY = 10**9
@@ -116,7 +116,8 @@ def read_allocations(view: StateView, value: Value) -> tuple[Allocation, ...]:
             lenders = read_lenders(view, node, units, pool, place)
             if host:
                 count_use(view, host, units, request, (*place, "units"))
-            allocations.append(Allocation(request.id, host, units, started, pool, lenders))
+            parts = read_parts(view, node, request, place)
+            allocations.append(Allocation(request.id, host, units, started, pool, lenders, parts))
         elif request:
             _refuse_pool(view, node, place)
             allocations.append(Allocation(request.id, host, units, started))

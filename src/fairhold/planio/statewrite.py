@@ -33,8 +33,8 @@ def state_document(plan: Plan, state: State) -> Row:
         "demand": _counts(plan, state.demand),
         "allocated": _counts(plan, state.allocated),
         "requests": [_request(plan, request, several=several) for request in state.requests],
-        "allocations": [_allocation(paths, held) for held in state.allocations],
-        "reclaims": [_notice(paths, notice) for notice in state.notices],
+        "allocations": [_allocation(plan, held) for held in state.allocations],
+        "reclaims": [_notice(plan, notice) for notice in state.notices],
         "held": [_held(held) for held in state.held],
         "ownership": [_parcel(plan, parcel) for parcel in state.ownership or ()],
         "borrowed": [_loan(paths, loan) for loan in state.borrowed],
@@ -87,19 +87,27 @@ def _duration(span: int) -> str:
     return f"{span // SECOND}.{span % SECOND:06d}".rstrip("0").rstrip(".") + "s"
 
 
-def _allocation(paths: tuple[str, ...], held: Allocation) -> Row:
+def _allocation(plan: Plan, held: Allocation) -> Row:
     row: Row = {"request": held.request}
     if held.host:
         row["host"] = held.host
     row |= {"units": held.units, "started": format_instant(held.started)}
-    if held.pool:
-        row["pool"] = held.pool
-    if held.lenders:
-        row["lenders"] = {paths[consumer]: units for consumer, units in held.lenders}
+    return row | _kind(plan, held)
+
+
+def _kind(plan: Plan, of: Allocation | Notice) -> Row:
+    """In what pool units of vectors stand, and on whose parcels."""
+    paths = plan.tree.paths
+    row: Row = {"pool": of.pool} if of.pool else {}
+    if of.lenders:
+        row["lenders"] = {paths[consumer]: units for consumer, units in of.lenders}
+    if of.parts:
+        row["stands_on"] = {paths[owner]: amounts_document(plan.resources, amounts) for owner, amounts in of.parts}
     return row
 
 
-def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
+def _notice(plan: Plan, notice: Notice) -> Row:
+    paths = plan.tree.paths
     row: Row = {"request": notice.request} if notice.request else {}
     row["consumer"] = paths[notice.consumer]
     if notice.resource_group:
@@ -114,7 +122,9 @@ def _notice(paths: tuple[str, ...], notice: Notice) -> Row:
     row["deadline"] = format_instant(notice.deadline)
     if notice.reason != "quota":
         row["reason"] = notice.reason
-    return row
+    if notice.started is not None:
+        row["started"] = format_instant(notice.started)
+    return row | _kind(plan, notice)
 
 
 def _loan(paths: tuple[str, ...], loan: Loan) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import total
 from fairhold.model.tree import ROOT
 from fairhold.model.vector import Parcel, amount_text
 from fairhold.planio.names import unknown_path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairhold.errors import Place
-    from fairhold.model.state import Request
+    from fairhold.model.state import Parts, Request
     from fairhold.model.vector import Vector
     from fairhold.planio.stateview import StateView
     from fairhold.planio.values import Value
@@ -116,6 +117,22 @@ def read_lenders(
         what = "units in the pool `own` stand on what their holder owns, and nobody lends"
         report.fault("lent-above-held", what, "leave `lenders` out, or name another pool", here)
     return tuple(sorted(lenders))
+
+
+def read_parts(view: StateView, node: dict[str, Value], request: Request, place: Place) -> Parts:
+    """Read (row of an owner, 0 = nobody, amounts): what each of the units uses of whose parcel, by row."""
+    report, parts = view.report, []
+    here = (*place, "stands_on")
+    faults = len(report.faults)
+    for path, stated in report.mapping(node.get("stands_on"), here, what="paths with amounts").items():
+        row = ROOT if path == PUBLIC else _owner(view, path, (*here, path))
+        parts.append((row, read_vector(report, stated, (*here, path), view.resources, what="amounts by resource")))
+    if len(report.faults) > faults or not parts:
+        return ()
+    if total((amounts for _, amounts in parts), len(request.unit)) != request.unit:
+        mend = "make them add up to the `unit` of the request, or leave `stands_on` out"
+        report.fault("out-of-range", "what the units stand on is not what a unit needs", mend, here)
+    return tuple(sorted(parts))
 
 
 def _owner(view: StateView, path: str, place: Place) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.open import open_pools, reserved_against, settle_pools
+from fairhold.cycle.pooled.open import open_settled, reserved_against
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
@@ -69,9 +69,8 @@ def decide(plan: Plan, entry: PolicyEntry, state: State) -> Decided:
 
 def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint) -> Decided:
     """A cycle under one restraint."""
-    books = open_pools(plan, entry, state)
+    books, stops = open_settled(plan, entry, state)
     books.restraint = restraint
-    stops = settle_pools(books, state)
     sweeps = run_sweeps(books, reserved_against(books))
     return Decided(books, stops, sweeps, [], (), None)
 

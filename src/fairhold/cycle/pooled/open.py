@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, count, less, times, total
+from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.siting import label_set
-from fairhold.model.state import Allocation, HeldUnits
-from fairhold.model.state import Notice as NoticeNoun
 from fairhold.model.vector import Owning
-from fairhold.model.vector import Parcel as ParcelNoun
-from fairhold.rules.pools.booking import book_units, split_lenders
+from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
-from fairhold.rules.pools.sweeps import stands_on_reserved
 from fairhold.rules.pools.victims import giving_order
-from fairhold.rules.pools.ways import hold_beyond, reachable
+from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import State
+    from fairhold.model.state import Parts, State
 
 POLICY = "multidimensional"
+Kind = tuple[int, int, tuple[int, ...], "Parts"]
+"""What tells units of a request on one host from one another: started, pool, lenders, parts."""
+Stop = tuple[str, str, int]
+"""(request, host, units) that are stopped."""
 
 
 def entries_of(plan: Plan) -> list[PolicyEntry]:
@@ -38,17 +36,49 @@ def entries_of(plan: Plan) -> list[PolicyEntry]:
 
 
 def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
-    """The books of one entry at the instant of a state, ownership adjusted, every unit booked."""
-    terms = terms_of(plan, entry)
-    books = _books(plan, entry, terms, state)
-    lenders = _units(plan, books, state)
-    before = _before(books, state, lenders)
-    adjust(books, before, tuple(resource.step for resource in plan.resources))
-    for host in books.hosts:
-        book_units(books, host, lenders)
-    _notices(books, state)
-    _keeps(books, state)
+    """The books of one entry at the instant of a state as it is, ownership adjusted, every unit booked."""
+    books = _books(plan, entry, terms_of(plan, entry), state)
+    _stand(plan, books, state, _units(plan, books, state))
     return books
+
+
+def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[PoolBooks, list[Stop]]:
+    """The same, where units whose grace has run out are stopped, and what they free is held for their takers."""
+    books = _books(plan, entry, terms_of(plan, entry), state)
+    stated = _units(plan, books, state)
+    stops: list[Stop] = []
+    if not state.is_settled and (state.previous_cycle is None or state.previous_cycle < state.now):
+        due = tuple(noun for noun in state.notices if noun.deadline <= state.now)
+        stops = _settle(plan, books, replace(state, notices=due), stated) if due else []
+        state = replace(state, notices=tuple(noun for noun in state.notices if noun.deadline > state.now))
+    _stand(plan, books, state, stated)
+    return books, stops
+
+
+def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> list[Stop]:
+    """Stop the units of all notices, as they stood before (R-SETTLE-1)."""
+    _before(books, state, stated)
+    _notices(plan, books, state, stated)
+    found: dict[tuple[str, str], int] = {}
+    for unit in [unit for unit in books.units() if unit.notice is not None]:
+        taker = unit.notice.taker if unit.notice else None
+        place = unit.asked.model.id, unit.host.name
+        found[place] = found.get(place, 0) + 1
+        remove(unit)
+        if taker is not None:
+            books.keeps[taker, unit.host] = None
+    for host in books.hosts:
+        host.parcels = []
+    return [(request, host, units) for (request, host), units in found.items()]
+
+
+def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
+    """Who owns what now, and where all units stand on it."""
+    adjust(books, _before(books, state, stated), tuple(resource.step for resource in plan.resources))
+    for host in books.hosts:
+        book_units(books, host, _stood(stated))
+    _notices(plan, books, state, stated)
+    _keeps(books, state)
 
 
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
@@ -74,9 +104,9 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
     return PoolBooks(terms, hosts, asked, by_leaf, {host.name: host for host in hosts}, state.now)
 
 
-def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, tuple[int, ...]]:
-    """Units of the state where they stand; unit → the lenders that the state names."""
-    lenders: dict[Unit, tuple[int, ...]] = {}
+def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
+    """Units of the state where they stand; unit → what the state says of it."""
+    stated: dict[Unit, Kind] = {}
     for allocation in state.allocations:
         asked, host = books.asked.get(allocation.request), books.host_of.get(allocation.host)
         if asked is None:
@@ -84,18 +114,27 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, tuple[int, 
         if host is None:
             asked.away += allocation.units
             continue
-        pool = OWN if allocation.pool == "own" else plan.tree.rows.get(allocation.pool, PUBLIC)
+        pool = _pool_row(plan, allocation.pool)
         for rows in split_lenders(allocation.units, dict(allocation.lenders)):
             unit = Unit(asked, host, allocation.started, books.next_serial(), pool)
             unit.attempt = allocation.attempt
             asked.units[unit] = None
             host.units[unit] = None
-            lenders[unit] = rows
-    return lenders
+            stated[unit] = allocation.started, pool, rows, allocation.parts
+    return stated
 
 
-def _notices(books: PoolBooks, state: State) -> None:
-    """Notices of the state on units of their holder: those that stand on what the notices were given for first.
+def _stood(stated: dict[Unit, Kind]) -> dict[Unit, Stood]:
+    """Unit → whose parcels it stood on."""
+    return {unit: (lenders, parts) for unit, (_, _, lenders, parts) in stated.items()}
+
+
+def _pool_row(plan: Plan, name: str) -> int:
+    return OWN if name == "own" else plan.tree.rows.get(name, PUBLIC)
+
+
+def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
+    """Notices of the state on units of their holder: on those that they name, else on what they were given for.
 
     Of these those that have run long enough (R-CONTROL-5), in the order of `victims`.
     """
@@ -109,9 +148,11 @@ def _notices(books: PoolBooks, state: State) -> None:
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
         if noun.attempt:
             free = [unit for unit in free if unit.attempt == noun.attempt]
+        kind = noun.started, _pool_row(plan, noun.pool), tuple(row for row, _ in noun.lenders), noun.parts
         fitting = {unit: _is_for(books, unit, taker) for unit in free}
         free.sort(key=lambda unit: (is_young(books, unit), giving_order(books.terms, unit, breaks=False)))
         free.sort(key=fitting.__getitem__, reverse=True)
+        free.sort(key=lambda unit: stated[unit] == kind, reverse=True)
         for unit in free[: noun.units]:
             unit.notice = Notice(taker, noun.deadline, noun.reason, books.next_serial(), is_new=False)
 
@@ -123,9 +164,9 @@ def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
     return any(parcel.owner == taker.leaf for parcel in unit.books)
 
 
-def _before(books: PoolBooks, state: State, lenders: dict[Unit, tuple[int, ...]]) -> Before:
+def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
     """What was owned before, and where units stood on it."""
-    before = Before()
+    before, stood = Before(), _stood(stated)
     for noun in state.ownership or ():
         host = books.host_of.get(noun.host)
         if host is None:
@@ -142,7 +183,7 @@ def _before(books: PoolBooks, state: State, lenders: dict[Unit, tuple[int, ...]]
             left = less(left, common(left, parcel.amounts))
         host.parcels.append(Parcel(host, PUBLIC, (), left))
         pools = {unit: unit.pool for unit in host.units}
-        book_units(books, host, lenders)
+        book_units(books, host, stood)
         for unit in host.units:
             before.busy.update((row, host) for parcel in unit.books for row, _ in parcel.chain)
             unit.pool = pools[unit]
@@ -150,138 +191,19 @@ def _before(books: PoolBooks, state: State, lenders: dict[Unit, tuple[int, ...]]
 
 
 def _keeps(books: PoolBooks, state: State) -> None:
-    """Freed space is held for who it was freed for, as long as it waits."""
-    left: dict[Asked, int] = {}
+    """For whom space is held, as the cycle before has left it; of a live cluster also what was given back since."""
+    for request, name in state.freed:
+        asked, host = books.asked.get(request), books.host_of.get(name)
+        if asked is not None and host is not None and not host.is_closed:
+            books.keeps[asked, host] = None
+    said: dict[tuple[Asked, Machine], int] = {}
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
-        if asked is None or host is None or host.is_closed or not will_do(asked, host):
-            continue
-        units = min(noun.units, left.setdefault(asked, asked.waiting))
-        parcels = reachable(books, asked, host)
-        room = total((parcel.idle for parcel in parcels), books.terms.dimensions)
-        units = min(units, count(asked.unit, room))
-        if units:
-            left[asked] -= units
-            books.keeps[asked, host] = units
-            hold_beyond(asked, parcels, times(asked.unit, units))
-
-
-def settle_pools(books: PoolBooks, state: State) -> list[tuple[str, str, int]]:
-    """Units whose grace has run out are stopped; what they free is held for their taker: (request, host, units)."""
-    found: dict[tuple[str, str], int] = defaultdict(int)
-    freed = _freed_before(books, state)
-    if state.is_settled or (state.previous_cycle is not None and state.previous_cycle >= state.now):
-        _keep_freed(books, freed)
-        return []
-    for unit in [unit for unit in books.units() if unit.notice is not None and unit.notice.deadline <= state.now]:
-        taker = unit.notice.taker if unit.notice else None
-        found[unit.asked.model.id, unit.host.name] += 1
-        if taker is not None:
-            freed[taker, unit.host] = None
-        remove(unit)
-    _keep_freed(books, freed)
-    return [(request, host, units) for (request, host), units in found.items()]
-
-
-def _freed_before(books: PoolBooks, state: State) -> dict[tuple[Asked, Machine], None]:
-    """Who something was given back for since the cycle before, and where; of a live cluster."""
-    return {
-        (books.asked[request], books.host_of[host]): None
-        for request, host in state.freed
-        if request in books.asked and host in books.host_of and not books.host_of[host].is_closed
-    }
-
-
-def _keep_freed(books: PoolBooks, freed: Iterable[tuple[Asked, Machine]]) -> None:
-    """What was freed is held for its taker, as far as a whole unit of it fits there (R-HELD-1)."""
-    for taker, host in freed:
-        parcels = reachable(books, taker, host)
-        room = total((parcel.room(taker) for parcel in parcels), books.terms.dimensions)
-        elsewhere = sum(units for (asked, at), units in books.keeps.items() if asked is taker and at is not host)
-        units = min(taker.waiting - elsewhere, count(taker.unit, room))
-        if units > 0:
-            books.keeps[taker, host] = units
-            hold_beyond(taker, parcels, times(taker.unit, units))
+        if asked is not None and host is not None and not host.is_closed and will_do(asked, host):
+            said[asked, host] = said.get((asked, host), 0) + noun.units
+    books.keeps |= said
 
 
 def reserved_against(books: PoolBooks) -> list[Unit]:
     """Units that stand on what is reserved for others now (SPEC §6.7.4)."""
     return [unit for unit in books.units() if unit.notice is None and stands_on_reserved(books, unit)]
-
-
-def parcels_of(plan: Plan, books: PoolBooks) -> tuple[ParcelNoun, ...]:
-    """What consumers own now, by consumer in path order, then in inventory order."""
-    found: dict[tuple[int, int], Vector] = {}
-    for host in books.hosts:
-        for parcel in host.parcels:
-            if parcel.owner != PUBLIC:
-                key = parcel.owner, host.place
-                plain = _plain(plan, host, parcel.amounts)
-                found[key] = add(found[key], plain) if key in found else plain
-    order = sorted(found, key=lambda key: (books.terms.position[key[0]], key[1]))
-    return tuple(ParcelNoun(books.hosts[place].name, owner, found[owner, place]) for owner, place in order)
-
-
-def _plain(plan: Plan, host: Machine, amounts: Vector) -> Vector:
-    """Amounts of a parcel without overcommitment."""
-    if host.plain == host.total:
-        return amounts
-    del plan
-    return tuple(
-        -(-amount * plain // all_) if all_ else 0
-        for amount, plain, all_ in zip(amounts, host.plain, host.total, strict=True)
-    )
-
-
-def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
-    """What requests hold: units of one start, host and pool together."""
-    found: dict[tuple[str, str, int, int], list[Unit]] = {}
-    for asked in books.asked.values():
-        for unit in asked.units:
-            found.setdefault((asked.model.id, unit.host.name, unit.started, unit.pool), []).append(unit)
-    rows = []
-    for (request, host, started, pool), units in found.items():
-        name = "own" if pool == OWN else plan.tree.paths[pool]
-        rows.append(Allocation(request, host, len(units), started, name, lenders_of(books.terms, units)))
-    return tuple(rows)
-
-
-def lenders_of(terms: Terms, units: list[Unit]) -> tuple[tuple[int, int], ...]:
-    """Lender → units that stand on what it owns, in path order."""
-    found: dict[int, int] = {}
-    for unit in units:
-        for row in unit.lenders(terms):
-            found[row] = found.get(row, 0) + 1
-    return tuple(sorted(found.items(), key=lambda each: terms.position[each[0]]))
-
-
-def notices_of(books: PoolBooks) -> tuple[NoticeNoun, ...]:
-    """Units under notice, those of one holder, host, taker and deadline together, in the order given."""
-    found: dict[tuple[str, str, str, int, str], int] = {}
-    noticed = [unit for unit in books.units() if unit.notice is not None]
-    for unit in sorted(noticed, key=lambda unit: unit.notice.serial if unit.notice else 0):
-        notice = unit.notice
-        assert notice is not None
-        taker = notice.taker.model.id if notice.taker else ""
-        key = unit.asked.model.id, unit.host.name, taker, notice.deadline, notice.reason
-        found[key] = found.get(key, 0) + 1
-    rows = []
-    for (request, host, taker, deadline, reason), units in found.items():
-        holder = books.asked[request].leaf
-        leaf = books.asked[taker].leaf if taker else -1
-        rows.append(NoticeNoun(holder, "", units, leaf, deadline, reason, request, host, taker))
-    return tuple(rows)
-
-
-def held_of(books: PoolBooks) -> tuple[HeldUnits, ...]:
-    """Freed units that are still kept for somebody."""
-    rows = []
-    for (asked, host), units in books.keeps.items():
-        kept = (0,) * books.terms.dimensions
-        for parcel in host.parcels:
-            if asked in parcel.kept:
-                kept = add(kept, parcel.kept[asked])
-        still = min(units, count(asked.unit, kept), asked.waiting)
-        if still:
-            rows.append(HeldUnits(asked.model.id, host.name, still))
-    return tuple(rows)

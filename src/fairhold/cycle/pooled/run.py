@@ -6,15 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
 from fairhold.cycle.pooled.decide import decide
-from fairhold.cycle.pooled.open import (
-    allocations_of,
-    held_of,
-    lenders_of,
-    notices_of,
-    open_pools,
-    parcels_of,
-)
+from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
@@ -42,7 +36,8 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
-    sweeps : the books after it, how each pool is used, and what is on its way to whom
+    sweeps : the books after it, how each pool is used, and what is on its way to whom; in units, for who knows them by
+             their numbers
     observed : reclaims that nobody is told of (R-CONTROL-4)
     due    : instant at which another cycle is due as controls leave something for it, None = at none
     """
@@ -72,8 +67,6 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
     """
     decided = decide(plan, entry, state)
     books, found = decided.books, decided.sweeps
-    for asked, host in [key for key in books.keeps if not key[0].waiting]:
-        del books.keeps[asked, host]
     return PooledCycle(
         books=books,
         sweeps=found,
@@ -87,8 +80,8 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         warnings=[_unmet(plan, each) for each in books.unmet],
         ownership=parcels_of(plan, books),
         allocations=allocations_of(plan, books),
-        notices=notices_of(books),
-        held=held_of(books),
+        notices=notices_of(plan, books),
+        held=held_of(found.ways),
         shortages=decided.shortages,
         due=decided.due,
     )

@@ -6,22 +6,32 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, fits, less, total
 from fairhold.ledger.pools import OWN, PUBLIC, Parcel, PoolBooks, Unit
-from fairhold.rules.pools.content import booking_order
+from fairhold.rules.pools.content import booking_order, is_lent_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, Terms
+    from fairhold.model.state import Parts
 
 
-def book_units(books: PoolBooks, host: Machine, lenders: Mapping[Unit, tuple[int, ...]]) -> None:
-    """Book all units of a host: those of owners first, then those without stated lenders, then the others."""
+Stood = tuple[tuple[int, ...], "Parts"]
+"""Whose parcels a unit stood on: lenders, and what it used of whose parcel where that was of several."""
+
+
+def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Stood]) -> None:
+    """Book all units of a host: first those that find again what they stood on, then as R-POOL-2 says.
+
+    Of the others first those of owners, then those without stated lenders.
+    """
     for parcel in host.parcels:
         parcel.idle = parcel.amounts
     if not host.units or _all_on_one(books.terms, host):
         return
-    for unit in sorted(host.units, key=lambda unit: (unit.pool != OWN, bool(lenders.get(unit)))):
-        stated, pool = lenders.get(unit, ()), unit.pool
+    order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit])}
+    for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][0]), order[unit])):
+        stated, pool = stood[unit][0], unit.pool
         _book(books.terms, unit, ())
         if stated and set(unit.lenders(books.terms)) != set(stated):  # what it stood on then is not what is free now
             _unbook(unit)
@@ -45,6 +55,28 @@ def _all_on_one(terms: Terms, host: Machine) -> bool:
             pools[key] = _pool(terms, unit)
         unit.pool = pools[key]
     return True
+
+
+def _book_again(terms: Terms, unit: Unit, lenders: tuple[int, ...], parts: Parts) -> bool:
+    """Book a unit on just what it stood on, where the state says it and it is there; whether it is."""
+    if not parts and len(lenders) == 1:
+        parts = ((lenders[0], unit.asked.unit),)
+    found: dict[Parcel, Vector] = {}
+    for owner, rest in parts:
+        left = rest
+        for parcel in unit.host.parcels:
+            part = common(left, parcel.idle)
+            if parcel.owner == owner and any(part):
+                found[parcel] = part
+                left = less(left, part)
+        if any(left):
+            return False
+    unit.books = found
+    for parcel, part in found.items():
+        parcel.idle = less(parcel.idle, part)
+    if found:
+        unit.pool = _pool(terms, unit)
+    return bool(found)
 
 
 def _unbook(unit: Unit) -> None:
@@ -76,9 +108,12 @@ def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
 
 
 def _place(terms: Terms, parcel: Parcel, leaf: int, pool: int, lenders: tuple[int, ...]) -> tuple[object, ...]:
-    """Where a unit of a state is booked first: own, stated lenders, its pool, what is lent to it, then the rest."""
+    """Where a unit of a state is booked first: own, stated lenders, its pool, what is lent to it, then the rest.
+
+    A unit stands within one part: of what its leaf owns only that counts as its own which may be in its pool.
+    """
     order = booking_order(terms, parcel, leaf, pool)
-    if parcel.owner == leaf:
+    if parcel.owner == leaf and (pool == OWN or is_lent_to(parcel, pool)):
         return 0, order
     if parcel.owner in lenders:
         return 1, order

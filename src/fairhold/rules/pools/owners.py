@@ -83,8 +83,8 @@ def _divide(
             in_order = {host: inside[host] for host in sorted(inside, key=lambda host: host.place)}
             _divide(books, row, below, in_order, context)
         else:
-            for host, amounts in inside.items():
-                host.parcels.append(Parcel(host, row, below[host], amounts))
+            for host in [host for host, amounts in inside.items() if any(amounts)]:
+                host.parcels.append(Parcel(host, row, below[host], inside[host]))
     for host, amounts in level.left.items():
         if any(amounts) or parent == PUBLIC:
             host.parcels.append(Parcel(host, parent, chains[host], amounts))

@@ -119,8 +119,6 @@ class Placing:
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
-        if self.pool != asked.leaf and not self.limits.allow(asked, units):
-            return []
         if packs_whole(asked):
             tries = ([host] for host in hosts_for(asked, self.hosts))
             return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
@@ -132,8 +130,8 @@ class Placing:
         kind = self._kind(asked)
         begin, kept = self._at.get(kind, 0), self._kept_for(asked)
         for _ in range(units):
-            found = self.host_for(asked) if some is None else self._chosen(asked, some)
-            if found is None:
+            found = self._host_of_own(asked, some) or self._host_among(asked, some)
+            if found is None or not self._is_within(asked, found[1]):
                 for unit in reversed(placed):
                     self.take_back(unit)
                 for parcel, amount in kept:
@@ -143,6 +141,28 @@ class Placing:
                 return []
             placed.append(self._put_on(asked, *found))
         return placed
+
+    def _host_among(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
+        return self.host_for(asked) if some is None else self._chosen(asked, some)
+
+    def _host_of_own(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
+        """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4)."""
+        if not asked.model.min_count or self.pool == asked.leaf or asked.leaf not in self.books.terms.own:
+            return None
+        for host in self.hosts if some is None else some:
+            parcels = self._parcels(host, asked)
+            if self._is_own(asked, parcels) and self._is_open(host, asked):
+                return host, parcels
+        return None
+
+    def _is_own(self, asked: Asked, parcels: list[Parcel]) -> bool:
+        """Whether a unit will stand on what its own leaf owns, which comes first."""
+        own = [each for each in parcels if each.owner == asked.leaf]
+        return bool(own) and fits(asked.unit, room_in(own, asked, self.books.terms.dimensions))
+
+    def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
+        """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
+        return self.limits.allow(asked, 1) or self._is_own(asked, parcels)
 
     def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
         """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""

@@ -10,10 +10,11 @@ from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
-from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
+from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
-from fairhold.rules.pools.ways import Ways, is_stopped_whole
+from fairhold.rules.pools.ways import Ways
+from fairhold.rules.pools.withdrawing import withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,32 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, hosts_of)
+    is_at_rest = False
+    while not is_at_rest:
+        while _fill(found, hosts_of, limits, early):
+            early.forget()
+        taker = Taker(books, ways, found.noticed)
+        found.standings = taker.standings
+        for unit in reserved:
+            _give_up(taker, unit)
+        keep_limits(taker)
+        withdraw_nobodys(found, taker)
+        _take_back(taker, hosts_of)
+        is_needless = withdraw_nobodys(found, taker)
+        is_at_rest = not any(withdraw(found)) and not is_needless
+    return found
+
+
+def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> bool:
+    """The first sweep: what is idle goes out, level by level, and notices that nobody needs now are withdrawn.
+
+    Whether it has to be gone through again: something that was held is idle, or a gang that has its minimum now, or
+    what is taken back early, may use what did not do before.
+    """
+    books, before = found.books, len(found.placed)
+    for host in books.hosts:
+        for parcel in host.parcels:
+            parcel.level = parcel.owner
     for leaf in books.terms.leaves:
         _fill_leaf(found, leaf, hosts_of, limits, early)
     for pool in private_pools(books):
@@ -69,28 +96,22 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
         lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, hosts_of, limits, early)
-    found.withdrawn = _withdraw(books, ways)
-    taker = Taker(books, ways, found.noticed)
-    found.standings = taker.standings
-    for unit in reserved:
-        _give_up(taker, unit)
-    keep_limits(taker)
-    _take_all(taker, hosts_of)
-    while needless := _needless(books, taker.limits, is_new=True):
-        # Who was above a limit has given to others since: what went for nobody may stay, or goes for somebody.
-        taker.keep(needless)
-        _take_all(taker, hosts_of)
-    return found
+    _, is_released = withdraw(found)
+    may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
+    return is_released or (may_go_on and len(found.placed) > before)
 
 
-def _take_all(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
-    """Owners, then private pools from the deepest on, then the public pool, for all that waits."""
-    for leaf in taker.books.terms.leaves:
-        take_own(taker, leaf, hosts_of, None)
-    for pool in private_pools(taker.books):
-        take_lent_back(taker, pool, lambda _entry: True)
-        compare(taker, pool)
-    compare(taker, PUBLIC)
+def _take_back(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
+    """The second sweep: all levels, until nobody takes any more."""
+    books, before = taker.books, -1
+    while len(taker.notices) != before:
+        before = len(taker.notices)
+        for leaf in books.terms.leaves:
+            take_own(taker, leaf, hosts_of, None)
+        for pool in private_pools(books):
+            take_lent_back(taker, pool, lambda _entry: True)
+            compare(taker, pool)
+        compare(taker, PUBLIC)
 
 
 class _Early:
@@ -99,6 +120,15 @@ class _Early:
     def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, hosts_of: dict[int, list[Machine]]) -> None:
         self.books, self.ways, self.found, self.hosts_of = books, ways, found, hosts_of
         self._before: dict[Asked, int] = {}
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anybody takes back in the first sweep."""
+        return any(self._is_early(row) for row in self.books.terms.own)
+
+    def forget(self) -> None:
+        """The first sweep begins anew."""
+        self._before.clear()
 
     def waits(self, asked: Asked) -> int:
         """Units that a request waits for at this level: what is on its way too, unless it was taken for it above."""
@@ -127,6 +157,7 @@ class _Early:
     def _note(self, row: int) -> None:
         for asked in self.ways.of:
             if row in self.books.terms.above[asked.leaf]:
+                self.ways.refresh(asked)
                 self._before[asked] = self.ways.units(asked)
 
 
@@ -164,43 +195,6 @@ def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits
             found.placed += fill_pool(books, pool, early.waits, limits)
         if len(found.placed) == before:
             return
-
-
-def _withdraw(books: PoolBooks, ways: Ways) -> list[Unit]:
-    """Notices that nobody needs any more (R-NOTICE-2)."""
-    gone = ways.withdraw()
-    for unit in gone:
-        unit.notice = None
-    needless = _needless(books, limits_as_moved(books, ways), is_new=False)
-    for unit in needless:
-        unit.notice = None
-    return gone + needless
-
-
-def _needless(books: PoolBooks, limits: Limits, *, is_new: bool) -> list[Unit]:
-    """Units under notice for nobody that may stay, the latest deadline first; their limits count them from now on."""
-    nobodys = [
-        (unit.notice.deadline, unit.notice.serial, unit)
-        for unit in books.units()
-        if unit.notice is not None and unit.notice.taker is None and unit.notice.is_new == is_new
-    ]
-    gone: list[Unit] = []
-    done: set[Unit] = set()
-    for _, _, unit in sorted(nobodys, key=lambda each: each[:2], reverse=True):
-        whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
-        is_free = not any(stands_on_reserved(books, each) for each in whole)
-        shared = sum(each.pool != OWN for each in whole)
-        if unit not in done and is_free and limits.allow(unit.asked, shared):
-            limits.add(unit.asked, shared)
-            gone += whole
-        done.update(whole)
-    return gone
-
-
-def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
-    """Whether a unit stands on what is reserved for others (SPEC §6.7.4)."""
-    above = books.terms.above[unit.asked.leaf]
-    return any(entry.reserved and row not in above for parcel in unit.books for row, entry in parcel.chain)
 
 
 def keep_limits(taker: Taker) -> None:
@@ -304,7 +298,8 @@ def compare(taker: Taker, pool: int) -> None:
             return [
                 parcel
                 for parcel in host.parcels
-                if (parcel.level == pool or parcel in there) and may_use(terms, parcel, leaf, pool)
+                if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
+                and may_use(terms, parcel, leaf, pool)
             ]
 
         return Source(

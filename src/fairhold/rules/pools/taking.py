@@ -7,17 +7,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, fits, less, times, total
-from fairhold.ledger.pools import Machine, Notice, Parcel, Unit, free_of
+from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
-from fairhold.rules.pools.ways import Ways, hold_beyond
+from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, PoolBooks
@@ -53,6 +53,18 @@ class Pick:
     over: list[tuple[int, Over]]
     broken: int
     keys: list[tuple[object, ...]]
+
+
+@dataclass(slots=True)
+class _Done:
+    """What was noticed for one unit, and how to undo it.
+
+    pool   : of the way before; before: what was idle of the host's parcels, and held
+    """
+
+    pick: Pick
+    pool: int
+    before: dict[Parcel, tuple[Vector, dict[Asked, Vector]]]
 
 
 class _Turn:
@@ -104,22 +116,35 @@ class Taker:
 
     def _take(self, asked: Asked, source: Source, hosts: list[Machine], units: int) -> bool:
         """The same, on some hosts."""
-        gone: list[tuple[Pick, list[Unit]]] = []
+        gone: list[_Done] = []
         for _ in range(units):
             pick = self._best(asked, source, hosts, is_gang=units > 1)
             if pick is None:
                 break
-            gone.append((pick, self._notice(asked, source, pick)))
+            gone.append(self._notice(asked, source, pick))
         else:
-            victims = [unit for _, more in gone for unit in more]
+            victims = [unit for done in gone for unit in done.pick.victims]
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
             if is_fair and self.limits.allow(asked, 0) and go_now(self.books, victims):
                 self.notices += victims
-                self._bring_more(asked, source, {pick.host: None for pick, _ in gone})
+                self._bring_more(asked, source, {done.pick.host: None for done in gone})
+                self._bring_elsewhere(asked, gone)
                 return True
-        for pick, more in reversed(gone):
-            self._undo(asked, source, pick, more)
+        for done in reversed(gone):
+            self._undo(asked, done)
         return False
+
+    def _bring_elsewhere(self, asked: Asked, gone: list[_Done]) -> None:
+        """What a gang that is stopped whole frees on other hosts brings units, too."""
+        others = [(unit, unit.host) for done in gone for unit in done.pick.victims if unit.host is not done.pick.host]
+        for unit, host in others:
+            self.ways.way(asked, host, PUBLIC).victims.append(unit)
+        for host in dict.fromkeys(host for _, host in others):
+            way = self.ways.of[asked][host]
+            self._count(asked, way, -1)
+            more = max(0, wanted(asked) - self.ways.units(asked))
+            self.ways.fill(asked, host, way.units + more, self.limits)
+            self._count(asked, way, 1)
 
     def _best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
         """The host on which those give that are most over-used (R-TAKE-3)."""
@@ -169,18 +194,13 @@ class Taker:
 
     def _room(self, asked: Asked, source: Source, host: Machine, parcels: list[Parcel]) -> Vector:
         """What is there already: idle, held for the request, or on its way to it and more than it needs."""
-        among = set(parcels)
-        room = (0,) * self.books.terms.dimensions
+        room = kept_for(asked, host, self.books.terms.dimensions)
         for parcel in parcels:
             if source.is_idle(parcel):
-                room = add(room, parcel.room(asked))
-            elif asked in parcel.kept:
-                room = add(room, parcel.kept[asked])
-        way = self.ways.of.get(asked, {}).get(host)
-        if way is not None:
-            for unit in way.victims:
-                room = add(room, free_of(unit, among, self.books.terms.dimensions))
-            room = less(room, times(asked.unit, way.units))
+                room = add(room, parcel.idle)
+        if host in self.ways.of.get(asked, {}):
+            room = add(room, self.ways.freed(asked, host))
+            room = less(room, times(asked.unit, self.ways.of[asked][host].units))
         return room
 
     def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
@@ -262,19 +282,26 @@ class Taker:
             if standing is not None and unit.asked in standing.size:
                 standing.moves(unit.asked, 1)
 
-    def _notice(self, asked: Asked, source: Source, pick: Pick) -> list[Unit]:
+    def _notice(self, asked: Asked, source: Source, pick: Pick) -> _Done:
         """Tell the victims, and hold what is idle beside them."""
+        way = self.ways.way(asked, pick.host, source.pool)
+        done = _Done(pick, way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in pick.host.parcels})
         for unit in pick.victims:
             self.give(unit, asked, "quota")
-        way = self.ways.way(asked, pick.host, source.pool)
         way.victims += [unit for unit in pick.victims if unit.host is pick.host]
+        self._count(asked, way, -1)
         way.units += 1
-        if source.pool in self.standings:
-            self.standings[source.pool].moves(asked, 1)
-        if source.pool >= 0:
-            self.limits.add(asked, 1)
         self._hold(asked, source, pick.host)
-        return pick.victims
+        way.pool = self.ways.pool_of(asked, pick.host)
+        self._count(asked, way, 1)
+        return done
+
+    def _count(self, asked: Asked, way: Way, sign: int) -> None:
+        """Count a way where its units will stand, or no longer."""
+        if way.pool in self.standings:
+            self.standings[way.pool].moves(asked, sign * way.units)
+        if way.pool >= 0:
+            self.limits.add(asked, sign * way.units)
 
     def _bring_more(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> None:
         """What the victims free beyond one unit, with what is idle beside them, brings more units (SPEC §6.6)."""
@@ -287,14 +314,9 @@ class Taker:
                 self._notice(asked, source, Pick(host, [], [], 0, []))
 
     def _hold(self, asked: Asked, source: Source, host: Machine) -> None:
-        way = self.ways.of[asked][host]
         parcels = [each for each in source.parcels(host) if source.is_idle(each)]
-        freed = (0,) * self.books.terms.dimensions
-        among = set(source.parcels(host))
-        for unit in way.victims:
-            freed = add(freed, free_of(unit, among, self.books.terms.dimensions))
-        need = times(asked.unit, way.units)
-        hold_beyond(asked, parcels, beyond(need, freed))
+        need = times(asked.unit, self.ways.of[asked][host].units)
+        hold_beyond(asked, host, parcels, beyond(need, self.ways.freed(asked, host)))
 
     def give(self, unit: Unit, asked: Asked | None, reason: str) -> None:
         """Tell a unit to go."""
@@ -304,33 +326,24 @@ class Taker:
         if unit.pool >= 0:
             self.limits.add(unit.asked, -1)
 
-    def keep(self, units: Iterable[Unit]) -> None:
-        """Units that were told to go in this cycle for nobody stay; the limits count them already."""
-        kept = set(units)
-        for unit in kept:
-            unit.notice = None
-        self._restore(kept)
-        self.books.restraint.gone -= len(kept)
-        self.notices[:] = [unit for unit in self.notices if unit not in kept]
-
-    def _undo(self, asked: Asked, source: Source, pick: Pick, victims: list[Unit]) -> None:
-        for unit in victims:
+    def spare(self, units: Collection[Unit]) -> None:
+        """Units that were told to go may stay."""
+        for unit in units:
             unit.notice = None
             if unit.pool >= 0:
                 self.limits.add(unit.asked, 1)
-        self._restore(victims)
-        way = self.ways.of[asked][pick.host]
+        self._restore(units)
+
+    def _undo(self, asked: Asked, done: _Done) -> None:
+        victims = done.pick.victims
+        self.spare(victims)
+        way = self.ways.of[asked][done.pick.host]
+        self._count(asked, way, -1)
         way.victims = [unit for unit in way.victims if unit not in set(victims)]
-        way.units -= 1
-        if source.pool in self.standings:
-            self.standings[source.pool].moves(asked, -1)
-        if source.pool >= 0:
-            self.limits.add(asked, -1)
-        for parcel in pick.host.parcels:
-            parcel.unkeep(asked)
-        self._hold(asked, source, pick.host)
-        freed = self.books.keeps.get((asked, pick.host), 0)  # what was held before stays so
-        hold_beyond(asked, pick.host.parcels, times(asked.unit, freed))
+        way.units, way.pool = way.units - 1, done.pool
+        self._count(asked, way, 1)
+        for parcel, (idle, kept) in done.before.items():
+            parcel.idle, parcel.kept = idle, kept
 
 
 def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:

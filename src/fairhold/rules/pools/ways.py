@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, beyond, common, count, less, times
-from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.kernels.vectors import add, beyond, common, count, less, times, total
+from fairhold.ledger.pools import OWN, PUBLIC, free_of
 from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
+from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.siting import hosts_for
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Notice, Parcel, PoolBooks, Unit
 
@@ -28,16 +32,9 @@ class Way:
         self.units = 0
         self.pool = pool
 
-    def freed(self, dimensions: int) -> Vector:
-        """What the victims have."""
-        found = (0,) * dimensions
-        for unit in self.victims:
-            found = add(found, unit.asked.unit)
-        return found
-
 
 class Ways:
-    """All that is on its way, by request and host."""
+    """All that is on its way, by request and host: under notice, or freed and held already."""
 
     def __init__(self, books: PoolBooks) -> None:
         self.books = books
@@ -60,89 +57,149 @@ class Ways:
         mine = self.of.get(asked)
         return sum(way.units for way in mine.values() if way.pool == pool) if mine else 0
 
+    def freed(self, asked: Asked, host: Machine) -> Vector:
+        """What the victims of a way have of what the request may use."""
+        dimensions = self.books.terms.dimensions
+        among = set(reachable(self.books, asked, host))
+        return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
+
     def read(self) -> None:
-        """Take in the notices that were given before, and hold what they rely on."""
+        """Take in the notices that were given before and what is held, and hold again what they rely on."""
+        for asked, host in self.books.keeps:
+            self.way(asked, host, PUBLIC)
         noticed = [unit for unit in self.books.units() if unit.notice is not None and unit.notice.taker is not None]
-        for unit in sorted(noticed, key=lambda unit: unit.notice.serial if unit.notice else 0):
+        for unit in sorted(noticed, key=_given):
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None
-            self.way(taker, unit.host, pool_of(self.books, unit, taker)).victims.append(unit)
-        left = {asked: asked.waiting for asked in self.of}
+            self.way(taker, unit.host, PUBLIC).victims.append(unit)
+        limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
         for asked, hosts in self.of.items():
+            left = wanted(asked)
             for host, way in hosts.items():
-                way.units = self._hold(asked, host, way, left[asked])
-                left[asked] -= way.units
+                said = self.books.keeps.get((asked, host))
+                if said is None:
+                    self.fill(asked, host, left, limits)
+                else:
+                    way.units, way.pool = self._hold(asked, host, min(left, said)), self.pool_of(asked, host)
+                if way.pool != OWN:
+                    limits.add(asked, way.units)
+                left -= way.units
 
-    def _hold(self, asked: Asked, host: Machine, way: Way, most: int) -> int:
+    def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
+        """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
+        way = self.of[asked][host]
+        way.units, way.pool = self._hold(asked, host, most), self.pool_of(asked, host)
+        if way.pool != OWN:
+            while way.units and not limits.allow(asked, way.units):
+                way.units -= 1
+            self._release_beyond(asked, host)
+
+    def _hold(self, asked: Asked, host: Machine, most: int) -> int:
         """Hold what is idle beside the victims for as many units as both make; how many that are."""
-        dimensions = self.books.terms.dimensions
-        parcels = reachable(self.books, asked, host)
-        room = freed = way.freed(dimensions)
-        for parcel in parcels:
-            room = add(room, parcel.room(asked))
-        units = min(most, count(asked.unit, room))
-        hold_beyond(asked, parcels, beyond(times(asked.unit, units), freed))
+        parcels, freed = reachable(self.books, asked, host), self.freed(asked, host)
+        room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
+        units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
+        hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
         return units
 
-    def withdraw(self) -> list[Unit]:
-        """Notices beyond what their taker still waits for, latest deadline first, then the last listed."""
+    def pool_of(self, asked: Asked, host: Machine) -> int:
+        """The pool in which a request will stand on a host: the nearest that has all that it is to use, or OWN."""
+        parcels = [parcel for unit in self.of[asked][host].victims for parcel in unit.books]
+        parcels += [parcel for parcel in host.parcels if asked in parcel.kept]
+        if all(parcel.owner == asked.leaf for parcel in parcels):
+            return OWN
+        for row in self.books.terms.above[asked.leaf][1:]:
+            if row == PUBLIC or all(_is_in(parcel, asked.leaf, row) for parcel in parcels):
+                return row
+        return PUBLIC
+
+    def withdraw(self) -> tuple[list[Unit], bool]:
+        """Notices beyond what their taker still waits for, latest deadline first, then the last listed.
+
+        With it, whether anything that was held is idle again.
+        """
         gone: list[Unit] = []
-        for asked in self.of:
+        is_released = False
+        for asked, hosts in self.of.items():
+            self.refresh(asked)
             gone += self._withdraw_of(asked)
-        return gone
+            self._cut(asked)
+            for host in hosts:
+                is_released |= self._release_beyond(asked, host)
+            for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
+                del hosts[host]
+        return gone, is_released
+
+    def refresh(self, asked: Asked) -> None:
+        """What was placed is no longer on its way."""
+        for host, way in self.of[asked].items():
+            way.units = self._without(asked, host, ())
 
     def _withdraw_of(self, asked: Asked) -> list[Unit]:
-        victims = [unit for way in self.of[asked].values() for unit in way.victims if not _is_new(unit)]
+        victims = [unit for way in self.of[asked].values() for unit in way.victims]
         gone: list[Unit] = []
         bundles: dict[object, list[Unit]] = {}
         for unit in victims:
             bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
-        order = sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True)
-        for units in order:
+        for units in sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True):
             fewer = {host: self._without(asked, host, units) for host in {unit.host for unit in units}}
             others = sum(way.units for host, way in self.of[asked].items() if host not in fewer)
-            if others + sum(fewer.values()) >= asked.waiting:
+            if others + sum(fewer.values()) >= min(asked.waiting, self.units(asked)):
                 for unit in units:
                     self.of[asked][unit.host].victims.remove(unit)
                 for host, left in fewer.items():
                     self.of[asked][host].units = left
                 gone += units
-        for host in self.of[asked]:
-            self._release_beyond(asked, host)
         return gone
 
-    def _without(self, asked: Asked, host: Machine, units: list[Unit]) -> int:
+    def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
-        way = self.of[asked][host]
-        room = less(way.freed(self.books.terms.dimensions), (0,) * self.books.terms.dimensions)
+        way, among = self.of[asked][host], set(reachable(self.books, asked, host))
+        room = self.freed(asked, host)
         for unit in units:
             if unit.host is host:
-                room = less(room, unit.asked.unit)
-        for parcel in host.parcels:
-            if asked in parcel.kept:
-                room = add(room, parcel.kept[asked])
-        return min(way.units, count(asked.unit, room))
+                room = less(room, free_of(unit, among, len(room)))
+        return min(way.units, count(asked.unit, add(room, kept_for(asked, host, len(room)))))
 
-    def _release_beyond(self, asked: Asked, host: Machine) -> None:
-        """What is held and no longer needed is idle again."""
-        way = self.of[asked][host]
-        needed = beyond(times(asked.unit, way.units), way.freed(self.books.terms.dimensions))
-        freed_keeps = self.books.keeps.get((asked, host), 0)
-        needed = add(needed, times(asked.unit, freed_keeps))
+    def _cut(self, asked: Asked) -> None:
+        """No more is on its way than is waited for: what stands ready goes first, the last listed first."""
+        beyond_need = self.units(asked) - asked.waiting
+        last_first = list(self.of[asked].values())[::-1]
+        for way in sorted(last_first, key=lambda way: bool(way.victims)):
+            fewer = max(0, min(beyond_need, way.units))
+            way.units -= fewer
+            beyond_need -= fewer
+
+    def _release_beyond(self, asked: Asked, host: Machine) -> bool:
+        """What is held and no longer needed is idle again; whether there was any."""
+        needed = beyond(times(asked.unit, self.of[asked][host].units), self.freed(asked, host))
+        is_released = False
         for parcel in host.parcels:
             kept = parcel.kept.get(asked)
             if kept:
                 stays = common(kept, needed)
                 needed = less(needed, stays)
+                is_released |= stays != kept
                 parcel.unkeep(asked)
                 if any(stays):
                     parcel.keep(asked, stays)
+        return is_released
 
 
-def hold_beyond(asked: Asked, parcels: list[Parcel], need: Vector) -> None:
-    """Hold so much of what is idle in parcels for a request, as far as it is not held already."""
-    for parcel in parcels:
-        need = beyond(need, parcel.kept.get(asked, (0,) * len(need)))
+def wanted(asked: Asked) -> int:
+    """Units that may be on their way to a request: of a gang none beyond its minimum until it has that."""
+    missing = asked.model.min_count - asked.held
+    return missing if missing > 0 else asked.waiting
+
+
+def kept_for(asked: Asked, host: Machine, dimensions: int) -> Vector:
+    """What is held of a host for a request."""
+    return total((parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept), dimensions)
+
+
+def hold_beyond(asked: Asked, host: Machine, parcels: list[Parcel], need: Vector) -> None:
+    """Hold so much of what is idle in parcels of a host for a request, as far as it is not held there already."""
+    need = beyond(need, kept_for(asked, host, len(need)))
     for parcel in parcels:
         part = common(need, parcel.idle)
         if any(part):
@@ -167,20 +224,8 @@ def _is_in(parcel: Parcel, leaf: int, pool: int) -> bool:
     return parcel.owner == leaf if pool == leaf else is_lent_to(parcel, pool)
 
 
-def pool_of(books: PoolBooks, unit: Unit, taker: Asked) -> int:
-    """The pool in which a taker will stand where a unit goes: the nearest that has all of its parcels, or OWN."""
-    owners = {parcel.owner for parcel in unit.books}
-    for row in books.terms.above[taker.leaf]:
-        if row == taker.leaf:
-            if owners == {row}:
-                return OWN
-        elif row == PUBLIC or all(any(each == row for each, _ in parcel.chain) for parcel in unit.books):
-            return row
-    return PUBLIC
-
-
-def _is_new(unit: Unit) -> bool:
-    return unit.notice is not None and unit.notice.is_new
+def _given(unit: Unit) -> int:
+    return unit.notice.serial if unit.notice else 0
 
 
 def _latest(unit: Unit) -> tuple[int, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.bounds import grace_from
-from fairhold.cycle.pooled.open import lenders_of
+from fairhold.cycle.pooled.close import lenders_of
 from fairhold.ledger.pools import OWN, Parcel
-from fairhold.rules.pools.sweeps import stands_on_reserved
+from fairhold.rules.pools.withdrawing import stands_on_reserved
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def request_document(inquiry: Inquiry, asked: Asked) -> Document:
         "stands": list(_stands(inquiry, asked)),
         "coming": list(_coming(inquiry, asked)),
         "kept": [
-            {"host": host.name, "units": units}
-            for (whose, host), units in inquiry.books.keeps.items()
-            if whose is asked
+            {"host": host.name, "units": way.units}
+            for host, way in inquiry.ways.of.get(asked, {}).items()
+            if way.units and not way.victims
         ],
     }
 
@@ -88,7 +88,7 @@ def _rule(inquiry: Inquiry, unit: Unit, taker: Asked | None) -> str:
     if taker is None:
         return "R-ADJUST-4" if stands_on_reserved(inquiry.books, unit) else "R-LIMIT-3"
     way = inquiry.ways.of.get(taker, {}).get(unit.host)
-    if way is None or unit not in way.victims:
+    if way is None or not way.units:
         return "R-TAKE-4"  # it goes with the rest of its gang, which gives on another host
     owner = taker.leaf if way.pool == OWN else way.pool
     is_back = way.pool != unit.pool and any(row == owner for parcel in unit.books for row, _ in parcel.chain)
@@ -98,7 +98,7 @@ def _rule(inquiry: Inquiry, unit: Unit, taker: Asked | None) -> str:
 def _coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
     """Units of the request that are on their way to each host, and what they wait for there."""
     for host, way in inquiry.ways.of.get(asked, {}).items():
-        if not way.units:
+        if not way.units or not way.victims:
             continue
         gone: dict[tuple[Asked, int], int] = {}
         for unit in way.victims:

@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import lower, minus, plus
-from fairhold.cycle.verify.pooled.lending import booked_first
+from fairhold.cycle.verify.pooled.lending import booked_first, is_lendable
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.cycle.verify.pooled.amounts import Amounts
     from fairhold.cycle.verify.pooled.stock import Host, Parcel, Unit
 
-Lenders = dict["Unit", frozenset[str]]
+Kind = tuple[int, str, frozenset[str], tuple[tuple[str, "Amounts"], ...]]
+"""What a state says of a unit: started, pool, lenders, and what it uses of whose parcel, where of several."""
+Kinds = dict["Unit", Kind]
 
 
-def book(terms: Terms, host: Host, lenders: Lenders) -> None:
-    """Book the units of a host: those on their own first, then those without lenders, then the others."""
+def book(terms: Terms, host: Host, kinds: Kinds) -> None:
+    """Book the units of a host: where they stood; else those on their own, those without lenders, then the others."""
     for parcel in host.parcels:
         parcel.idle = parcel.amounts
-    for unit in sorted(host.units, key=lambda unit: (unit.pool != OWN, bool(lenders[unit]))):
-        said, pool = lenders[unit], unit.pool
+    rest = [unit for unit in host.units if not _stands_again(terms, unit, kinds[unit])]
+    for unit in sorted(rest, key=lambda unit: (unit.pool != OWN, bool(kinds[unit][2]))):
+        said, pool = kinds[unit][2], unit.pool
         _stand(terms, unit, frozenset())
         if said and set(unit.lenders(terms)) != said:
             for parcel, part in unit.books.items():
@@ -30,13 +34,34 @@ def book(terms: Terms, host: Host, lenders: Lenders) -> None:
             _stand(terms, unit, said)
 
 
+def _stands_again(terms: Terms, unit: Unit, kind: Kind) -> bool:
+    """Book a unit on what the state says exactly, if all of it is there; whether it is."""
+    _, _, lenders, parts = kind
+    if len(lenders) == 1 and not parts:
+        parts = tuple((path, unit.asked.unit) for path in lenders)
+    books: dict[Parcel, Amounts] = {}
+    for owner, need in parts:
+        for parcel in unit.host.parcels:
+            if parcel.owner == owner and any(part := lower(need, parcel.idle)):
+                books[parcel], need = part, minus(need, part)  # noqa: PLW2901
+        if any(need):
+            return False
+    if not books:
+        return False
+    unit.books = books
+    for parcel, part in books.items():
+        parcel.idle = minus(parcel.idle, part)
+    unit.pool = _pool(terms, unit)
+    return True
+
+
 def _stand(terms: Terms, unit: Unit, lenders: frozenset[str]) -> None:
     unit.books, rest = {}, unit.asked.unit
 
     def place(parcel: Parcel) -> tuple[int, tuple[int, ...]]:
         leaf, pool = unit.asked.leaf, unit.pool
         levels = (
-            parcel.owner == leaf,
+            parcel.owner == leaf and (pool == OWN or is_lendable(parcel, pool)),
             parcel.owner in lenders,
             parcel.owner == pool or (parcel.owner == TOP and pool == OWN),
             pool == TOP or pool in parcel.owners(),
@@ -79,10 +104,10 @@ def share_out(units: int, lenders: Mapping[str, int]) -> list[frozenset[str]]:
     return found
 
 
-def nearest_pool(terms: Terms, unit: Unit, leaf: str) -> str:
-    """The pool in which a leaf will stand where a unit goes: the nearest that has all of its parcels, or OWN."""
-    if {parcel.owner for parcel in unit.books} == {leaf}:
+def nearest_pool(terms: Terms, parcels: list[Parcel], leaf: str) -> str:
+    """The pool in which a leaf will stand on parcels: the nearest in which all of them can be, or OWN."""
+    if all(parcel.owner == leaf for parcel in parcels):
         return OWN
     return next(
-        pool for pool in terms.up[leaf][1:] if pool == TOP or all(pool in parcel.owners() for parcel in unit.books)
+        pool for pool in terms.up[leaf][1:] if pool == TOP or all(is_lendable(parcel, pool) for parcel in parcels)
     )

@@ -10,10 +10,13 @@ from fairhold.cycle.verify.pooled.booking import nearest_pool
 from fairhold.cycle.verify.pooled.lending import reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
-from fairhold.cycle.verify.pooled.stock import keep, unkeep
-from fairhold.cycle.verify.pooled.terms import OWN
+from fairhold.cycle.verify.pooled.siting import able_hosts
+from fairhold.cycle.verify.pooled.stock import keep, kept_on
+from fairhold.cycle.verify.pooled.terms import OWN, TOP
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
 
 
@@ -25,117 +28,147 @@ class Way:
     goes : units under notice for it there
     """
 
-    pool: str
+    pool: str = TOP
     goes: list[Unit] = field(default_factory=list)
     units: int = 0
 
-    def freed(self, width: int) -> Amounts:
-        """What those that go need."""
-        return summed((unit.asked.unit for unit in self.goes), width)
-
 
 class Coming:
-    """All that is on its way: request → host → way."""
+    """All that is on its way or held: request → host → way."""
 
     def __init__(self, stock: Stock) -> None:
-        self.stock = stock
+        self.stock, self.width = stock, stock.terms.width
         self.to: dict[Asked, dict[Host, Way]] = {}
+        for request, name in stock.keeps:
+            self.way(stock.asked[request], stock.hosts[name])
         noticed = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is not None]
         for unit in sorted(noticed, key=_given):
             assert unit.notice is not None
             assert unit.notice.taker is not None
-            taker = unit.notice.taker
-            self.way(taker, unit.host, nearest_pool(stock.terms, unit, taker.leaf)).goes.append(unit)
+            self.way(unit.notice.taker, unit.host).goes.append(unit)
+        used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
         for asked, hosts in self.to.items():
             for host, way in hosts.items():
-                left = asked.waiting - self.units(asked)
-                parcels = reachable(stock.terms, asked.leaf, host)
-                freed = way.freed(stock.terms.width)
-                room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
-                way.units = min(left, how_many(asked.unit, room))
-                keep(asked.id, parcels, excess(scaled(asked.unit, way.units), freed))
+                left, said = wanted(asked) - self.units(asked), stock.keeps.get((asked.id, host.name))
+                self.bring(asked, host, left if said is None else min(left, said), used if said is None else None)
+                used.add(asked, way.units if way.pool != OWN else 0)
 
-    def way(self, asked: Asked, host: Host, pool: str) -> Way:
-        """The way of a request to a host; of the first that asks, the pool."""
-        return self.to.setdefault(asked, {}).setdefault(host, Way(pool))
+    def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
+        """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
+        way, parcels, freed = (
+            self.to[asked][host],
+            reachable(self.stock.terms, asked.leaf, host),
+            self.freed(asked, host),
+        )
+        room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
+        coming = [each for each, other in self.to[asked].items() if other.units]
+        way.units = min(most, how_many(asked.unit, room)) if able_hosts(asked, [host], coming) else 0
+        keep(asked.id, host, parcels, excess(scaled(asked.unit, way.units), freed))
+        way.pool = self.pool_on(asked, host)
+        if used is not None and way.pool != OWN:
+            while way.units and not used.allow(asked, way.units):
+                way.units -= 1
+            self._keep_no_more(asked, host)
+
+    def way(self, asked: Asked, host: Host) -> Way:
+        """The way of a request to a host."""
+        return self.to.setdefault(asked, {}).setdefault(host, Way())
 
     def units(self, asked: Asked, pool: str | None = None) -> int:
         """Units on their way to a request, in one pool or in all."""
         return sum(way.units for way in self.to.get(asked, {}).values() if pool in {None, way.pool})
 
-    def used(self) -> Used:
-        """What is used of limits when what is under notice is gone, and what is on its way is there."""
-        used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
-        for asked, ways in self.to.items():
-            used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
-        return used
+    def freed(self, asked: Asked, host: Host, without: Collection[Unit] = ()) -> Amounts:
+        """What those that go have of what the request may stand on."""
+        parcels = reachable(self.stock.terms, asked.leaf, host)
+        stay = (unit for unit in self.to[asked][host].goes if unit not in without)
+        return summed((unit.on(parcels, self.width) for unit in stay), self.width)
 
-    def withdraw(self) -> list[Unit]:
-        """Notices that their takers need no more, then those for nobody that have no reason any more."""
-        found = [unit for asked in self.to for unit in self._of_taker(asked)]
-        for unit in found:
-            unit.notice = None
-        nobodys = needless(self.stock, self.used(), is_new=False)
-        for unit in nobodys:
-            unit.notice = None
-        return found + nobodys
+    def pool_on(self, asked: Asked, host: Host) -> str:
+        """The pool in which a request will stand on a host."""
+        parcels = [parcel for unit in self.to[asked][host].goes for parcel in unit.books]
+        parcels += [parcel for parcel in host.parcels if asked.id in parcel.kept]
+        return nearest_pool(self.stock.terms, parcels, asked.leaf)
+
+    def look_again(self, asked: Asked) -> None:
+        """What was placed comes no more."""
+        for host, way in self.to[asked].items():
+            way.units = self._without(asked, host, ())
+
+    def withdraw(self) -> tuple[list[Unit], bool]:
+        """Notices that their takers need no more; with it, whether anything that was kept is idle again."""
+        found: list[Unit] = []
+        is_idle = False
+        for asked, ways in self.to.items():
+            self.look_again(asked)
+            found += self._of_taker(asked)
+            too_many = self.units(asked) - asked.waiting
+            last_first = list(ways.values())[::-1]
+            for way in sorted(last_first, key=lambda way: bool(way.goes)):
+                less = max(0, min(too_many, way.units))
+                way.units, too_many = way.units - less, too_many - less
+            for host in ways:
+                is_idle |= self._keep_no_more(asked, host)
+            self.to[asked] = {host: way for host, way in ways.items() if way.units or way.goes}
+        return found, is_idle
 
     def _of_taker(self, asked: Asked) -> list[Unit]:
-        ways, found = self.to[asked], []
+        ways = self.to[asked]
+        found: list[Unit] = []
         bundles: dict[object, list[Unit]] = {}
         for way in ways.values():
             for unit in way.goes:
-                if unit.notice is not None and not unit.notice.is_new:
-                    bundles.setdefault(unit.asked if is_stopping(unit.asked) else unit, []).append(unit)
+                bundles.setdefault(unit.asked if is_stopping(unit.asked) else unit, []).append(unit)
         for bundle in sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True):
             fewer = {host: self._without(asked, host, bundle) for host in {unit.host for unit in bundle}}
-            if sum(fewer.get(host, way.units) for host, way in ways.items()) >= asked.waiting:
+            left = sum(fewer.get(host, way.units) for host, way in ways.items())
+            if left >= min(asked.waiting, self.units(asked)):
                 for unit in bundle:
                     ways[unit.host].goes.remove(unit)
                 for host, units in fewer.items():
                     ways[host].units = units
                 found += bundle
-        for host in ways:
-            self._keep_no_more(asked, host)
         return found
 
-    def _without(self, asked: Asked, host: Host, bundle: list[Unit]) -> int:
+    def _without(self, asked: Asked, host: Host, bundle: Collection[Unit]) -> int:
         """Units that still come to a host if some stay."""
-        way, width = self.to[asked][host], self.stock.terms.width
-        freed = summed((unit.asked.unit for unit in way.goes if unit not in bundle), width)
-        return min(way.units, how_many(asked.unit, plus(freed, self._kept(asked, host))))
+        room = plus(self.freed(asked, host, bundle), kept_on(asked.id, host, self.width))
+        return min(self.to[asked][host].units, how_many(asked.unit, room))
 
-    def _kept(self, asked: Asked, host: Host) -> Amounts:
-        found = (parcel.kept[asked.id] for parcel in host.parcels if asked.id in parcel.kept)
-        return summed(found, self.stock.terms.width)
-
-    def _keep_no_more(self, asked: Asked, host: Host) -> None:
-        """Keep what those on their way and those freed before still need."""
-        way = self.to[asked][host]
-        need = excess(scaled(asked.unit, way.units), way.freed(self.stock.terms.width))
-        need = plus(need, scaled(asked.unit, self.stock.keeps.get((asked.id, host.name), 0)))
+    def _keep_no_more(self, asked: Asked, host: Host) -> bool:
+        """Keep what those on their way still need; whether there was more."""
+        need = excess(scaled(asked.unit, self.to[asked][host].units), self.freed(asked, host))
+        is_idle = False
         for parcel in host.parcels:
             if asked.id in parcel.kept:
-                stays = lower(parcel.kept[asked.id], need)
-                need = minus(need, stays)
-                unkeep(asked.id, [parcel])
-                keep(asked.id, [parcel], stays)
+                kept = parcel.kept.pop(asked.id)
+                stays = lower(kept, need)
+                need, parcel.idle = minus(need, stays), plus(parcel.idle, minus(kept, stays))
+                is_idle |= stays != kept
+                if any(stays):
+                    parcel.kept[asked.id] = stays
+        return is_idle
 
 
-def needless(stock: Stock, used: Used, *, is_new: bool) -> list[Unit]:
-    """Units under notice for nobody whose holders are within their limits and off what is reserved.
+def wanted(asked: Asked) -> int:
+    """Units that may come: of a gang none beyond its minimum until it has that."""
+    missing = asked.model.min_count - asked.held
+    return missing if missing > 0 else asked.waiting
 
-    used : counts them from now on
-    """
-    nobodys = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None]
+
+def for_nobody(stock: Stock, coming: Coming) -> list[Unit]:
+    """Notices for nobody that limits do not need, of units off what is reserved."""
+    used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
+    for asked, ways in coming.to.items():
+        used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
     found: list[Unit] = []
     done: set[Unit] = set()
+    nobodys = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None]
     for unit in sorted(nobodys, key=_latest, reverse=True):
-        if unit.notice is None or unit.notice.is_new != is_new or unit in done:
-            continue
         bundle = list(unit.asked.units) if is_stopping(unit.asked) else [unit]
+        is_meant = any(is_against_reserve(stock, each) for each in bundle)
         shared = sum(each.pool != OWN for each in bundle)
-        if not any(is_against_reserve(stock, each) for each in bundle) and used.allow(unit.asked, shared):
+        if unit not in done and not is_meant and used.allow(unit.asked, shared):
             used.add(unit.asked, shared)
             found += bundle
         done.update(bundle)

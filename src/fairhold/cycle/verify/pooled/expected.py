@@ -24,6 +24,7 @@ from fairhold.cycle.verify.pooled.siting import will_do
 from fairhold.cycle.verify.pooled.stock import fits_in
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.pooled.usage import Pool
+from fairhold.model.vector import amounts_document
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.verify.pooled.stock import Stock
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
+    from fairhold.model.state import Allocation, Notice, State
 
 Json = dict[str, Any]
 MOVES = ("stops", "grants", "reclaims", "withdrawn")
@@ -68,7 +69,6 @@ def expected_moves(plan: Plan, state: State) -> Json:
     for share in shares_now(plan, state.now):
         decided = decide(plan, share, state)
         stock, sweeps = decided.stock, decided.sweeps
-        stock.keeps = {key: units for key, units in stock.keeps.items() if stock.asked[key[0]].waiting}
         found["stops"] += moved_rows(stock, decided.stops)
         found["grants"] += grant_rows(stock, sweeps.placed)
         found["reclaims"] += reclaim_rows(stock, sweeps.noticed)
@@ -78,7 +78,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["warnings"] += unmet_rows(plan, stock)
         found["ownership"] += ownership_rows(plan, stock)
         after["shortages"] += shortage_rows(plan, decided.shortages)
-        for section, rows in state_rows(plan, stock).items():
+        for section, rows in state_rows(plan, stock, sweeps.coming).items():
             after[section] += rows
         pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))
     return found | _joined(pools) | {"state": _with_down(plan, state, after)} if pools else {}
@@ -103,12 +103,22 @@ def _with_down(plan: Plan, state: State, after: Json) -> Json:
         if row.request in mine and row.host in state.hosts_down:
             said: Json = {"request": row.request, "host": row.host, "units": row.units}
             said |= {"started": format_instant(row.started), "pool": row.pool}
-            lenders = {"lenders": {paths[at]: units for at, units in row.lenders}} if row.lenders else {}
-            after["allocations"].append(said | lenders)
+            after["allocations"].append(said | _parcels_of(plan, row))
     for notice in state.notices:
         if notice.request in mine and notice.host in state.hosts_down:
             said = {"request": notice.request, "consumer": paths[notice.consumer], "host": notice.host}
             said |= {"units": notice.units} | ({"for": notice.taker_request} if notice.taker_request else {})
             said |= {"deadline": format_instant(notice.deadline)}
-            after["reclaims"].append(said | ({} if notice.reason == "quota" else {"reason": notice.reason}))
+            said |= {} if notice.reason == "quota" else {"reason": notice.reason}
+            if notice.started is not None:
+                said |= {"started": format_instant(notice.started), "pool": notice.pool} | _parcels_of(plan, notice)
+            after["reclaims"].append(said)
     return after
+
+
+def _parcels_of(plan: Plan, row: Allocation | Notice) -> Json:
+    """On whose parcels units stand."""
+    paths = plan.tree.paths
+    lenders = {paths[at]: units for at, units in row.lenders}
+    parts = {paths[at]: amounts_document(plan.resources, amounts) for at, amounts in row.parts}
+    return ({"lenders": lenders} if lenders else {}) | ({"stands_on": parts} if parts else {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.lending import usable
 from fairhold.cycle.verify.pooled.owners import workload
-from fairhold.cycle.verify.pooled.siting import able_hosts, packs, wish
+from fairhold.cycle.verify.pooled.siting import able_hosts, packs, will_do, wish
 from fairhold.cycle.verify.pooled.stock import fits_in, gone, put
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
@@ -61,10 +61,21 @@ class Filling:
             return min(able, key=lambda host: (wish(asked, host), workload(host), host.place), default=None)
         return next(able, None)
 
+    def _is_own(self, asked: Asked, host: Host) -> bool:
+        """Whether a unit will stand on what its own leaf owns (R-TAKE-4)."""
+        return fits_in(asked, [each for each in self._parcels(host, asked) if each.owner == asked.leaf])
+
+    def _host_of_own(self, asked: Asked, hosts: Iterable[Host]) -> Host | None:
+        """For a gang in a pool, the first host on which leftovers of its own are enough."""
+        if not asked.model.min_count or self.level == asked.leaf:
+            return None
+        able = (host for host in hosts if will_do(asked, host) and self._is_own(asked, host))
+        if self.stock.terms.settings.packing == "exclusive":
+            able = (host for host in able if all(unit.asked.leaf == asked.leaf for unit in host.units))
+        return next(able, None)
+
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place all of so many units, or none."""
-        if self.level != asked.leaf and not self.used.allow(asked, units):
-            return []
         hosts = list(self.stock.hosts.values())
         tries = [[host] for host in able_hosts(asked, hosts)] if packs(asked) else [hosts]
         return next((placed for some in tries if (placed := self._put_on(asked, units, some))), [])
@@ -73,8 +84,9 @@ class Filling:
         placed: list[Unit] = []
         before: list[tuple[Parcel, Amounts, dict[str, Amounts]]] = []
         for _ in range(units):
-            host = self._host(asked, hosts)
-            if host is None:
+            host = self._host_of_own(asked, hosts) or self._host(asked, hosts)
+            is_right = host is not None and (self.used.allow(asked, 1) or self._is_own(asked, host))
+            if host is None or not is_right:
                 self._undo(placed, before)
                 return []
             before += [(parcel, parcel.idle, dict(parcel.kept)) for parcel in host.parcels]

@@ -3,26 +3,59 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled, summed
-from fairhold.cycle.verify.pooled.booking import Lenders, book, share_out
-from fairhold.cycle.verify.pooled.lending import reachable
+from fairhold.cycle.verify.pooled.amounts import excess, plus
+from fairhold.cycle.verify.pooled.booking import Kinds, book, share_out
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
 from fairhold.cycle.verify.pooled.siting import labels_of, will_do
-from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone, keep
+from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
 from fairhold.cycle.verify.pooled.victims import age, is_young
 from fairhold.model.vector import Owning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify.pooled.amounts import Amounts
     from fairhold.cycle.verify.pooled.force import Share
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
+    from fairhold.model.state import Notice as NoticeNoun
+    from fairhold.model.state import Parts, State
 
 
 def open_stock(plan: Plan, share: Share, state: State) -> Stock:
-    """The stock of one entry at the instant of a state, every unit booked."""
+    """The stock of one entry at the instant of a state, as it is, every unit booked."""
+    stock = _empty(plan, share, state)
+    _settle_down(plan, stock, state, _stand(plan, stock, state))
+    return stock
+
+
+def open_settled(plan: Plan, share: Share, state: State) -> tuple[Stock, Counter[tuple[str, str]]]:
+    """The same after what has run out is stopped; (request, host) → units that are (R-SETTLE-1)."""
+    stock = _empty(plan, share, state)
+    kinds = _stand(plan, stock, state)
+    stopped: Counter[tuple[str, str]] = Counter()
+    if state.previous_cycle is None or state.previous_cycle < state.now:
+        _before(plan, stock, state, kinds)
+        due = tuple(row for row in state.notices if row.deadline <= state.now)
+        _notices(plan, stock, due, kinds)
+        for unit in [unit for unit in stock.units() if unit.notice is not None]:
+            assert unit.notice is not None
+            stopped[unit.asked.id, unit.host.name] += 1
+            if unit.notice.taker is not None:
+                stock.keeps[unit.notice.taker.id, unit.host.name] = None
+            gone(unit)
+        for host in stock.hosts.values():
+            host.parcels = []
+        state = replace(state, notices=tuple(row for row in state.notices if row.deadline > state.now))
+    _settle_down(plan, stock, state, kinds)
+    return stock, stopped
+
+
+def _empty(plan: Plan, share: Share, state: State) -> Stock:
+    """Hosts that are up, and requests."""
     terms, paths = make_terms(plan, share.entry), plan.tree.paths
     stock = Stock(terms, {}, {}, state.now)
     for group in share.groups:
@@ -38,37 +71,53 @@ def open_stock(plan: Plan, share: Share, state: State) -> Stock:
     for request in state.requests:
         if request.unit and plan.tree.first_level[request.consumer] in share.members:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
-    lenders = _stand(plan, stock, state)
-    owned, busy = _before(plan, stock, state, lenders)
-    adjusting = Adjusting(terms, owned, busy, tuple(each.step for each in plan.resources))
-    adjusting.divide(stock.hosts)
-    stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
-    for host in stock.hosts.values():
-        book(terms, host, lenders)
-    _notices(stock, state)
-    _kept(stock, state)
     return stock
 
 
-def _stand(plan: Plan, stock: Stock, state: State) -> Lenders:
-    """Units where the state says that they stand; unit → lenders that it names."""
-    lenders: Lenders = {}
+def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
+    """Ownership adjusted, every unit booked, notices given, and for whom space is held."""
+    owned, busy = _before(plan, stock, state, kinds)
+    adjusting = Adjusting(stock.terms, owned, busy, tuple(each.step for each in plan.resources))
+    adjusting.divide(stock.hosts)
+    stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
+    for host in stock.hosts.values():
+        book(stock.terms, host, kinds)
+    _notices(plan, stock, state.notices, kinds)
+    said: Counter[tuple[str, str]] = Counter()
+    for row in state.held:
+        is_here = row.request in stock.asked and row.host in stock.hosts
+        if is_here and will_do(stock.asked[row.request], stock.hosts[row.host]):
+            said[row.request, row.host] += row.units
+    stock.keeps |= said
+
+
+def _stand(plan: Plan, stock: Stock, state: State) -> Kinds:
+    """Units where the state says that they stand; unit → what it says of them."""
+    kinds: Kinds = {}
     for row in state.allocations:
         asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
         if asked is not None and host is None:
             asked.away += row.units
         if asked is None or host is None:
             continue
-        pool = row.pool if row.pool == OWN or row.pool in plan.tree.rows else TOP
+        pool = _pool(plan, row.pool)
         for said in share_out(row.units, {plan.tree.paths[at]: units for at, units in row.lenders}):
             unit = Unit(asked, host, row.started, stock.next(), pool)
             asked.units.append(unit)
             host.units.append(unit)
-            lenders[unit] = said
-    return lenders
+            kinds[unit] = row.started, pool, said, _parts(plan, row.parts)
+    return kinds
 
 
-def _before(plan: Plan, stock: Stock, state: State, lenders: Lenders) -> tuple[Owned, set[tuple[str, str]]]:
+def _pool(plan: Plan, name: str) -> str:
+    return name if name == OWN or name in plan.tree.rows else TOP
+
+
+def _parts(plan: Plan, parts: Parts) -> tuple[tuple[str, Amounts], ...]:
+    return tuple((plan.tree.paths[at], amounts) for at, amounts in parts)
+
+
+def _before(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> tuple[Owned, set[tuple[str, str]]]:
     """What consumers owned, and on what of it somebody's units stood."""
     owned: Owned = {}
     busy: set[tuple[str, str]] = set()
@@ -86,7 +135,7 @@ def _before(plan: Plan, stock: Stock, state: State, lenders: Lenders) -> tuple[O
         left = excess(host.total, plus(nothing, *(parcel.amounts for parcel in host.parcels)))
         host.parcels.append(Parcel(TOP, (), left))
         pools = {unit: unit.pool for unit in host.units}
-        book(stock.terms, host, lenders)
+        book(stock.terms, host, kinds)
         for unit, pool in pools.items():
             busy |= {(path, name) for parcel in unit.books for path in parcel.owners()}
             unit.pool = pool
@@ -99,59 +148,22 @@ def is_against_reserve(stock: Stock, unit: Unit) -> bool:
     return any(entry.reserved and path not in above for parcel in unit.books for path, entry in parcel.chain)
 
 
-def _notices(stock: Stock, state: State) -> None:
-    """Give the notices of the state to units of their holder: those on what they are for, that run long enough."""
-    for row in state.notices:
+def _notices(plan: Plan, stock: Stock, notices: Iterable[NoticeNoun], kinds: Kinds) -> None:
+    """Give notices to units of their holder: those that they name, those on what they are for, then by `victims`."""
+    for row in notices:
         asked, taker = stock.asked.get(row.request), stock.asked.get(row.taker_request)
         if asked is None:
             continue
         if taker is not None and row.host in stock.hosts and not will_do(taker, stock.hosts[row.host]):
             taker = None
+        lenders = frozenset(plan.tree.paths[at] for at, _ in row.lenders)
+        named = row.started, _pool(plan, row.pool), lenders, _parts(plan, row.parts)
 
-        def key(unit: Unit, taker: Asked | None = taker) -> tuple[bool, bool, tuple[int, ...]]:
+        def key(unit: Unit, taker: Asked | None = taker, named: tuple[object, ...] = named) -> tuple[object, ...]:
             owners = {parcel.owner for parcel in unit.books}
             is_meant = taker.leaf in owners if taker else is_against_reserve(stock, unit)
-            return not is_meant, is_young(stock.terms, unit, stock.now), age(stock.terms, unit)
+            return kinds[unit] != named, not is_meant, is_young(stock.terms, unit, stock.now), age(stock.terms, unit)
 
         able = [unit for unit in asked.units if unit.host.name == row.host and unit.notice is None]
         for unit in sorted(able, key=key)[: row.units]:
             unit.notice = Notice(taker, row.deadline, row.reason, stock.next(), is_new=False)
-
-
-def _kept(stock: Stock, state: State) -> None:
-    """Keep what was freed for a request, as long as it waits (R-HELD-1)."""
-    kept: Counter[str] = Counter()
-    for row in state.held:
-        asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
-        if asked is not None and host is not None and will_do(asked, host):
-            parcels = reachable(stock.terms, asked.leaf, host)
-            idle = summed((parcel.idle for parcel in parcels), stock.terms.width)
-            units = min(row.units, asked.waiting - kept[asked.id], how_many(asked.unit, idle))
-            if units:
-                kept[asked.id] += units
-                stock.keeps[asked.id, host.name] = units
-                keep(asked.id, parcels, scaled(asked.unit, units))
-
-
-def stop_due(stock: Stock, state: State) -> Counter[tuple[str, str]]:
-    """Stop what has run out; what it frees is kept for the taker. (Request, host) → units (R-SETTLE-1, R-HELD-1)."""
-    stopped: Counter[tuple[str, str]] = Counter()
-    if state.previous_cycle is not None and state.previous_cycle >= state.now:
-        return stopped
-    freed: dict[tuple[str, str], None] = {}
-    for unit in list(stock.units()):
-        if unit.notice is not None and unit.notice.deadline <= state.now:
-            stopped[unit.asked.id, unit.host.name] += 1
-            if unit.notice.taker is not None:
-                freed[unit.notice.taker.id, unit.host.name] = None
-            gone(unit)
-    for request, name in freed:
-        asked = stock.asked[request]
-        parcels = reachable(stock.terms, asked.leaf, stock.hosts[name])
-        elsewhere = sum(units for (other, at), units in stock.keeps.items() if other == request and at != name)
-        room = summed((parcel.room(request) for parcel in parcels), stock.terms.width)
-        units = min(asked.waiting - elsewhere, how_many(asked.unit, room))
-        if units > 0:
-            stock.keeps[request, name] = units
-            keep(request, parcels, scaled(asked.unit, units))
-    return stopped

@@ -65,7 +65,8 @@ class Adjusting:
                 self._inside(path, inside, below)
             else:
                 for host, amounts in inside.items():
-                    host.parcels.append(Parcel(path, below[host], amounts))
+                    if any(amounts):
+                        host.parcels.append(Parcel(path, below[host], amounts))
         for host, amounts in rest.items():
             if owner == TOP or any(amounts):
                 host.parcels.append(Parcel(owner, chains[host], amounts))

@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.pooled.amounts import fits, how_many, summed
+from fairhold.cycle.verify.pooled.amounts import fits
 from fairhold.cycle.verify.pooled.siting import will_do
 from fairhold.model.vector import amount_text, amounts_document
 from fairhold.units import format_instant
@@ -14,6 +14,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from fairhold.cycle.verify.pooled.coming import Coming
     from fairhold.cycle.verify.pooled.stock import Stock, Unit
     from fairhold.cycle.verify.pooled.usage import Pool
     from fairhold.model.plan import Plan
@@ -136,21 +137,17 @@ def ownership_rows(plan: Plan, stock: Stock) -> list[Json]:
     ]
 
 
-def state_rows(plan: Plan, stock: Stock) -> dict[str, list[Json]]:
+def state_rows(plan: Plan, stock: Stock, coming: Coming) -> dict[str, list[Json]]:
     """Sections of the state after the cycle."""
-    noticed = [unit for unit in stock.units() if unit.notice is not None]
-    noticed.sort(key=lambda unit: unit.notice.at if unit.notice else 0)
-    reclaims = [
-        {"request": request, "consumer": stock.asked[request].leaf, "host": host, "units": units}
-        | ({"for": taker} if taker else {})
-        | {"deadline": format_instant(deadline)}
-        | ({} if reason == "quota" else {"reason": reason})
-        for (request, host, taker, deadline, reason), units in _by_notice(noticed).items()
-    ]
     return {
-        "allocations": _allocations(stock),
-        "reclaims": reclaims,
-        "held": _held(stock),
+        "allocations": _allocations(plan, stock),
+        "reclaims": _notices(plan, stock),
+        "held": [
+            {"request": asked.id, "host": host.name, "units": way.units}
+            for asked, ways in coming.to.items()
+            for host, way in ways.items()
+            if way.units
+        ],
         "ownership": ownership_rows(plan, stock),
     }
 
@@ -168,24 +165,58 @@ def shortage_rows(plan: Plan, shortages: Iterable[Shortage]) -> list[Json]:
     ]
 
 
-def _allocations(stock: Stock) -> list[Json]:
-    found: dict[tuple[str, str, int, str], list[Unit]] = {}
+def _parcels(stock: Stock, unit: Unit) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """What a unit uses of whose parcel, in plan order; nothing where it is of one."""
+    owners = {parcel.owner for parcel in unit.books}
+    if len(owners) < 2:
+        return ()
+    width = stock.terms.width
+    parts = {path: [parcel for parcel in unit.books if parcel.owner == path] for path in owners}
+    place = stock.terms.place
+    return tuple((path, unit.on(parts[path], width)) for path in sorted(owners, key=lambda path: place.get(path, -1)))
+
+
+def _kind(stock: Stock, unit: Unit) -> tuple[object, ...]:
+    """What tells units of a request on a host from one another."""
+    return unit.started, unit.pool, tuple(unit.lenders(stock.terms)), _parcels(stock, unit)
+
+
+def _kind_row(plan: Plan, stock: Stock, unit: Unit, units: int) -> Json:
+    row: Json = {"started": format_instant(unit.started), "pool": unit.pool}
+    lenders = sorted(unit.lenders(stock.terms), key=stock.terms.place.__getitem__)
+    parts = {path: amounts_document(plan.resources, amounts) for path, amounts in _parcels(stock, unit)}
+    row |= {"lenders": dict.fromkeys(lenders, units)} if lenders else {}
+    return row | ({"stands_on": parts} if parts else {})
+
+
+def _allocations(plan: Plan, stock: Stock) -> list[Json]:
+    found: dict[tuple[object, ...], list[Unit]] = {}
     for asked in stock.asked.values():
         for unit in asked.units:
-            found.setdefault((asked.id, unit.host.name, unit.started, unit.pool), []).append(unit)
+            found.setdefault((asked.id, unit.host.name, _kind(stock, unit)), []).append(unit)
     return [
-        {"request": request, "host": host, "units": len(units), "started": format_instant(started), "pool": pool}
-        | _lenders(stock, units)
-        for (request, host, started, pool), units in found.items()
+        {"request": units[0].asked.id, "host": units[0].host.name, "units": len(units)}
+        | _kind_row(plan, stock, units[0], len(units))
+        for units in found.values()
     ]
 
 
-def _held(stock: Stock) -> list[Json]:
+def _notices(plan: Plan, stock: Stock) -> list[Json]:
+    """Units under notice in the order given; which they are is said where those of the holder there are not alike."""
+    kinds: dict[tuple[str, str], set[tuple[object, ...]]] = {}
+    for unit in stock.units():
+        kinds.setdefault((unit.asked.id, unit.host.name), set()).add(_kind(stock, unit))
+    found: dict[tuple[object, ...], list[Unit]] = {}
+    noticed = [unit for unit in stock.units() if unit.notice is not None]
+    for unit in sorted(noticed, key=lambda unit: unit.notice.at if unit.notice else 0):
+        (about,) = _by_notice([unit])
+        found.setdefault((about, _kind(stock, unit)), []).append(unit)
     rows = []
-    for (request, host), units in stock.keeps.items():
-        asked = stock.asked[request]
-        kept = (parcel.kept[request] for parcel in stock.hosts[host].parcels if request in parcel.kept)
-        still = min(units, how_many(asked.unit, summed(kept, stock.terms.width)), asked.waiting)
-        if still:
-            rows.append({"request": request, "host": host, "units": still})
+    for units in found.values():
+        ((request, host, taker, deadline, reason),) = _by_notice(units[:1])
+        row: Json = {"request": request, "consumer": units[0].asked.leaf, "host": host, "units": len(units)}
+        row |= ({"for": taker} if taker else {}) | {"deadline": format_instant(deadline)}
+        row |= {} if reason == "quota" else {"reason": reason}
+        is_alike = len(kinds[request, host]) == 1
+        rows.append(row if is_alike else row | _kind_row(plan, stock, units[0], len(units)))
     return rows

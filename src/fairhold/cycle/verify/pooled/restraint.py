@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.opening import open_stock, stop_due
+from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
 from fairhold.cycle.verify.pooled.taking import Restraint
 from fairhold.model.state import Shortage
@@ -54,8 +54,7 @@ def decide(plan: Plan, share: Share, state: State) -> Decided:
 
 
 def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Decided:
-    stock = open_stock(plan, share, state)
-    stops = stop_due(stock, state)
+    stock, stops = open_settled(plan, share, state)
     return Decided(stock, stops, Sweeps(stock, restraint), [], [])
 
 

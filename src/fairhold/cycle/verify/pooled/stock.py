@@ -144,7 +144,7 @@ class Unit:
 class Stock:
     """All that one entry shares.
 
-    keeps : (request, host) → freed units that are kept for it
+    keeps : (request, host) → units for which space is held there, None = for all that fit
     unmet : owner, entry, what it has and what it asks for, where that is more
     """
 
@@ -152,7 +152,7 @@ class Stock:
     hosts: dict[str, Host]
     asked: dict[str, Asked]
     now: int
-    keeps: dict[tuple[str, str], int] = field(default_factory=dict)
+    keeps: dict[tuple[str, str], int | None] = field(default_factory=dict)
     unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     count: int = 0
 
@@ -211,23 +211,20 @@ def gone(unit: Unit) -> None:
     unit.host.units.remove(unit)
 
 
-def keep(request: str, parcels: list[Parcel], need: Amounts) -> None:
-    """Set what is idle of parcels aside for a request until it has so much of them, as far as there is (R-HELD-1)."""
-    for parcel in parcels:
-        need = excess(need, parcel.kept.get(request, (0,) * len(need)))
+def kept_on(request: str, host: Host, width: int) -> Amounts:
+    """What is set aside for a request on a host."""
+    return summed((parcel.kept[request] for parcel in host.parcels if request in parcel.kept), width)
+
+
+def keep(request: str, host: Host, parcels: list[Parcel], need: Amounts) -> None:
+    """Set what is idle of parcels aside for a request until it has so much of the host, if it is there (R-HELD-1)."""
+    need = excess(need, kept_on(request, host, len(need)))
     for parcel in parcels:
         part = lower(need, parcel.idle)
         if any(part):
             parcel.kept[request] = plus(parcel.kept.get(request, (0,) * len(need)), part)
             parcel.idle = minus(parcel.idle, part)
             need = minus(need, part)
-
-
-def unkeep(request: str, parcels: Iterable[Parcel]) -> None:
-    """What was set aside is idle again."""
-    for parcel in parcels:
-        if request in parcel.kept:
-            parcel.idle = plus(parcel.idle, parcel.kept.pop(request))
 
 
 def fits_in(asked: Asked, parcels: list[Parcel]) -> bool:

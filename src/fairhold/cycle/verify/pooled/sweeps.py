@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.coming import Coming, needless
+from fairhold.cycle.verify.pooled.coming import Coming, for_nobody
 from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool, next_leaf
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
@@ -31,18 +31,42 @@ class Sweeps:
         self.coming = Coming(stock)
         self.used = Used(stock, stock.units())
         self.taken_before: dict[Asked, int] = {}
-        self._first()
-        self.withdrawn = self.coming.withdraw()
-        self.taking = Taking(stock, self.coming, self.noticed, restraint)
-        self._second()
+        self.withdrawn: list[Unit] = []
+        is_over = False
+        while not is_over:
+            while self._first():
+                self.taken_before.clear()
+            self.taking = Taking(stock, self.coming, self.noticed, restraint)
+            is_needless = self._second()
+            is_over = not any(self._withdraw()) and not is_needless
+
+    def _withdraw(self) -> tuple[bool, bool]:
+        """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
+        found, is_idle = self.coming.withdraw()
+        self._take_off(found)
+        for unit in found:
+            unit.notice = None
+        return bool(found), is_idle
+
+    def _take_off(self, units: list[Unit]) -> None:
+        """Those that had no notice before were never told."""
+        self.withdrawn += [unit for unit in units if unit.notice is not None and not unit.notice.is_new]
+        stay = [unit for unit in self.noticed if unit not in units]
+        self.restraint.gone -= len(self.noticed) - len(stay)
+        self.noticed[:] = stay
 
     def waits(self, asked: Asked) -> int:
         """Units waited for in the first sweep: what is on its way too, but for what was taken back above."""
         return max(0, asked.waiting - self.taken_before.get(asked, 0))
 
-    def _first(self) -> None:
-        """Idle resource: own parcels, private pools, the public pool, each lending up what it leaves."""
-        stock, terms = self.stock, self.terms
+    def _first(self) -> bool:
+        """Idle resource: own parcels, private pools, the public pool, each lending up what it leaves.
+
+        Whether all of it has to be gone through again (R-SWEEP-1).
+        """
+        stock, terms, placed = self.stock, self.terms, len(self.placed)
+        for parcel in stock.parcels():
+            parcel.level = parcel.owner
         for leaf in terms.leaves:
             for preference in self._preferences(leaf):
                 self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
@@ -64,6 +88,9 @@ class Sweeps:
                 self.placed += fill_pool(stock, pool, self.used, self.waits)
             if len(self.placed) == before:
                 break
+        has_early = any(self._is_early(path, None) for path in terms.own)
+        has_gang = any(unit.asked.model.min_count for unit in self.placed[placed:])
+        return self._withdraw()[1] or (len(self.placed) > placed and (has_early or has_gang))
 
     def _preferences(self, leaf: str) -> list[int]:
         return sorted({parcel.preference for parcel in self.stock.parcels() if parcel.owner == leaf})
@@ -78,25 +105,35 @@ class Sweeps:
         take(Taking(self.stock, self.coming, self.noticed, self.restraint))
         for asked in self.coming.to:
             if path in self.terms.up[asked.leaf]:
+                self.coming.look_again(asked)
                 self.taken_before[asked] = self.coming.units(asked)
 
-    def _second(self) -> None:
-        """Reclaim: what goes in any case, then owners, private pools and the public pool take."""
+    def _second(self) -> bool:
+        """Reclaim: what goes in any case, then owners, private pools and the public pool take.
+
+        Whether something that went in any case stays after all.
+        """
         for unit in self.reserved:
             self._tell_to_go(unit)
         self._keep_limits()
-        self._take()
-        while units := needless(self.stock, self.taking.used, is_new=True):
-            self.taking.stay(units)  # who was above a limit has given to others since
-            self._take()
+        self._spare_nobodys()
+        before = -1
+        while len(self.noticed) != before:
+            before = len(self.noticed)
+            for leaf in self.terms.leaves:
+                take_own(self.taking, leaf, self._preferences(leaf))
+            for pool in self.stock.private():
+                take_lent_up(self.taking, pool, is_early=False)
+                compare(self.taking, pool)
+            compare(self.taking, TOP)
+        return self._spare_nobodys()
 
-    def _take(self) -> None:
-        for leaf in self.terms.leaves:
-            take_own(self.taking, leaf, self._preferences(leaf))
-        for pool in self.stock.private():
-            take_lent_up(self.taking, pool, is_early=False)
-            compare(self.taking, pool)
-        compare(self.taking, TOP)
+    def _spare_nobodys(self) -> bool:
+        """Notices for nobody that limits do not need; whether there were any."""
+        spared = for_nobody(self.stock, self.coming)
+        self._take_off(spared)
+        self.taking.spare(spared)
+        return bool(spared)
 
     def _tell_to_go(self, unit: Unit) -> None:
         """A unit goes for nobody, with its gang where that is broken."""
@@ -175,7 +212,8 @@ def compare(taking: Taking, path: str) -> None:
     def ground(leaf: str) -> Ground:
         def parcels(host: Host) -> list[Parcel]:
             there = {parcel for unit in host.units if unit.pool == path for parcel in unit.books}
-            found = [parcel for parcel in host.parcels if parcel.level == path or parcel in there]
+            lent = [parcel for parcel in there if is_lendable(parcel, path)]
+            found = [parcel for parcel in host.parcels if parcel.level == path or parcel in lent]
             return [parcel for parcel in found if may_use(terms, parcel, leaf, path)]
 
         return Ground(path, parcels, lambda parcel: parcel.level == path, lambda unit: unit.pool == path, is_fair=True)

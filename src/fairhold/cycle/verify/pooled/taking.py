@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
+from fairhold.cycle.verify.pooled.coming import wanted
 from fairhold.cycle.verify.pooled.lending import grace_of
+from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
-from fairhold.cycle.verify.pooled.stock import Notice, keep, unkeep
+from fairhold.cycle.verify.pooled.stock import Notice, keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
 from fairhold.cycle.verify.pooled.victims import age, breaks_gang, bundle_of, is_young
@@ -16,7 +18,7 @@ from fairhold.cycle.verify.pooled.victims import age, breaks_gang, bundle_of, is
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fairhold.cycle.verify.pooled.coming import Coming
+    from fairhold.cycle.verify.pooled.coming import Coming, Way
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
 
@@ -91,6 +93,10 @@ class Choice:
         return False
 
 
+Undo = tuple[str, dict["Parcel", tuple[Amounts, dict[str, Amounts]]]]
+"""The pool of a way before, and what was idle and kept of the parcels of its host."""
+
+
 class Taking:
     """Gives notices.
 
@@ -102,7 +108,9 @@ class Taking:
         self.stock, self.coming, self.noticed, self.terms = stock, coming, noticed, stock.terms
         self.restraint = restraint
         self.pools: dict[str, Pool] = {}
-        self.used = coming.used()
+        self.used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
+        for asked, ways in coming.to.items():
+            self.used.add(asked, sum(way.units for way in ways.values() if way.pool != OWN))
 
     def pool(self, path: str) -> Pool:
         """One pool; what is on its way is there."""
@@ -133,21 +141,22 @@ class Taking:
 
     def _take(self, asked: Asked, ground: Ground, hosts: list[Host], units: int) -> bool:
         """The same, on some hosts."""
-        chosen: list[Choice] = []
+        chosen, undos = list[Choice](), list[Undo]()
         while len(chosen) < units:
             choice = self._choose(asked, ground, hosts, is_gang=units > 1)
             if choice is None:
                 break
-            self._tell(asked, ground, choice)
+            undos.append(self._tell(asked, ground, choice))
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
         is_done = len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
         if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone)):
             self.noticed += gone
             self._bring_more(asked, ground, chosen)
+            self._bring_elsewhere(asked, chosen)
             return True
-        for choice in reversed(chosen):
-            self._take_back(asked, ground, choice)
+        for choice, undo in reversed(list(zip(chosen, undos, strict=True))):
+            self._take_back(asked, choice, undo)
         return False
 
     def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> Choice | None:
@@ -205,16 +214,11 @@ class Taking:
 
     def _room(self, asked: Asked, ground: Ground, host: Host) -> Amounts:
         """What is there for one more unit without anybody going."""
-        parcels, width = ground.parcels(host), self.terms.width
-        nothing = room = (0,) * width
-        for parcel in parcels:
-            room = plus(room, parcel.kept.get(asked.id, nothing))
-            if ground.idle(parcel):
-                room = plus(room, parcel.idle)
+        room = kept_on(asked.id, host, self.terms.width)
+        room = plus(room, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
         way = self.coming.to.get(asked, {}).get(host)
         if way is not None:
-            room = plus(room, *(unit.on(parcels, width) for unit in way.goes))
-            room = minus(room, scaled(asked.unit, way.units))
+            room = minus(plus(room, self.coming.freed(asked, host)), scaled(asked.unit, way.units))
         return room
 
     def _key(self, asked: Asked, ground: Ground, unit: Unit, gone: list[Unit]) -> tuple[Any, ...] | None:
@@ -239,7 +243,7 @@ class Taking:
         return tuple(found)
 
     def age(self, unit: Unit, gone: Iterable[Unit]) -> tuple[Any, ...]:
-        """The smallest gives first inside a leaf: no gang broken, then by `victims`."""
+        """The smallest gives first inside a leaf: no gang broken, by `victims`, the request listed last."""
         return breaks_gang(unit, gone), *age(self.terms, unit)
 
     def _may_give(self, asked: Asked, path: str, leaf: str) -> bool:
@@ -268,32 +272,38 @@ class Taking:
         if unit.pool != OWN:
             self.used.add(unit.asked, -1)
 
-    def stay(self, units: list[Unit]) -> None:
-        """Units that were told to go in this cycle for nobody stay; limits count them already."""
-        for unit in units:
-            unit.notice = None
-        self._go(units, 1)
-        self.restraint.gone -= len(units)
-        self.noticed[:] = [unit for unit in self.noticed if unit not in units]
-
-    def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> None:
-        """All that a choice makes go is told, and a unit is on its way."""
+    def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> Undo:
+        """All that a choice makes go is told, and a unit is on its way; what it takes to undo it."""
+        host, way = choice.host, self.coming.way(asked, choice.host)
+        undo = way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in host.parcels}
         for unit in choice.units:
             self.give(unit, asked, "quota")
-        way = self.coming.way(asked, choice.host, ground.pool)
-        way.goes += [unit for unit in choice.units if unit.host is choice.host]
+        way.goes += [unit for unit in choice.units if unit.host is host]
+        self._count(asked, way, -1)
         way.units += 1
-        self._move(ground.pool, asked, 1)
-        if ground.pool != OWN:
-            self.used.add(asked)
-        self._keep(asked, ground, choice.host)
+        need = excess(scaled(asked.unit, way.units), self.coming.freed(asked, host))
+        keep(asked.id, host, [parcel for parcel in ground.parcels(host) if ground.idle(parcel)], need)
+        way.pool = self.coming.pool_on(asked, host)
+        self._count(asked, way, 1)
+        return undo
 
-    def _keep(self, asked: Asked, ground: Ground, host: Host) -> None:
-        """Keep what is idle beside those that go."""
-        way, parcels = self.coming.to[asked][host], ground.parcels(host)
-        freed = summed((unit.on(parcels, self.terms.width) for unit in way.goes), self.terms.width)
-        need = excess(scaled(asked.unit, way.units), freed)
-        keep(asked.id, [parcel for parcel in parcels if ground.idle(parcel)], need)
+    def _count(self, asked: Asked, way: Way, sign: int) -> None:
+        """Count what is on its way where it will stand, or no longer."""
+        self._move(way.pool, asked, sign * way.units)
+        if way.pool != OWN:
+            self.used.add(asked, sign * way.units)
+
+    def _bring_elsewhere(self, asked: Asked, chosen: list[Choice]) -> None:
+        """What a gang that goes whole frees on other hosts brings units, too."""
+        others = [unit for choice in chosen for unit in choice.units if unit.host is not choice.host]
+        for unit in others:
+            self.coming.way(asked, unit.host).goes.append(unit)
+        for host in dict.fromkeys(unit.host for unit in others):
+            way = self.coming.to[asked][host]
+            self._count(asked, way, -1)
+            more = max(0, wanted(asked) - self.coming.units(asked))
+            self.coming.bring(asked, host, way.units + more, self.used)
+            self._count(asked, way, 1)
 
     def _bring_more(self, asked: Asked, ground: Ground, chosen: list[Choice]) -> None:
         """What is freed beyond one unit, with what is idle there, brings more."""
@@ -306,20 +316,22 @@ class Taking:
             ):
                 self._tell(asked, ground, Choice(host))
 
-    def _take_back(self, asked: Asked, ground: Ground, choice: Choice) -> None:
-        """A gang does not get all: as if nobody had been told."""
-        for unit in choice.units:
+    def spare(self, units: Iterable[Unit]) -> None:
+        """Units that were told to go may stay."""
+        for unit in units:
             unit.notice = None
+            self._move(unit.pool, unit.asked, 1)
             if unit.pool != OWN:
                 self.used.add(unit.asked)
-        self._go(choice.units, 1)
+
+    def _take_back(self, asked: Asked, choice: Choice, undo: Undo) -> None:
+        """A gang does not get all: as if nobody had been told."""
+        self.spare(choice.units)
         way = self.coming.to[asked][choice.host]
+        self._count(asked, way, -1)
         way.goes = [unit for unit in way.goes if unit not in choice.units]
         way.units -= 1
-        self._move(ground.pool, asked, -1)
-        if ground.pool != OWN:
-            self.used.add(asked, -1)
-        unkeep(asked.id, choice.host.parcels)
-        self._keep(asked, ground, choice.host)
-        freed = self.stock.keeps.get((asked.id, choice.host.name), 0)
-        keep(asked.id, choice.host.parcels, scaled(asked.unit, freed))
+        way.pool, before = undo
+        self._count(asked, way, 1)
+        for parcel, (idle, kept) in before.items():
+            parcel.idle, parcel.kept = idle, kept

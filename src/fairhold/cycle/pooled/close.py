@@ -1,0 +1,117 @@
+"""What a cycle of pools leaves behind, as parts of a state (SPEC §11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add
+from fairhold.ledger.pools import OWN, PUBLIC, Notice, Unit
+from fairhold.model.state import Allocation, HeldUnits
+from fairhold.model.state import Notice as NoticeNoun
+from fairhold.model.vector import Parcel as ParcelNoun
+
+if TYPE_CHECKING:
+    from fairhold.cycle.pooled.open import Kind
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Machine, PoolBooks, Terms
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import Parts
+    from fairhold.rules.pools.ways import Ways
+
+
+def parcels_of(plan: Plan, books: PoolBooks) -> tuple[ParcelNoun, ...]:
+    """What consumers own now, by consumer in path order, then in inventory order."""
+    found: dict[tuple[int, int], Vector] = {}
+    for host in books.hosts:
+        for parcel in host.parcels:
+            if parcel.owner != PUBLIC:
+                key = parcel.owner, host.place
+                plain = _plain(plan, host, parcel.amounts)
+                found[key] = add(found[key], plain) if key in found else plain
+    order = sorted(found, key=lambda key: (books.terms.position[key[0]], key[1]))
+    return tuple(ParcelNoun(books.hosts[place].name, owner, found[owner, place]) for owner, place in order)
+
+
+def _plain(plan: Plan, host: Machine, amounts: Vector) -> Vector:
+    """Amounts of a parcel without overcommitment."""
+    if host.plain == host.total:
+        return amounts
+    del plan
+    return tuple(
+        -(-amount * plain // all_) if all_ else 0
+        for amount, plain, all_ in zip(amounts, host.plain, host.total, strict=True)
+    )
+
+
+def _kind_of(terms: Terms, unit: Unit) -> Kind:
+    parts: dict[int, Vector] = {}
+    for parcel, part in unit.books.items():
+        parts[parcel.owner] = add(parts[parcel.owner], part) if parcel.owner in parts else part
+    return unit.started, unit.pool, unit.lenders(terms), tuple(sorted(parts.items())) if len(parts) > 1 else ()
+
+
+def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tuple[int, int], ...], Parts]:
+    started, pool, lenders, parts = kind
+    name = "own" if pool == OWN else plan.tree.paths[pool]
+    return started, name, tuple((row, units) for row in sorted(lenders)), parts
+
+
+def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
+    """What requests hold: units of one host that started together, in one pool and on the same parcels."""
+    found: dict[tuple[str, str, Kind], int] = {}
+    for asked in books.asked.values():
+        for unit in asked.units:
+            key = asked.model.id, unit.host.name, _kind_of(books.terms, unit)
+            found[key] = found.get(key, 0) + 1
+    return tuple(
+        Allocation(request, host, units, *_kind_noun(plan, kind, units))
+        for (request, host, kind), units in found.items()
+    )
+
+
+def lenders_of(terms: Terms, units: list[Unit]) -> tuple[tuple[int, int], ...]:
+    """Lender → units that stand on what it owns, in path order."""
+    found: dict[int, int] = {}
+    for unit in units:
+        for row in unit.lenders(terms):
+            found[row] = found.get(row, 0) + 1
+    return tuple(sorted(found.items(), key=lambda each: terms.position[each[0]]))
+
+
+def notices_of(plan: Plan, books: PoolBooks) -> tuple[NoticeNoun, ...]:
+    """Units under notice, those of one holder, host, taker and deadline together, in the order given.
+
+    What tells units of one holder on one host from one another is said where they are not all alike.
+    """
+    found: dict[tuple[str, str, str, int, str, Kind], int] = {}
+    kinds: dict[tuple[str, str], set[Kind]] = {}
+    noticed: list[tuple[int, Unit, Notice]] = []
+    for unit in books.units():
+        kinds.setdefault((unit.asked.model.id, unit.host.name), set()).add(_kind_of(books.terms, unit))
+        if unit.notice is not None:
+            noticed.append((unit.notice.serial, unit, unit.notice))
+    for _, unit, notice in sorted(noticed, key=lambda each: each[0]):
+        taker = notice.taker.model.id if notice.taker else ""
+        about = unit.asked.model.id, unit.host.name, taker, notice.deadline, notice.reason
+        key = *about, _kind_of(books.terms, unit)
+        found[key] = found.get(key, 0) + 1
+    rows = []
+    for (request, host, taker, deadline, reason, kind), units in found.items():
+        leaf = books.asked[taker].leaf if taker else -1
+        noun = NoticeNoun(books.asked[request].leaf, "", units, leaf, deadline, reason, request, host, taker)
+        if len(kinds[request, host]) > 1:
+            started, pool, lenders, parts = _kind_noun(plan, kind, units)
+            noun = replace(noun, started=started, pool=pool, lenders=lenders, parts=parts)
+        rows.append(noun)
+    return tuple(rows)
+
+
+def held_of(ways: Ways) -> tuple[HeldUnits, ...]:
+    """Units for which space is held, freed or still under notice."""
+    return tuple(
+        HeldUnits(asked.model.id, host.name, way.units)
+        for asked, hosts in ways.of.items()
+        for host, way in hosts.items()
+        if way.units
+    )

@@ -1,0 +1,59 @@
+"""Notices that nobody needs any more (SPEC §6.6, R-NOTICE-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.rules.pools.taking import limits_as_moved
+from fairhold.rules.pools.ways import is_stopped_whole
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.rules.pools.sweeps import Sweeps
+    from fairhold.rules.pools.taking import Taker
+
+
+def withdraw(found: Sweeps) -> tuple[bool, bool]:
+    """Notices that their takers need no more; whether there were any, and whether what was held is idle again."""
+    gone, is_released = found.ways.withdraw()
+    _take_off(found, gone)
+    for unit in gone:
+        unit.notice = None
+    return bool(gone), is_released
+
+
+def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
+    """Notices for nobody that limits do not need, as when their holder has given to others since (R-NOTICE-2).
+
+    Whether there were any.
+    """
+    books, limits = found.books, limits_as_moved(found.books, found.ways)
+    nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
+    nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
+    done: set[Unit] = set()
+    gone: list[Unit] = []
+    for unit in nobodys:
+        whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
+        is_free = not any(stands_on_reserved(books, each) for each in whole)
+        shared = sum(each.pool >= 0 for each in whole)
+        if unit not in done and is_free and limits.allow(unit.asked, shared):
+            limits.add(unit.asked, shared)
+            gone += whole
+        done.update(whole)
+    _take_off(found, gone)
+    taker.spare(gone)
+    return bool(gone)
+
+
+def _take_off(found: Sweeps, units: list[Unit]) -> None:
+    """Notices are withdrawn; those of this cycle were never given."""
+    new = {unit for unit in units if unit.notice is not None and unit.notice.is_new}
+    found.books.restraint.gone -= len(new)
+    found.noticed[:] = [unit for unit in found.noticed if unit not in new]
+    found.withdrawn += [unit for unit in units if unit not in new]
+
+
+def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
+    """Whether a unit stands on what is reserved for others (SPEC §6.7.4)."""
+    above = books.terms.above[unit.asked.leaf]
+    return any(entry.reserved and row not in above for parcel in unit.books for row, entry in parcel.chain)
