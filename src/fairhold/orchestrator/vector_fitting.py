@@ -37,6 +37,10 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
         what = "labels of hosts and `place` beside a `unit` are not supported yet"
         raise _refused("not-supported-yet", what, "leave them out")
     check_place(plan, event.consumer, unit, max(1, event.min_count))
+    most = books.rows.controls.user_limit[books.rows.row[plan.tree.rows[event.consumer]]]
+    if event.user and event.min_count > most:
+        what = f"{event.min_count} units at once can never start: the user limit of `{event.consumer}` is {most}"
+        raise _refused("never-fits", what, f"lower `min_count` to {most} or less, or raise the limit in the plan")
 
 
 def check_place(plan: Plan, consumer: str, unit: Vector, together: int) -> None:
