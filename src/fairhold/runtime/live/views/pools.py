@@ -57,15 +57,21 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
         units = "1 unit is" if len(coming) == 1 else f"{len(coming)} units are"
         text = f"{units} given back for it, by {format_instant(by)}"
         return "reclaiming", text, {"units": len(coming), "deadline": by, "given": True}
-    kept, leaf = _kept(core), core.cluster.books[POOLED].rows.path(job.leaf)
-    if leaf not in kept:
-        kept[leaf] = explain_pools(core.plan, state_of(core.cluster, core.orchestrator.now), leaf, what_if=False)
-    for told in kept[leaf]:
+    for told in told_of_leaf(core, core.cluster.books[POOLED].rows.path(job.leaf)):
         for request in told["requests"]:
             if request["request"] == job.name and request["waits"] is not None:
                 waits: Document = request["waits"]
                 return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
     return "soon", "the next cycle looks for room for it", {"tasks": 0}
+
+
+def told_of_leaf(core: Core, leaf: str) -> list[Document]:
+    """What the next cycle would say of a leaf and its requests, one entry a policy entry in force."""
+    kept = _kept(core)
+    if leaf not in kept:
+        kept[leaf] = explain_pools(core.plan, state_of(core.cluster, core.orchestrator.now), leaf, what_if=False)
+    found: list[Document] = kept[leaf]
+    return found
 
 
 def pools_group(core: Core) -> Document:
