@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.cli.live import machines
 from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.pool_requests import of_jobs
 from fairhold.cli.pool_words import pools_in_words
@@ -14,6 +15,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.live.views.explanation import job_explanation
+from fairhold.runtime.live.views.hosts import hosts_document
 from fairhold.units import SECOND
 from tests.live.play import Play
 
@@ -105,6 +107,30 @@ def test_a_job_that_waits_tells_level_by_level_why(play: GpuPlay) -> None:
     assert "Who has the units" in words
     asked = next(each for each in state_of(play.core.cluster, play.core.orchestrator.now).requests if each.id == job)
     assert asked.count == request["count"]
+
+
+def test_hosts_show_what_is_used_of_every_resource(
+    play: GpuPlay, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play.ask("/A", 3)
+
+    class Connection:
+        def run(self, _steps: object) -> dict[str, Any]:
+            return hosts_document(play.core)
+
+    monkeypatch.setattr(machines, "connect", lambda _service: Connection())
+    machines.list_hosts("", as_json=False)
+    head, row = capsys.readouterr().out.splitlines()
+    assert "slots" not in head
+    assert "used" in head
+    assert "cpu 6/8, memory 24/64, gpu 3/4" in row
+
+
+def test_what_is_handed_out_beyond_what_there_is_counts_as_there(tmp_path: Path) -> None:
+    resources = PLAN["resources"] | {"cpu": {"overcommit": 2}}
+    play = GpuPlay(tmp_path, PLAN | {"resources": resources})
+    (host,) = hosts_document(play.core)["hosts"]
+    assert host["resources"]["cpu"] == {"total": 16, "used": 0}
 
 
 def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
