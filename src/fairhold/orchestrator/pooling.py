@@ -14,6 +14,7 @@ from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.vectors import ownership_told, state_of
+from fairhold.rules.pools.telling import rule_of
 
 if TYPE_CHECKING:
     from fairhold.cycle.pooled.joining import Cycles
@@ -60,7 +61,8 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
     assert books.vectors is not None
     if grants:
         kept = {(noun.request, noun.host): noun.units for each in done for noun in each.held}
-        if kept != books.vectors.held or books.vectors.freed:
+        held = {key: units for key, units in books.vectors.held.items() if key[0] in live.jobs}
+        if kept != held or books.vectors.freed:
             live.do(say.Kept(POOLED, tuple((*key, units) for key, units in kept.items())))
         for each in done:
             _grant(live, each)
@@ -102,7 +104,7 @@ def _notify(live: Orchestrator, cycle: PooledCycle) -> None:
         path = "" if taker is None else cycle.books.terms.tree.paths[taker.leaf]
         job = "" if taker is None else taker.model.id
         said = Notice(notice.deadline, notice.reason, path, live.cluster.cycles, job)
-        live.do(say.Noticed(attempt.name, *said))
+        live.do(say.Noticed(attempt.name, *said, rule_of(cycle.books, cycle.sweeps.ways, unit)))
         assert attempt.told is not None
         if not attempt.stopping:
             live.order(Notify(attempt.name, *attempt.told))
