@@ -76,8 +76,9 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
 def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
     """Who owns what now, and where all units stand on it."""
     adjust(books, _before(books, state, stated), tuple(resource.step for resource in plan.resources))
+    stood = _stood(stated)
     for host in books.hosts:
-        book_units(books, host, _stood(stated))
+        book_units(books, host, stood)
     _notices(plan, books, state, stated)
     _keeps(books, state)
     share_rooms(books)
