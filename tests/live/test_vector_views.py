@@ -12,6 +12,7 @@ from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.pool_requests import of_jobs
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import MachineClosed
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.live.views.explanation import job_explanation
@@ -148,6 +149,18 @@ def test_what_is_handed_out_beyond_what_there_is_counts_as_there(tmp_path: Path)
     play = GpuPlay(tmp_path, PLAN | {"resources": resources})
     (host,) = hosts_document(play.core)["hosts"]
     assert host["resources"]["cpu"] == {"total": 16, "used": 0}
+
+
+def test_a_task_that_ends_while_a_host_is_closed_is_counted(play: GpuPlay) -> None:
+    job = play.ask("/B", 2)
+    play.feed(MachineClosed("h1", "dust", drain=False))
+    for attempt in play.live():
+        play.end(attempt)
+    play.commit()
+    assert job not in play.core.cluster.jobs
+    play.restart(snapshot=True)
+    sums = play.core.usage.tail(play.clock()).spans[-1].totals()
+    assert {key.kind for key in sums} == {"borrowed"}
 
 
 def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
