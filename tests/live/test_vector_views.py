@@ -17,6 +17,8 @@ from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.hosts import hosts_document
+from fairhold.runtime.live.views.pools import pools_group
+from fairhold.runtime.live.views.waiting import reason_of
 from fairhold.service.metrics import numbers, resource_metrics
 from fairhold.units import SECOND
 from tests.live.play import Play
@@ -172,3 +174,18 @@ def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
     assert f"of job {job} wait" in told["sentence"]
     assert told["requests"][0]["request"] == job
     assert f"Job {job} of /C" in pools_in_words(of_jobs(told))
+
+
+def test_a_user_limit_is_the_reason_by_name(tmp_path: Path) -> None:
+    limited = PLAN | {"policies": [PLAN["policies"][0] | {"consumers": {"/B": {"user_limit": 2}}}]}
+    play = GpuPlay(tmp_path, limited)
+    job = play.ask("/B", 3, user="ann")
+    reason = reason_of(play.core, play.core.cluster.jobs[job])
+    assert reason is not None
+    assert (reason.code, reason.facts) == (
+        "user_limit",
+        {"consumer": "/B", "user": "ann", "user_limit": 2, "held": 2},
+    )
+    assert reason.text.endswith(": ann holds 2 of 2 units [R-USER-2]")
+    consumer = next(each for each in pools_group(play.core)["consumers"] if each["path"] == "/B")
+    assert consumer["user_limit"] == 2

@@ -191,3 +191,15 @@ def test_an_attempt_is_told_how_long_it_may_run() -> None:
     house = GpuHouse(plan)
     assert [each.longest for each in house.submit("/B") if isinstance(each, Start)] == [90_000_000]
     assert [each.longest for each in house.submit("/C") if isinstance(each, Start)] == [0]
+
+
+def test_a_user_holds_no_more_than_the_limit_and_others_go_on() -> None:
+    """R-USER-2: units of any size count; a gang beyond the limit is refused at once."""
+    plan = json.loads(json.dumps(GPUS))
+    plan["policies"][0]["consumers"]["/B"] = {"user_limit": 2}
+    house = GpuHouse(plan)
+    assert len(starts(house.submit("/B", 5, user="ann"))) == 2
+    assert len(starts(house.submit("/B", 1, user="bob"))) == 1
+    assert starts(house.end(1)) == [("j1", 2, 1)]
+    with pytest.raises(InputError, match="the user limit of `/B` is 2"):
+        house.submit("/B", 3, user="ann", min_count=3)

@@ -36,6 +36,10 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
         what = f"`units` is {event.units}: beside a `unit`, a task is one of them"
         raise _refused("out-of-range", what, "leave `units` out, and ask for tasks that start together by `min_count`")
     check_place(books, event.consumer, unit, event.min_count, event.siting)
+    most = books.rows.controls.user_limit[books.rows.row[books.rows.source.tree.rows[event.consumer]]]
+    if event.user and event.min_count > most:
+        what = f"{event.min_count} units at once can never start: the user limit of `{event.consumer}` is {most}"
+        raise _refused("never-fits", what, f"lower `min_count` to {most} or less, or raise the limit in the plan")
 
 
 def check_place(books: Books, consumer: str, unit: Vector, min_count: int, siting: Siting) -> None:

@@ -14,6 +14,7 @@ from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
+from fairhold.rules.pools.users import share_rooms
 from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
@@ -79,6 +80,7 @@ def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind])
         book_units(books, host, _stood(stated))
     _notices(plan, books, state, stated)
     _keeps(books, state)
+    share_rooms(books)
 
 
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
