@@ -61,6 +61,8 @@ def sentence(told: Document, called: str = "") -> str:
 
 def why(waits: Document) -> str:
     """Why a request waits, with where the least is missing and the rule."""
+    if waits["reason"] == "unplaceable" and not waits.get("nearest"):
+        return f"no host will do for it [{waits['rule']}]"
     return f"{WHY[waits['reason']]}{_control(waits)}{_user(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
 
 

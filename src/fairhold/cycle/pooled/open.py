@@ -21,7 +21,7 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
-    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.plan import Host, Plan, PolicyEntry
     from fairhold.model.state import Parts, State
 
 POLICY = "multidimensional"
@@ -96,7 +96,7 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
                     )
                 hosts.append(Machine(host.name, name, len(hosts), host.amounts, totals[host.amounts]))
                 hosts[-1].is_closed = host.name in state.hosts_closed
-                hosts[-1].labels = label_set(host.labels)
+                hosts[-1].labels = _labels(state, host)
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -104,6 +104,11 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
             found = asked[request.id] = Asked(request, len(asked))
             by_leaf[request.consumer].append(found)
     return PoolBooks(terms, hosts, asked, by_leaf, {host.name: host for host in hosts}, state.now)
+
+
+def _labels(state: State, host: Host) -> frozenset[str]:
+    """What a host has by its agent and the plan, else by the plan alone."""
+    return label_set(host.labels) if state.labels is None else state.labels.get(host.name, frozenset())
 
 
 def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:

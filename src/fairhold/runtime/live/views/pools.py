@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from fairhold.cycle.explain.pooled.document import explain_pools
-from fairhold.ledger.vectors import POOLED
+from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.vectors import state_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
-    from fairhold.model.plan import Plan
+    from fairhold.model.plan import Host, Plan
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.tasks import Attempt, JobRecord
     from fairhold.runtime.live.core import Core
@@ -94,18 +94,31 @@ def pools_group(core: Core) -> Document:
     return {
         "slots": len(mine),
         "idle": 0,
-        "resources": resources_document(core, mine),
+        "resources": resources_document(core, rows.group.hosts, mine),
         "paused": {"grants": grants, "reclaims": reclaims},
         "consumers": [_consumer(core, row, mine, own) for row in rows.tree.path[1:]],
     }
 
 
-def resources_document(core: Core, attempts: Iterable[Attempt]) -> Document:
-    """Name → what there is of a resource on the hosts that are up, and what is used of it."""
+def resources_of_groups(core: Core) -> dict[str, Document]:
+    """Resource group that is shared in vectors → its resources."""
+    on: dict[str, list[Attempt]] = {}
+    for attempt in core.cluster.attempts.values():
+        if attempt.job.resource_group == POOLED:
+            on.setdefault(attempt.places[0][0], []).append(attempt)
+    found: dict[str, Document] = {}
+    for name in vector_groups(core.plan):
+        hosts = core.plan.resource_groups[name].hosts
+        found[name] = resources_document(core, hosts, [each for host in hosts for each in on.get(host.name, ())])
+    return found
+
+
+def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Attempt]) -> Document:
+    """Name → what there is of a resource on those of some hosts that are up, and what attempts use of it."""
     plan, cluster = core.plan, core.cluster
     up = {name for group, name in cluster.hosts if group == POOLED and cluster.hosts[POOLED, name].is_up}
     total = [0] * len(plan.resources)
-    for host in cluster.books[POOLED].rows.group.hosts:
+    for host in hosts:
         if host.name in up:
             total = [one + more for one, more in zip(total, _whole(plan, host.amounts), strict=True)]
     used = _together(cluster.books[POOLED], attempts)
