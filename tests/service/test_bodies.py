@@ -69,7 +69,12 @@ def test_a_check_says_what_a_submit_would_and_submits_nothing(
     checked = bank.post("/jobs/check", body | terms, status)
     assert checked["code"] == code
     assert checked["faults"] == bank.post("/jobs", body | terms, status)["faults"]
-    assert bank.post("/jobs/check", body) == {"resource_group": "compute", "tasks": 3, "units": 1}
+    assert bank.post("/jobs/check", body) == {
+        "resource_group": "compute",
+        "tasks": 3,
+        "units": 1,
+        "unit": None,
+    }
     assert bank.get("/jobs?all=1")["jobs"] == []
 
 

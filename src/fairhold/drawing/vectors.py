@@ -15,6 +15,7 @@ from fairhold.drawing.terms import NOTHING, common_cells, vector_cells
 from fairhold.ledger.pools import PUBLIC
 from fairhold.rules.pools.content import lend_up
 from fairhold.rules.pools.sweeps import private_pools
+from fairhold.rules.pools.ways import Ways
 from fairhold.units import format_duration
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _LEAST, _MOST = 2, 5
 def draw_vectors(plan: Plan, force: InForce, state: State, *, has_state: bool) -> Block:
     """Tree, hosts and pools; has_state: with the units of the state on them."""
     books = open_pools(plan, force.entry, force.part_of(plan, state))
+    Ways(books).read()  # what is held for whom
     down = [
         (group, host.name, host.amounts)
         for group in force.entry.resource_groups
