@@ -60,7 +60,8 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
     assert books.vectors is not None
     if grants:
         kept = {(noun.request, noun.host): noun.units for each in done for noun in each.held}
-        if kept != books.vectors.held or books.vectors.freed:
+        held = {key: units for key, units in books.vectors.held.items() if key[0] in live.jobs}
+        if kept != held or books.vectors.freed:
             live.do(say.Kept(POOLED, tuple((*key, units) for key, units in kept.items())))
         for each in done:
             _grant(live, each)

@@ -202,8 +202,3 @@ def _keeps(books: PoolBooks, state: State) -> None:
         if asked is not None and host is not None and not host.is_closed and will_do(asked, host):
             said[asked, host] = said.get((asked, host), 0) + noun.units
     books.keeps |= said
-
-
-def reserved_against(books: PoolBooks) -> list[Unit]:
-    """Units that stand on what is reserved for others now (SPEC §6.7.4)."""
-    return [unit for unit in books.units() if unit.notice is None and stands_on_reserved(books, unit)]

@@ -99,6 +99,9 @@ class Ways:
         parcels, freed = reachable(self.books, asked, host), self.freed(asked, host)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
         units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
+        pool = self.pool_of(asked, host)
+        level = asked.leaf if pool == OWN else pool
+        parcels.sort(key=lambda parcel: not _is_in(parcel, asked.leaf, level))  # first beside what the victims leave
         hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
         return units
 
