@@ -64,3 +64,16 @@ def test_r_adjust_4_units_go_on_as_borrowed_until_the_owner_wants_it_s2_29_s2_30
     assert placed(graces, wants, held, hosts={"h1": 4}, ownership=before) == [("C", "h1", 2, "own")]
     reserved = graces | {"/C": own(hosts=["h1"], lend_grace="5s", reserved=True)}
     assert taken(reserved, [of("/A", 2)], held, ownership=before) == [("A", "h1", 2, None, 5)]
+
+
+def test_r_adjust_1_hosts_go_to_their_entries_in_inventory_order_whichever_entry_of_the_parent_has_them() -> None:
+    every: dict[str, object] = {"resource_group": "all", "hosts": 1}
+    consumers = {
+        "/A": {"own": [every | {"hosts": ["h1"]}, every]},
+        "/A/y": {"own": [every | {"reserved": True}, every | {"preference": 8}]},
+        "/B": {},
+    }
+    stands = [on("h0", "y", 1, "own"), on("h1", "y", 1, "own")]
+    before = [("h0", "/A/y", 4), ("h1", "/A/y", 4)]
+    found = placed(consumers, [of("/A/y", 2), of("/B", 8)], stands, ownership=before)
+    assert found == [("B", "h1", 3, "/")]  # h0 is the first of them, so the reserved one

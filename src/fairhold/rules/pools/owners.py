@@ -80,7 +80,8 @@ def _divide(
                 below.setdefault(host, ((row, entry), *chains[host]))
                 inside[host] = add(inside[host], amounts) if host in inside else amounts
         if books.terms.tree.children[row]:
-            _divide(books, row, below, inside, context)
+            in_order = {host: inside[host] for host in sorted(inside, key=lambda host: host.place)}
+            _divide(books, row, below, in_order, context)
         else:
             for host in [host for host, amounts in inside.items() if any(amounts)]:
                 host.parcels.append(Parcel(host, row, below[host], inside[host]))

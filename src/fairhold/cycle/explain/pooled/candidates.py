@@ -99,10 +99,10 @@ class _Trials:
             yield Trial(plan, self.state, changes)
 
     def smaller_units(self) -> Iterator[Trial]:
-        """A unit that needs less of what is missing."""
+        """A unit that needs less of what is missing, and still some of all: one without it would be another task."""
         for _, missing in self._gaps():
             unit = less(self.asked.unit, missing)
-            if any(unit):
+            if all(new or not old for old, new in zip(self.asked.unit, unit, strict=True)):
                 changes = tuple(
                     Change(
                         "amount",
