@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_a_restored_store_starts_work_again_on_every_host(open_house: Open) -> None:
     hosts = "{hosts: [{name: desk, slots: 2}, {name: h2, slots: 2}]}"
     port = free_port()
-    house = open_house(plan(hosts), "--host", "desk", "--agents", f"127.0.0.1:{port}", "--lease", "2s")
+    house = open_house(plan(hosts), "--host", "desk", "--agents", f"127.0.0.1:{port}", "--lease", "5s")
     house.agent("h2", port)
     until(lambda: house.host("h2").document["connected"])
     assert house.run("true", count=4).state == "done"

@@ -148,7 +148,7 @@ def test_a_task_that_stops_itself_is_woken_to_be_told(house: House) -> None:
 
 
 def test_starts_a_second_are_limited_and_those_that_wait_are_shown(open_house: Open) -> None:
-    house = open_house(plan(), "--starts", "2")
+    house = open_house(plan(), "--starts", "1")
     job = house.submit("sleep 1000", count=4)
     until(lambda: "queued" in house.fairhold("hosts"))
     until(lambda: all(house.attempts(job, task)[0]["state"] == "running" for task in range(4)))

@@ -149,3 +149,12 @@ def test_a_plan_without_the_resources_of_jobs_is_not_applied() -> None:
     assert vectors is not None
     assert vectors.ownership is not None
     assert vectors.ownership[0].amounts == (8000, 64 * 1024, 40000)
+
+
+def test_an_attempt_is_told_how_long_it_may_run() -> None:
+    """R-RUN-1: the nearest consumer on the way up says it, under vectors too."""
+    plan = json.loads(json.dumps(GPUS))
+    plan["policies"][0]["consumers"]["/B"] = {"max_run_time": "90s"}
+    house = GpuHouse(plan)
+    assert [each.longest for each in house.submit("/B") if isinstance(each, Start)] == [90_000_000]
+    assert [each.longest for each in house.submit("/C") if isinstance(each, Start)] == [0]

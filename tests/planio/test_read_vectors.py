@@ -344,9 +344,23 @@ def test_a_command_that_knows_slots_alone_refuses_vectors() -> None:
         ("distribute_evenly: true", "other-policy"),
         ("hold_after: 5m", "other-policy"),
         ("within: fifo", "other-policy"),
-        ("rebalance_interval: 5m", "not-supported-yet"),
+        ("lead: 5m", "other-policy"),
+        ("rebalance_interval: 5m", "other-policy"),
     ],
 )
 def test_settings_that_have_no_effect_are_refused(said: str, code: str) -> None:
     text = swapped(VECTORS, "packing: balanced", f"packing: balanced, {said}")
     assert [fault.code for fault in faults_of(text)] == [code]
+
+
+@pytest.mark.parametrize("said", ["hold_after: 5m", "lead: 5m", "rebalance_interval: 5m"])
+def test_a_refused_setting_says_why_and_what_to_do_instead(said: str) -> None:
+    (fault,) = faults_of(swapped(VECTORS, "packing: balanced", f"packing: balanced, {said}"))
+    assert "is not there under `multidimensional`: " in fault.what
+    assert fault.mend.startswith("leave it out")
+
+
+def test_a_budget_is_refused_with_the_reason() -> None:
+    (fault,) = faults_of(swapped(VECTORS, "reclaim_grace: 30s", "budget: {unit_hours: 3, period: day}"))
+    assert "one of eight GPUs alike" in fault.what
+    assert "share_limit" in fault.mend

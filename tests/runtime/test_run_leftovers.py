@@ -6,6 +6,7 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
+from fairhold.engines.processes import start_of
 from tests.runtime.support import PATIENT, Case, is_alive, pids, plan_document, python, until
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def test_a_run_that_was_killed_does_not_matter_to_the_next(tmp_path: Path) -> No
     jobs = [{"name": "a", "consumer": "/A", "argv": python(SLEEPS, str(tmp_path)), "count": 4}]
     killed = Case(tmp_path, plan_document(2, TWO), jobs)
     run = killed.start()
-    started = pids(tmp_path, 2)
+    started = {pid: start_of(pid) for pid in pids(tmp_path, 2)}  # a number may be given to another process soon
     os.kill(run.pid, signal.SIGKILL)
     run.communicate(timeout=PATIENT)
 
@@ -64,4 +65,4 @@ def test_a_run_that_was_killed_does_not_matter_to_the_next(tmp_path: Path) -> No
     assert run.returncode == 2
     assert b"name a fresh directory" in err
     assert {path: path.read_bytes() for path in killed.output.rglob("*") if path.is_file()} == before
-    until(lambda: not any(map(is_alive, started)))
+    until(lambda: not any(is_alive(pid) and start_of(pid) == start for pid, start in started.items()))

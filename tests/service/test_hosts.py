@@ -86,7 +86,7 @@ def test_a_planned_closing_happens_and_ends_by_itself(bank: Bank) -> None:
     def instant(seconds: float) -> str:
         return format_instant(bank.core.now() + int(seconds * 1_000_000))
 
-    bank.post("/hosts/-/close", {"reason": "move", "at": instant(0.2), "until": instant(0.6)})
+    bank.post("/hosts/-/close", {"reason": "move", "at": instant(1), "until": instant(1.5)})
     states: list[str] = []
     while "up" not in states[1:]:
         (state,) = {each["state"] for each in bank.get("/hosts")["hosts"]}

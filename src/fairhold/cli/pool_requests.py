@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import percent
 from fairhold.runtime.explaining_pools import WHY, counted, listed, nearest, why
@@ -19,8 +19,9 @@ def request_text(request: Document) -> str:
     gang = f" (at least {request['min_count']})" if request["min_count"] else ""
     waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
     coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
+    title = request.get("title") or f"Request {request['request']}"
     head = (
-        f"Request {request['request']} of {request['consumer']}: {counted(request['count'])}{gang} of "
+        f"{title} of {request['consumer']}: {counted(request['count'])}{gang} of "
         f"{listed(request['unit'])}; holds {request['held']}{waits}{coming}."
     )
     lines = [head, *map(_stands, request["stands"])]
@@ -31,6 +32,17 @@ def request_text(request: Document) -> str:
     if request["waits"] and request["waits"]["reason"] != "on the way":
         lines += _waits(request)
     return "\n".join(lines)
+
+
+def of_jobs(told: Any) -> Any:  # noqa: ANN401 - any part of a document
+    """What is told of requests of the live service, which are numbers of jobs: each is called `job 1`."""
+    if isinstance(told, list):
+        return [of_jobs(each) for each in told]
+    if not isinstance(told, dict):
+        return told
+    found = {name: of_jobs(value) for name, value in told.items()}
+    found |= {name: f"job {told[name]}" for name in ("request", "for") if isinstance(told.get(name), str)}
+    return found | {"title": f"Job {told['request']}"} if "request" in found else found
 
 
 def pool_name(pool: str) -> str:

@@ -116,6 +116,7 @@ class Noticed(NamedTuple):
     """The units of an attempt are to be given back.
 
     cycle : number of the one that decided it; job: of a unit of a vector, that it is on its way to, empty = nobody's
+    rule  : by which it goes, empty = that of its reason
     """
 
     attempt: int
@@ -124,6 +125,7 @@ class Noticed(NamedTuple):
     taker: str
     cycle: int = 0
     job: str = ""
+    rule: str = ""
 
 
 class Drained(NamedTuple):

@@ -229,7 +229,7 @@ class Cluster:
     def _notice(self, change: say.Noticed, _now: int) -> None:
         attempt = self.attempts[change.attempt]
         attempt.noticed = True
-        attempt.notice = Notice(*change[1:])
+        attempt.notice = Notice(*change[1:-1])
         self.book_notice(attempt)
 
     def book_notice(self, attempt: Attempt) -> None:

@@ -14,6 +14,7 @@ from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.vectors import ownership_told, state_of
+from fairhold.rules.pools.telling import rule_of
 
 if TYPE_CHECKING:
     from fairhold.cycle.pooled.joining import Cycles
@@ -103,7 +104,7 @@ def _notify(live: Orchestrator, cycle: PooledCycle) -> None:
         path = "" if taker is None else cycle.books.terms.tree.paths[taker.leaf]
         job = "" if taker is None else taker.model.id
         said = Notice(notice.deadline, notice.reason, path, live.cluster.cycles, job)
-        live.do(say.Noticed(attempt.name, *said))
+        live.do(say.Noticed(attempt.name, *said, rule_of(cycle.books, cycle.sweeps.ways, unit)))
         assert attempt.told is not None
         if not attempt.stopping:
             live.order(Notify(attempt.name, *attempt.told))

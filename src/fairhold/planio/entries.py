@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.model.plan import ConsumerSettings, Peer
 from fairhold.model.tree import ROOT
+from fairhold.planio.absent import ABSENT
 from fairhold.planio.controls import CONTROLS, read_control
 from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
@@ -28,7 +29,7 @@ KEYS_OF = {
     "hybrid": ("owned", "reserved", *_COMMON),
     "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
     "share_ratio": ("share_ratio", *_COMMON),
-    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", "min_runtime"),
+    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", "max_run_time", "min_runtime"),
 }
 """Policy → the settings of a consumer that it reads."""
 _OTHER_KEYS = {
@@ -129,6 +130,9 @@ def refuse_key(
     if policy == VECTORS and key in OWN_KEYS and key not in known:
         what, mend = f"`{shown(key)}` is said of one part of what is owned", "write it in an entry of `own`"
         report.fault("wrong-place", what, mend, place)
+    elif policy == VECTORS and key in ABSENT:
+        why, mend = ABSENT[key]
+        report.fault("other-policy", f"`{key}` is not there under `{VECTORS}`: {why}", mend, place)
     elif others:
         what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy}`"
         report.fault("other-policy", what, f"leave it out, or use {listed(known)}", place)

@@ -81,7 +81,9 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     if "unit" in node and not is_vector:
         _check_unit(view, node["unit"], (*place, "unit"))
     if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
-        report.unsupported("requests with `preemptible: false` are", (*place, "preemptible"))
+        what = "units that are never taken back would stay on what others own, so `preemptible: false` is"
+        mend = "leave it out; what its leaf owns is its own, and `min_runtime` lets units run for a while"
+        report.unsupported(what, (*place, "preemptible"), mend)
     siting = read_siting(report, node, place)
     if consumer < 0 or not (group or unit):
         return None

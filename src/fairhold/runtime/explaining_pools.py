@@ -29,15 +29,18 @@ WHY = {
 """Why a request waits, all in all or at one level."""
 
 
-def as_document(told: Document) -> Document:
-    """What the core tells of one consumer in one policy entry, with the sentence."""
+def as_document(told: Document, called: str = "") -> Document:
+    """What the core tells of one consumer in one policy entry, with the sentence; called: as in `sentence`."""
     names = ("consumer", "policy", "resource_groups")
     head = {name: told[name] for name in names}
-    return head | {"sentence": sentence(told)} | {name: told[name] for name in told if name not in names}
+    return head | {"sentence": sentence(told, called)} | {name: told[name] for name in told if name not in names}
 
 
-def sentence(told: Document) -> str:
-    """What a consumer holds and wants, and why the first of its requests that waits does, in one sentence."""
+def sentence(told: Document, called: str = "") -> str:
+    """What a consumer holds and wants, and why the first of its requests that waits does, in one sentence.
+
+    called : what stands before the name of a request, as `job `
+    """
     requests = told["requests"]
     head = f"{told['consumer']} in {', '.join(told['resource_groups'])}"
     if not requests:
@@ -51,7 +54,8 @@ def sentence(told: Document) -> str:
     left = first["waiting"] - first["on_the_way"]
     if not left:
         return f"{said}: all that it waits for is on its way [{first['waits']['rule']}]."
-    return f"{said}; {counted(left)} of {first['request']} {'waits' if left == 1 else 'wait'}: {why(first['waits'])}."
+    who = f"{counted(left)} of {called}{first['request']}"
+    return f"{said}; {who} {'waits' if left == 1 else 'wait'}: {why(first['waits'])}."
 
 
 def why(waits: Document) -> str:

@@ -32,6 +32,15 @@ def test_a_long_tree_is_scrolled_to_its_end_and_no_further() -> None:
     assert "the service is away" in screen(cluster(), "the service is away", 80, 40)[0].plain
 
 
+def test_resources_are_told_by_amounts_instead_of_slots() -> None:
+    row = consumer("/Trading", allocated=4) | {"amounts": {"owned": {"cpu": 64, "gpu": 4}, "used": {"gpu": 4}}}
+    resources = {"cpu": {"total": 64, "used": 0.5}, "gpu": {"total": 4, "used": 4}}
+    group = {"slots": 4, "idle": 0, "resources": resources, "consumers": [row]}
+    lines = plain({"resource_groups": {"gpu": group}}, 100).splitlines()
+    assert lines[0] == "gpu  cpu 0.5/64, gpu 4/4 used"
+    assert lines[2].split()[:5] == ["Trading", "cpu", "64,", "gpu", "4"]
+
+
 def test_keys_that_come_together_count_each() -> None:
     keys = _KEY.findall(b"\x1b[B\x1b[Bj\x1b[6~\x1bOA")
     assert [_lines(key, 20) for key in keys] == [1, 1, 1, 10, -1]

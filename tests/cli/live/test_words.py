@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.files import diff_text
-from fairhold.cli.live.explaining import _job_in_words
+from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.live.submitting import WhyWaiting
 
 if TYPE_CHECKING:
@@ -23,21 +23,21 @@ def test_a_pure_rename_is_one_row_with_both_names() -> None:
 def test_what_a_drain_took_says_so_with_its_reason() -> None:
     row: dict[str, Any] = {"task": 0, "number": 1, "cycle": None, "rule": None, "reason": "host", "why": "new disks"}
     row |= {"at": "2026-01-05T09:00:00Z", "deadline": "2026-01-05T09:01:00Z", "end": "host_closed", "for": None}
-    text = _job_in_words({"job": "1", "state": "done", "reclaims": [row]}, [])
+    text = job_in_words({"job": "1", "state": "done", "reclaims": [row]}, [])
     assert "drain: new disks" in text.splitlines()[-1]
 
 
 def test_what_is_owned_and_what_of_it_there_is_now_are_told_apart() -> None:
     leaf = {"quota": 0, "allocated": 0, "demand": 1, "limit": None, "owned": 0, "owned_in_plan": 1}
     found: dict[str, Any] = {"job": "1", "state": "waiting", "holders": [], "notices": [], "reclaims": [], "leaf": leaf}
-    assert "owns 1, 0 of it now (R-SCALE-1), limit none" in _job_in_words(found, [])
+    assert "owns 1, 0 of it now (R-SCALE-1), limit none" in job_in_words(found, [])
     leaf["owned"] = 1
-    assert "owns 1, limit none" in _job_in_words(found, [])
+    assert "owns 1, limit none" in job_in_words(found, [])
 
 
 def test_a_job_that_could_never_start_is_over_for_a_reason() -> None:
     found = {"job": "2", "state": "cancelled", "reason": "never_ready", "text": "job 1 failed", "reclaims": []}
-    assert _job_in_words(found, []) == "job 2 is over: cancelled (never_ready): job 1 failed"
+    assert job_in_words(found, []) == "job 2 is over: cancelled (never_ready): job 1 failed"
 
 
 def test_who_waits_is_told_why_nothing_runs_once_for_each_reason(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from fairhold.cli.live.connection import connect
 from fairhold.cli.live.endings import bad_endings
 from fairhold.cli.live.names import better
 from fairhold.cli.live.printing import clock, count, fitted, say, say_json
+from fairhold.cli.pool_requests import of_jobs, request_text
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cli.words import document_in_words
 from fairhold.client import steps
@@ -31,7 +32,7 @@ def explain_job(service: str, name: str, *, as_json: bool) -> None:
     if as_json:
         say_json(found)
     else:
-        say(_job_in_words(found, bad_endings(connection, name) if found["state"] == "failed" else []))
+        say(job_in_words(found, bad_endings(connection, name) if found["state"] == "failed" else []))
 
 
 def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> None:
@@ -45,10 +46,14 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
         say_json(found)
     else:
         rows = found["explanations"]
-        say("\n\n".join(pools_in_words(row) if "pools" in row else document_in_words(row) for row in rows))
+        say("\n\n".join(pools_in_words(of_jobs(row)) if "pools" in row else document_in_words(row) for row in rows))
 
 
-def _job_in_words(found: Document, over: list[str]) -> str:
+def job_in_words(found: Document, over: list[str]) -> str:
+    """How a job stands, and what was taken from it.
+
+    over : rows about bad ends of its tasks
+    """
     if found["state"] in steps.OVER:
         why = f" ({found['reason']}): {found['text']}" if found.get("reason") else ""
         parts = [f"job {found['job']} is over: {found['state']}{why}", *over]
@@ -76,6 +81,8 @@ def _waiting(found: Document) -> Iterator[str]:
             f"Its leaf: quota {leaf['quota']}, holds {leaf['allocated']}, wants {leaf['demand']}, "
             f"owns {_owned(leaf)}, limit {limit}{bound}."
         )
+    if found.get("request"):
+        yield request_text(of_jobs(found["request"]))
     if why and found["holders"]:
         rows = [[_cell(row, column) for column in _HOLDERS] for row in found["holders"]]
         yield f"Who has the units:\n{fitted(_HOLDERS, rows)}"

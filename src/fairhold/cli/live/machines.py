@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
-from fairhold.cli.live.printing import clock, fitted, say, say_json
+from fairhold.cli.live.printing import clock, fitted, resources_used, say, say_json
 from fairhold.client import steps
 
 if TYPE_CHECKING:
@@ -24,12 +24,18 @@ def list_hosts(service: str, *, as_json: bool) -> None:
         say_json(found)
     else:
         rows, head = [_row(host) for host in found["hosts"]], list(_HEAD)
-        for name, more in (("labels", _labels), ("limits", _limits)):
+        if all(host.get("resources") for host in found["hosts"]):  # none has slots
+            rows, head = [(*row[:2], *row[3:]) for row in rows], [name for name in _HEAD if name != "slots"]
+        for name, more in (("used", _used), ("labels", _labels), ("limits", _limits)):
             column = [more(host) for host in found["hosts"]]
             if any(column):
                 rows = [(*row[:-1], cell or None, row[-1]) for row, cell in zip(rows, column, strict=True)]
                 head.insert(-1, name)
         say(fitted(head, rows, [name for name in _SPARE if name in head]))
+
+
+def _used(host: Document) -> str:
+    return resources_used(host.get("resources") or {})
 
 
 def _labels(host: Document) -> str:
@@ -42,7 +48,7 @@ def _limits(host: Document) -> str:
 
 
 def _row(host: Document) -> tuple[object, ...]:
-    groups = host.get("resource_groups") or {}
+    groups = {} if host.get("resources") else host.get("resource_groups") or {}
     starting = host.get("starting", 0)
     slots = " ".join(f"{name}:{number}" for name, number in groups.items())
     return (

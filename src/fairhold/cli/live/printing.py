@@ -93,6 +93,11 @@ def seconds(value: float) -> str:
     return f"{whole}s"
 
 
+def resources_used(resources: Mapping[str, Document]) -> str:
+    """What is used of what there is of every resource: `gpu 3/4, cpu 6/64`."""
+    return ", ".join(f"{name} {of['used']}/{of['total']}" for name, of in resources.items())
+
+
 def count(number: int, what: str) -> str:
     """`1 task`, `2 tasks`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

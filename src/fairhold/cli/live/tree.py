@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.cli.live.printing import resources_used
 from fairhold.errors import printable
 from fairhold.runtime.cells import padded, width
 
@@ -80,14 +81,17 @@ def trees(document: Document, room: int) -> Iterator[Tree]:
     """
     for group, found in document["resource_groups"].items():
         paused = [word for word in ("grants", "reclaims") if (found.get("paused") or {}).get(word)]
-        told = f"{printable(group)}  {found['slots']} slots, {found['idle']} idle"
+        has = f"{found['slots']} slots, {found['idle']} idle"
+        if found.get("resources"):
+            has = f"{resources_used(found['resources'])} used"
+        told = f"{printable(group)}  {has}"
         yield _tree(told + (f"; no {' and no '.join(paused)}: paused" if paused else ""), found, room)
 
 
 def _tree(title: str, found: Document, room: int) -> Tree:
     rows = [row for row in found["consumers"] if row["path"] != "/"]
     names = [_name(row["path"]) for row in rows]
-    cells = [[_number(_value(row, column)) for column in COLUMNS] for row in rows]
+    cells = [[_cell(row, column) for column in COLUMNS] for row in rows]
     name_room = min(max([len("consumer"), *map(width, names)]), max(_LEAST_NAME, room // 3))
     left = room - name_room
     sizes = {name: max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(COLUMNS)}
@@ -125,6 +129,14 @@ def _short(name: str, room: int) -> str:
 
 def _value(row: Document, column: str) -> int:
     return int(row["allocated" if column == "held" else column] or 0)
+
+
+def _cell(row: Document, column: str) -> str:
+    """A number of units; of what is owned of resources, the amounts."""
+    amounts = (row.get("amounts") or {}).get("owned")
+    if column == "owned" and amounts:
+        return ", ".join(f"{name} {amount}" for name, amount in amounts.items()) or _number(0)
+    return _number(_value(row, column))
 
 
 def _number(value: int) -> str:

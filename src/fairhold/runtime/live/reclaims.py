@@ -25,6 +25,7 @@ class Reclaim(NamedTuple):
     reason : quota, limit, window, lost; host: the host is being drained
     taker  : path of the leaf that benefits, empty = nobody in particular
     why    : what was said when its host was drained, empty = nothing
+    law    : id of the rule that the cycle said, empty = that of the reason
     """
 
     cycle: int
@@ -33,11 +34,12 @@ class Reclaim(NamedTuple):
     reason: str
     taker: str
     why: str = ""
+    law: str = ""
 
     @property
     def rule(self) -> str:
         """Id of the rule, empty where there is none."""
-        return RULE_OF.get(self.reason, "")
+        return self.law or RULE_OF.get(self.reason, "")
 
 
 class Reclaims:
@@ -54,7 +56,9 @@ class Reclaims:
         if isinstance(change, say.CycleRan):
             self._cycle = change.number
         elif isinstance(change, say.Noticed):
-            self._notices[change.attempt] = Reclaim(self._cycle, at, change.deadline, change.reason, change.taker)
+            self._notices[change.attempt] = Reclaim(
+                self._cycle, at, change.deadline, change.reason, change.taker, law=change.rule
+            )
         elif isinstance(change, say.Drained):
             self._drains[change.attempt] = Reclaim(0, at, change.deadline, "host", "", self._why)
         elif isinstance(change, say.MachineShut):

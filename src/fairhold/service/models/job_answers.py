@@ -1,6 +1,6 @@
 """Answers about jobs and their tasks."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -148,7 +148,7 @@ class Holder(Answer):
 
     consumer: str
     units: int
-    quota: int
+    quota: int | None = Field(description="None: units of resources of hosts, of which a leaf has none.")
     reclaiming: int
     deadline: Instant | None
 
@@ -193,4 +193,7 @@ class JobExplanation(Answer):
     bounds: list[Bound]
     holders: list[Holder]
     notices: list[Notice]
+    request: dict[str, Any] | None = Field(
+        description="Of units of resources of hosts: what `explain --json` says of a request, by the next cycle."
+    )
     reclaims: list[Reclaim]

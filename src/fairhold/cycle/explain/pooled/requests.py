@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.bounds import grace_from
 from fairhold.cycle.pooled.close import lenders_of
 from fairhold.ledger.pools import OWN, Parcel
-from fairhold.rules.pools.withdrawing import stands_on_reserved
+from fairhold.rules.pools.telling import rule_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -79,20 +79,8 @@ def notice_document(inquiry: Inquiry, unit: Unit) -> Document | None:
         "deadline": format_instant(notice.deadline),
         "reason": notice.reason,
         "is_new": notice.is_new,
-        "rule": _rule(inquiry, unit, notice.taker),
+        "rule": rule_of(inquiry.books, inquiry.ways, unit),
     }
-
-
-def _rule(inquiry: Inquiry, unit: Unit, taker: Asked | None) -> str:
-    """The rule by which a unit was told to go."""
-    if taker is None:
-        return "R-ADJUST-4" if stands_on_reserved(inquiry.books, unit) else "R-LIMIT-3"
-    way = inquiry.ways.of.get(taker, {}).get(unit.host)
-    if way is None or not way.units:
-        return "R-TAKE-4"  # it goes with the rest of its gang, which gives on another host
-    owner = taker.leaf if way.pool == OWN else way.pool
-    is_back = way.pool != unit.pool and any(row == owner for parcel in unit.books for row, _ in parcel.chain)
-    return "R-TAKE-2" if is_back else "R-TAKE-1"
 
 
 def _coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:

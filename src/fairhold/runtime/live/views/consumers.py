@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.views.prospect import Prospect
 
 Document = dict[str, Any]
+_JOB = "job "
+"""What stands before a request in a sentence: requests of the service are jobs."""
 
 
 def consumers_document(core: Core) -> Document:
@@ -174,8 +176,8 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
         ]
         told = pooled()
         return {
-            "explanations": [*map(as_document, whole), *map(pools_as_document, told)],
-            "text": "\n".join([*map(sentence, whole), *map(pools_sentence, told)]),
+            "explanations": [*map(as_document, whole), *(pools_as_document(each, _JOB) for each in told)],
+            "text": "\n".join([*map(sentence, whole), *(pools_sentence(each, _JOB) for each in told)]),
         }
 
     return document

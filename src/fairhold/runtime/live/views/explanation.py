@@ -12,6 +12,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.runtime.lending import owned_now
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
+from fairhold.runtime.live.views.pool_jobs import MOST_HOLDERS, job_in_pools
 from fairhold.runtime.live.views.prospect import Coming, prospect
 from fairhold.runtime.live.views.waiting import place_of, reason_of, why_never_ready
 from fairhold.units import UNLIMITED, format_instant
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.views.prospect import Prospect
 
 Document = dict[str, Any]
-MOST_HOLDERS = 20
 MOST_ATTEMPTS = 1_000
 """Finished attempts of a job that are looked through for reclaims."""
 
@@ -41,8 +41,8 @@ def job_explanation(core: Core, name: str) -> Document | None:
         why = why_never_ready(json.loads(done.summary))
         text = why.text if why else f"it is over: {done.state}"
         over: Document = {"job": name, "state": done.state, "reason": why.code if why else None, "text": text}
-        empty: Document = {"place": None, "leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
-        return over | empty | {"reclaims": list(_reclaims(core.store, name))}
+        empty: Document = {"leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
+        return over | {"place": None} | empty | {"request": None} | {"reclaims": list(_reclaims(core.store, name))}
     reason = reason_of(core, job)
     document: Document = {
         "job": name,
@@ -52,8 +52,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         "place": place_of(core, job),
     }
     if job.resource_group == POOLED:
-        nothing: Document = {"leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
-        return document | nothing | {"reclaims": [*_reclaims(core.store, name), *_now(core, job)]}
+        return document | job_in_pools(core, job) | {"reclaims": [*_reclaims(core.store, name), *_now(core, job)]}
     look = prospect(core, job.resource_group)
     bounds = list(_bounds(look, job.leaf))
     return document | {
@@ -62,6 +61,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         "bounds": bounds,
         "holders": [_holder(look, leaf) for leaf in look.holders(job.leaf, MOST_HOLDERS)],
         "notices": [_notice(look, each) for each in look.coming_to(job.leaf)],
+        "request": None,
         "reclaims": [*_reclaims(core.store, name), *_now(core, job)],
     }
 

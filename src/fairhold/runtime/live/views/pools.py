@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.ledger.books import Books
+    from fairhold.model.plan import Plan
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.tasks import Attempt, JobRecord
     from fairhold.runtime.live.core import Core
 
@@ -57,15 +59,21 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
         units = "1 unit is" if len(coming) == 1 else f"{len(coming)} units are"
         text = f"{units} given back for it, by {format_instant(by)}"
         return "reclaiming", text, {"units": len(coming), "deadline": by, "given": True}
-    kept, leaf = _kept(core), core.cluster.books[POOLED].rows.path(job.leaf)
-    if leaf not in kept:
-        kept[leaf] = explain_pools(core.plan, state_of(core.cluster, core.orchestrator.now), leaf, what_if=False)
-    for told in kept[leaf]:
+    for told in told_of_leaf(core, core.cluster.books[POOLED].rows.path(job.leaf)):
         for request in told["requests"]:
             if request["request"] == job.name and request["waits"] is not None:
                 waits: Document = request["waits"]
                 return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
     return "soon", "the next cycle looks for room for it", {"tasks": 0}
+
+
+def told_of_leaf(core: Core, leaf: str) -> list[Document]:
+    """What the next cycle would say of a leaf and its requests, one entry a policy entry in force."""
+    kept = _kept(core)
+    if leaf not in kept:
+        kept[leaf] = explain_pools(core.plan, state_of(core.cluster, core.orchestrator.now), leaf, what_if=False)
+    found: list[Document] = kept[leaf]
+    return found
 
 
 def pools_group(core: Core) -> Document:
@@ -91,11 +99,15 @@ def resources_document(core: Core, attempts: Iterable[Attempt]) -> Document:
     total = [0] * len(plan.resources)
     for host in cluster.books[POOLED].rows.group.hosts:
         if host.name in up:
-            mine = zip(host.amounts, plan.resources, strict=True)
-            total = [one + int(each * of.overcommit) for one, (each, of) in zip(total, mine, strict=True)]
+            total = [one + more for one, more in zip(total, _whole(plan, host.amounts), strict=True)]
     used = _together(cluster.books[POOLED], attempts)
     has, uses = amounts_document(plan.resources, tuple(total)), amounts_document(plan.resources, tuple(used))
     return {each.name: {"total": has.get(each.name, 0), "used": uses.get(each.name, 0)} for each in plan.resources}
+
+
+def _whole(plan: Plan, amounts: Vector) -> tuple[int, ...]:
+    """What can be used of a host, overcommitment counted."""
+    return tuple(int(each * of.overcommit) for each, of in zip(amounts, plan.resources, strict=True))
 
 
 def _together(books: Books, attempts: Iterable[Attempt]) -> list[int]:
@@ -171,8 +183,9 @@ def host_resources(core: Core, name: str, attempts: list[Attempt]) -> Document |
     if books is None or books.vectors is None or (POOLED, name) not in core.cluster.hosts:
         return None
     resources, tree = core.plan.resources, core.plan.tree
-    has = next((host.amounts for host in books.rows.group.hosts if host.name == name), (0,) * len(resources))
-    total, used = amounts_document(resources, has), amounts_document(resources, tuple(_together(books, attempts)))
+    amounts = next((host.amounts for host in books.rows.group.hosts if host.name == name), (0,) * len(resources))
+    total = amounts_document(resources, _whole(core.plan, amounts))
+    used = amounts_document(resources, tuple(_together(books, attempts)))
     parcels = [each for each in books.vectors.ownership or () if each.host == name]
     return {
         "resources": {r.name: {"total": total.get(r.name, 0), "used": used.get(r.name, 0)} for r in resources},

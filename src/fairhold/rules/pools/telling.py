@@ -1,0 +1,30 @@
+"""By which rule a unit was told to go (SPEC §6.5 to §6.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.pools import OWN
+from fairhold.rules.pools.withdrawing import stands_on_reserved
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.rules.pools.ways import Ways
+
+
+def rule_of(books: PoolBooks, ways: Ways, unit: Unit) -> str:
+    """The id of the rule by which a unit is under notice; empty where it is not.
+
+    ways : what is on its way to whom, after the cycle
+    """
+    if unit.notice is None:
+        return ""
+    taker = unit.notice.taker
+    if taker is None:
+        return "R-ADJUST-4" if stands_on_reserved(books, unit) else "R-LIMIT-3"
+    way = ways.of.get(taker, {}).get(unit.host)
+    if way is None or not way.units:
+        return "R-TAKE-4"  # it goes with the rest of its gang, which gives on another host
+    owner = taker.leaf if way.pool == OWN else way.pool
+    is_back = way.pool != unit.pool and any(row == owner for parcel in unit.books for row, _ in parcel.chain)
+    return "R-TAKE-2" if is_back else "R-TAKE-1"

@@ -1,0 +1,74 @@
+"""What is told of one job whose tasks take units of vectors: its request, who has units, and what comes to its leaf."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.pooled.force import groups_of_members
+from fairhold.ledger.vectors import POOLED
+from fairhold.runtime.live.views.pools import told_of_leaf
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.orchestrator.tasks import Attempt, JobRecord
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+MOST_HOLDERS = 20
+
+
+def job_in_pools(core: Core, job: JobRecord) -> Document:
+    """What `explain --json` of a state tells of a request, with the leaves that have units where it could stand.
+
+    A cycle bounds units of vectors by no quota of a leaf: `request` says level by level what keeps more from it.
+    """
+    leaf = core.cluster.books[POOLED].rows.path(job.leaf)
+    requests = (each for told in told_of_leaf(core, leaf) for each in told["requests"])
+    return {
+        "leaf": None,
+        "bound": None,
+        "bounds": [],
+        "holders": list(_holders(core, job)),
+        "notices": list(_coming(core, leaf)),
+        "request": next((each for each in requests if each["request"] == job.name), None),
+    }
+
+
+def _holders(core: Core, job: JobRecord) -> Iterator[Document]:
+    """Other leaves with units on hosts of the groups that the job's leaf shares, the largest first."""
+    plan, rows = core.plan, core.cluster.books[POOLED].rows
+    groups = groups_of_members(plan)[plan.tree.first_level[rows.node[job.leaf]]]
+    hosts = {host.name for name in groups for host in plan.resource_groups[name].hosts}
+    found: dict[str, list[Attempt]] = {}
+    for attempt in _attempts(core):
+        if attempt.places[0][0] in hosts and attempt.job.leaf != job.leaf:
+            found.setdefault(rows.path(attempt.job.leaf), []).append(attempt)
+    for path in sorted(found, key=lambda path: (-len(found[path]), path))[:MOST_HOLDERS]:
+        deadlines = [each.notice.deadline for each in found[path] if each.notice is not None]
+        yield {
+            "consumer": path,
+            "units": len(found[path]),
+            "quota": None,
+            "reclaiming": len(deadlines),
+            "deadline": format_instant(max(deadlines)) if deadlines else None,
+        }
+
+
+def _coming(core: Core, leaf: str) -> Iterator[Document]:
+    """Units under notice that are on their way to a leaf, the earliest deadline first."""
+    rows = core.cluster.books[POOLED].rows
+    told = [(each.notice, each) for each in _attempts(core) if each.notice is not None and each.notice.taker == leaf]
+    for notice, attempt in sorted(told, key=lambda pair: (pair[0].deadline, pair[1].name)):
+        yield {
+            "consumer": rows.path(attempt.job.leaf),
+            "attempt": attempt.name,
+            "units": 1,
+            "for": leaf,
+            "deadline": format_instant(notice.deadline),
+        }
+
+
+def _attempts(core: Core) -> Iterator[Attempt]:
+    return (each for each in core.cluster.attempts.values() if each.job.resource_group == POOLED)

@@ -1,0 +1,144 @@
+"""What the service shows of resources of hosts: why a job waits, what was taken from it, hosts and consumers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.cli.live import machines
+from fairhold.cli.live.explaining import job_in_words
+from fairhold.cli.pool_requests import of_jobs
+from fairhold.cli.pool_words import pools_in_words
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.vectors import state_of
+from fairhold.runtime.live.views.consumers import consumer_explanation
+from fairhold.runtime.live.views.explanation import job_explanation
+from fairhold.runtime.live.views.hosts import hosts_document
+from fairhold.units import SECOND
+from tests.live.play import Play
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN: dict[str, Any] = {
+    "fairhold": 1,
+    "resources": {"cpu": {}, "memory": {"unit": "GiB"}, "gpu": {}},
+    "resource_groups": {"gpu": {"hosts": [{"name": "h1", "cpu": 8, "memory": 64, "gpu": 4}]}},
+    "consumers": {"A": {"reclaim_grace": "5s"}, "B": {"reclaim_grace": "5s"}, "C": {"reclaim_grace": "9s"}},
+    "policies": [
+        {
+            "resource_groups": ["gpu"],
+            "policy": "multidimensional",
+            "consumers": {"/A": {"own": [{"resource_group": "gpu", "hosts": 1}]}},
+        }
+    ],
+}
+ONE = (("cpu", "2"), ("memory", "8"), ("gpu", "1"))
+
+
+class GpuPlay(Play):
+    """A service of one host that /A owns."""
+
+    def __init__(self, directory: Path, plan: dict[str, Any] = PLAN) -> None:
+        super().__init__(directory, json.dumps(plan))
+
+    def ask(self, consumer: str, count: int = 1, **terms: Any) -> str:
+        job = self.submit(consumer, count, group=POOLED, **({"unit": ONE} | terms))
+        self.pass_time(SECOND)
+        self.commit()
+        return job
+
+    def explained(self, job: str) -> dict[str, Any]:
+        found = job_explanation(self.core, job)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> GpuPlay:
+    return GpuPlay(tmp_path)
+
+
+@pytest.mark.parametrize("snapshot", [False, True])
+def test_what_was_taken_says_the_rule_of_pools(play: GpuPlay, *, snapshot: bool) -> None:
+    lent, owner = play.ask("/B", 4), play.ask("/A", 2)
+    play.restart(snapshot=snapshot)
+    rows = play.explained(lent)["reclaims"]
+    assert [(row["rule"], row["for"], row["end"]) for row in rows] == [("R-TAKE-2", "/A", None)] * 2
+    cycles = {row["cycle"] for row in rows}
+    assert len(cycles) == 1
+    assert cycles.pop() > 1
+    play.end(rows[0]["attempt"], "yielded")
+    play.commit()
+    ended = next(row for row in play.explained(lent)["reclaims"] if row["end"])
+    assert (ended["rule"], ended["for"]) == ("R-TAKE-2", "/A")
+    assert "R-TAKE-2" in job_in_words(play.explained(lent), [])
+    coming = play.explained(owner)["notices"]
+    assert [(row["consumer"], row["for"], row["units"]) for row in coming] == [("/B", "/A", 1)]
+
+
+def test_units_over_a_share_limit_go_by_its_rule(tmp_path: Path) -> None:
+    play = GpuPlay(tmp_path)
+    job = play.ask("/B", 3)
+    entry = PLAN["policies"][0]
+    limited = {**entry["consumers"], "/B": {"share_limit": {"gpu": 2}}}
+    other = PLAN | {"policies": [entry | {"consumers": limited}]}
+    play.core.apply_plan(json.dumps(other), "ann", "", play.core.version)
+    play.report("h1")
+    play.pass_time(SECOND)
+    assert [(row["rule"], row["for"]) for row in play.explained(job)["reclaims"]] == [("R-LIMIT-3", None)]
+
+
+def test_a_job_that_waits_tells_level_by_level_why(play: GpuPlay) -> None:
+    play.ask("/B", 2)
+    play.ask("/A", 2)
+    job = play.ask("/C", 3)
+    found = play.explained(job)
+    request = found["request"]
+    assert (request["request"], request["held"] + request["waiting"]) == (job, 3)
+    assert request["waits"]["levels"]
+    assert {row["consumer"]: (row["units"], row["quota"]) for row in found["holders"]}["/A"] == (2, None)
+    assert sum(row["units"] for row in found["holders"]) + request["held"] == 4
+    words = job_in_words(found, [])
+    assert f"Job {job} of /C: 3 units" in words
+    assert "level by level" in words
+    assert "Who has the units" in words
+    asked = next(each for each in state_of(play.core.cluster, play.core.orchestrator.now).requests if each.id == job)
+    assert asked.count == request["count"]
+
+
+def test_hosts_show_what_is_used_of_every_resource(
+    play: GpuPlay, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play.ask("/A", 3)
+
+    class Connection:
+        def run(self, _steps: object) -> dict[str, Any]:
+            return hosts_document(play.core)
+
+    monkeypatch.setattr(machines, "connect", lambda _service: Connection())
+    machines.list_hosts("", as_json=False)
+    head, row = capsys.readouterr().out.splitlines()
+    assert "slots" not in head
+    assert "used" in head
+    assert "cpu 6/8, memory 24/64, gpu 3/4" in row
+
+
+def test_what_is_handed_out_beyond_what_there_is_counts_as_there(tmp_path: Path) -> None:
+    resources = PLAN["resources"] | {"cpu": {"overcommit": 2}}
+    play = GpuPlay(tmp_path, PLAN | {"resources": resources})
+    (host,) = hosts_document(play.core)["hosts"]
+    assert host["resources"]["cpu"] == {"total": 16, "used": 0}
+
+
+def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
+    play.ask("/A", 4)
+    job = play.ask("/C", 2)
+    found = consumer_explanation(play.core, "/C")()
+    assert f"of job {job} wait" in found["text"]
+    (told,) = found["explanations"]
+    assert f"of job {job} wait" in told["sentence"]
+    assert told["requests"][0]["request"] == job
+    assert f"Job {job} of /C" in pools_in_words(of_jobs(told))
