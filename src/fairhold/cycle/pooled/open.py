@@ -143,8 +143,6 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
         if asked is None:
             continue
         taker = books.asked.get(noun.taker_request)
-        if taker is not None and noun.host in books.host_of and not will_do(taker, books.host_of[noun.host]):
-            taker = None  # labels are others by now: it is nobody's, and withdrawn (R-NOTICE-2)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
         if noun.attempt:
             free = [unit for unit in free if unit.attempt == noun.attempt]

@@ -10,7 +10,7 @@ from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
-from fairhold.rules.pools.taking import Source, Taker
+from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways
@@ -62,6 +62,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
     while not is_at_rest:
         while _fill(found, hosts_of, limits, early):
             early.forget()
+        ways.fill_again(limits_as_moved(books, ways))
         taker = Taker(books, ways, found.noticed)
         found.standings = taker.standings
         for unit in [unit for unit in books.units() if stands_on_reserved(books, unit)]:

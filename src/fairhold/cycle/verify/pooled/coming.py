@@ -53,6 +53,18 @@ class Coming:
                 self.bring(asked, host, left if said is None else min(left, said), used if said is None else None)
                 used.add(asked, way.units if way.pool != OWN else 0)
 
+    def bring_again(self) -> None:
+        """What brought nothing so far may bring something to a gang that has its minimum by now."""
+        used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
+        for asked, hosts in self.to.items():
+            used.add(asked, sum(way.units for way in hosts.values() if way.pool != OWN))
+        for asked, hosts in self.to.items():
+            for host, way in hosts.items():
+                more = wanted(asked) - self.units(asked)
+                if way.goes and not way.units and more > 0:
+                    self.bring(asked, host, more, used)
+                    used.add(asked, way.units if way.pool != OWN else 0)
+
     def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
         """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
         way, parcels, freed = (

@@ -35,6 +35,7 @@ class Sweeps:
         while not is_over:
             while self._first():
                 self.taken_before.clear()
+            self.coming.bring_again()
             self.taking = Taking(stock, self.coming, self.noticed, restraint)
             is_needless = self._second()
             is_over = not any(self._withdraw()) and not is_needless
