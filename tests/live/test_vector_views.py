@@ -12,10 +12,14 @@ from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.pool_requests import of_jobs
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import MachineClosed
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.hosts import hosts_document
+from fairhold.runtime.live.views.pools import pools_group
+from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.service.metrics import numbers, resource_metrics
 from fairhold.units import SECOND
 from tests.live.play import Play
 
@@ -126,11 +130,39 @@ def test_hosts_show_what_is_used_of_every_resource(
     assert "cpu 6/8, memory 24/64, gpu 3/4" in row
 
 
+def test_metrics_count_each_resource_by_group(tmp_path: Path) -> None:
+    groups = PLAN["resource_groups"] | {"big": {"hosts": [{"name": "h2", "cpu": 16, "memory": 256}]}}
+    entry = PLAN["policies"][0] | {"resource_groups": ["gpu", "big"]}
+    play = GpuPlay(tmp_path, PLAN | {"resource_groups": groups, "policies": [entry]})
+    play.ask("/A", 3)
+    play.ask("/B", unit=(("memory", "100.5"),))
+    found = numbers(play.core).resources
+    assert found["gpu"]["gpu"] == {"total": 4, "used": 3}
+    assert found["big"]["memory"] == {"total": 256, "used": 100.5}
+    assert found["big"]["gpu"] == {"total": 0, "used": 0}
+    families = list(resource_metrics(found))
+    assert [family.name for family in families] == ["fairhold_resource_total", "fairhold_resource_used"]
+    values = {(*sample.labels.values(),): sample.value for sample in families[1].samples}
+    assert values["big", "memory"] == 100.5
+
+
 def test_what_is_handed_out_beyond_what_there_is_counts_as_there(tmp_path: Path) -> None:
     resources = PLAN["resources"] | {"cpu": {"overcommit": 2}}
     play = GpuPlay(tmp_path, PLAN | {"resources": resources})
     (host,) = hosts_document(play.core)["hosts"]
     assert host["resources"]["cpu"] == {"total": 16, "used": 0}
+
+
+def test_a_task_that_ends_while_a_host_is_closed_is_counted(play: GpuPlay) -> None:
+    job = play.ask("/B", 2)
+    play.feed(MachineClosed("h1", "dust", drain=False))
+    for attempt in play.live():
+        play.end(attempt)
+    play.commit()
+    assert job not in play.core.cluster.jobs
+    play.restart(snapshot=True)
+    sums = play.core.usage.tail(play.clock()).spans[-1].totals()
+    assert {key.kind for key in sums} == {"borrowed"}
 
 
 def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
@@ -142,3 +174,18 @@ def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
     assert f"of job {job} wait" in told["sentence"]
     assert told["requests"][0]["request"] == job
     assert f"Job {job} of /C" in pools_in_words(of_jobs(told))
+
+
+def test_a_user_limit_is_the_reason_by_name(tmp_path: Path) -> None:
+    limited = PLAN | {"policies": [PLAN["policies"][0] | {"consumers": {"/B": {"user_limit": 2}}}]}
+    play = GpuPlay(tmp_path, limited)
+    job = play.ask("/B", 3, user="ann")
+    reason = reason_of(play.core, play.core.cluster.jobs[job])
+    assert reason is not None
+    assert (reason.code, reason.facts) == (
+        "user_limit",
+        {"consumer": "/B", "user": "ann", "user_limit": 2, "held": 2},
+    )
+    assert reason.text.endswith(": ann holds 2 of 2 units [R-USER-2]")
+    consumer = next(each for each in pools_group(play.core)["consumers"] if each["path"] == "/B")
+    assert consumer["user_limit"] == 2

@@ -10,10 +10,12 @@ import pytest
 
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.events import JobSubmitted
+from fairhold.model.siting import Siting
+from fairhold.orchestrator.events import Held, JobSubmitted, MachineReported
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.instructions import Instruction, Notify, Start
 from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.plan import parse_plan
 from tests.orchestrator.house import SECOND, House, notices, starts, stops
 from tests.orchestrator.vector_storm import VectorStorm
@@ -30,7 +32,7 @@ def test_a_storm_leaves_everything_in_order(seed: int) -> None:
 GPUS: dict[str, Any] = {
     "fairhold": 1,
     "resources": {"cpu": {}, "memory": {"unit": "GiB"}, "gpu": {}},
-    "resource_groups": {"gpu": {"hosts": [{"name": "h1", "cpu": 8, "memory": 64, "gpu": 4}]}},
+    "resource_groups": {"gpu": {"hosts": [{"name": "h1", "cpu": 8, "memory": 64, "gpu": 4, "labels": ["fast"]}]}},
     "consumers": {"A": {"reclaim_grace": "5s"}, "B": {"reclaim_grace": "5s"}, "C": {}},
     "policies": [
         {
@@ -118,6 +120,9 @@ def test_a_gang_begins_whole_or_not_at_all() -> None:
         ("/A", 1, {"unit": (("gpu", "0"),)}, "out-of-range", "nothing"),
         ("/A", 1, {"unit": (("gpu", "-1"),)}, "out-of-range", "nothing"),
         ("/A", 1, {"unit": (("gpu", "0.00001"),)}, "no-multiple", "base units"),
+        ("/A", 1, {"siting": Siting(need=("ssd",))}, "never-fits", "no host with ssd: the nearest, `h1`, lacks ssd"),
+        ("/A", 1, {"siting": Siting(avoid=("fast",))}, "never-fits", "without fast: the nearest, `h1`, has fast"),
+        (*("/A", 5, {"siting": Siting(place="pack"), "min_count": 5}), "never-fits", "largest has room for 4"),
         ("/A", 1, {"units": 2}, "out-of-range", "`units` is 2"),
     ],
 )
@@ -131,6 +136,34 @@ def test_what_can_never_start_is_refused(
     assert fault.code == code
     assert words in fault.what + fault.mend
     assert house.live.jobs == {}
+
+
+def test_tasks_go_where_the_labels_of_plan_and_agents_say() -> None:  # R-SITE-5
+    hosts: list[dict[str, Any]] = [{"name": name, "cpu": 8, "memory": 64, "gpu": 4} for name in ("h1", "h2", "h3")]
+    hosts[1]["labels"] = {"zone": "a"}
+    house = GpuHouse(GPUS | {"resource_groups": {"gpu": {"hosts": hosts}}})
+    seen = {name: tuple(labels) for name, labels in (("h2", ["disk=old"]), ("h3", ["ssd", "zone=b"]))}
+    for name, labels in seen.items():
+        house.take(MachineReported(name, "boot", 0, (), labels=labels))
+
+    def hosts_of(out: list[Instruction]) -> list[str]:
+        return [each.host for each in out if isinstance(each, Start)]
+
+    assert hosts_of(house.submit("/A", 2, siting=Siting(need=("zone=a",)))) == ["h2", "h2"]
+    assert hosts_of(house.submit("/B", 1, siting=Siting(need=("ssd",)))) == ["h3"]
+    assert hosts_of(house.submit("/B", 1, siting=Siting(prefer=("zone=b",)))) == ["h3"]
+    assert sorted(hosts_of(house.submit("/B", 3, siting=Siting(place="spread")))) == ["h1", "h2", "h3"]
+    thawed = thaw(freeze(house.live.cluster), open_cluster_books(house.plan, 0), forgets=True, own="h1")
+    assert state_of(thawed, house.now).labels == state_of(house.live.cluster, house.now).labels != {}
+    house.take(MachineReported("h3", "boot", 0, tuple(_held(house, "h3"))))
+    assert hosts_of(house.submit("/B", 1, siting=Siting(avoid=("zone",)))) != ["h2"]
+    with pytest.raises(InputError, match="no host with ssd"):
+        house.submit("/B", 1, siting=Siting(need=("ssd",)))
+
+
+def _held(house: GpuHouse, host: str) -> list[Held]:
+    mine = [each for each in house.live.attempts.values() if each.places[0][0] == host]
+    return [Held(each.name, is_alive=True, exit=None) for each in mine]
 
 
 def test_a_plan_without_the_resources_of_jobs_is_not_applied() -> None:
@@ -158,3 +191,15 @@ def test_an_attempt_is_told_how_long_it_may_run() -> None:
     house = GpuHouse(plan)
     assert [each.longest for each in house.submit("/B") if isinstance(each, Start)] == [90_000_000]
     assert [each.longest for each in house.submit("/C") if isinstance(each, Start)] == [0]
+
+
+def test_a_user_holds_no_more_than_the_limit_and_others_go_on() -> None:
+    """R-USER-2: units of any size count; a gang beyond the limit is refused at once."""
+    plan = json.loads(json.dumps(GPUS))
+    plan["policies"][0]["consumers"]["/B"] = {"user_limit": 2}
+    house = GpuHouse(plan)
+    assert len(starts(house.submit("/B", 5, user="ann"))) == 2
+    assert len(starts(house.submit("/B", 1, user="bob"))) == 1
+    assert starts(house.end(1)) == [("j1", 2, 1)]
+    with pytest.raises(InputError, match="the user limit of `/B` is 2"):
+        house.submit("/B", 3, user="ann", min_count=3)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.siting import ANYWHERE, Siting
 from fairhold.orchestrator.events import (
     GroupPaused,
     HostJoined,
@@ -33,8 +34,10 @@ PLAN = {
     "fairhold": 1,
     "resources": {"cpu": {}, "gpu": {}},
     "resource_groups": {
-        "all": {"hosts": [{"name": OWN, "cpu": 4, "gpu": 2}, {"name": "h2", "cpu": 4, "gpu": 2}]},
-        "more": {"hosts": [{"name": "h3", "cpu": 6}, {"name": "g1", "cpu": 2, "gpu": 4}]},
+        "all": {
+            "hosts": [{"name": OWN, "cpu": 4, "gpu": 2}, {"name": "h2", "cpu": 4, "gpu": 2, "labels": {"zone": "a"}}]
+        },
+        "more": {"hosts": [{"name": "h3", "cpu": 6, "labels": ["ssd"]}, {"name": "g1", "cpu": 2, "gpu": 4}]},
     },
     "consumers": {
         "A": {"reclaim_grace": "2s", "consumers": {"a1": {"rank": 1}, "a2": {}}},
@@ -63,6 +66,16 @@ UNITS = (
     (("cpu", "9"),),
     (),
 )
+
+
+SITINGS = (
+    Siting(need=("ssd",)),
+    Siting(prefer=("zone=a",), avoid=("ssd",)),
+    Siting(place="pack"),
+    Siting(place="spread"),
+    Siting(need=("big",)),
+)
+"""No host is `big`: such a job is refused."""
 
 
 _TROUBLES = (HostLost, MachineSilent, MachineClosed, MachineGone)
@@ -115,6 +128,7 @@ class VectorStorm(Storm):
             backoff=random.choice((0, SECOND)),
             unit=random.choice(UNITS),
             min_count=random.choice((0, 0, 0, 2, 3)),
+            siting=random.choice((ANYWHERE, ANYWHERE, *SITINGS)),
         )
 
     def _check_start(self, start: Start) -> None:

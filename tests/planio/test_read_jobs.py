@@ -91,7 +91,7 @@ def test_terms_of_a_job_are_read_whole(tmp_path: Path) -> None:
     ("old", "new", "code", "line"),
     [
         ("units: 4", "units: 0", "out-of-range", 7),
-        ("units: 4", "unit: 4", "unknown-key", 7),
+        ("units: 4", "unit: 4", "wrong-unit", 7),
         ("throttle: 2", "throttle: -1", "negative", 8),
         ("{job: train}", "{job: trian}", "unknown-job", 9),
         ("{job: train}", '{job: ""}', "unknown-job", 9),

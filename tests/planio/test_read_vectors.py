@@ -353,7 +353,7 @@ def test_settings_that_have_no_effect_are_refused(said: str, code: str) -> None:
     assert [fault.code for fault in faults_of(text)] == [code]
 
 
-@pytest.mark.parametrize("said", ["hold_after: 5m", "lead: 5m", "rebalance_interval: 5m"])
+@pytest.mark.parametrize("said", ["hold_after: 5m", "lead: 5m", "rebalance_interval: 5m", "within: users"])
 def test_a_refused_setting_says_why_and_what_to_do_instead(said: str) -> None:
     (fault,) = faults_of(swapped(VECTORS, "packing: balanced", f"packing: balanced, {said}"))
     assert "is not there under `multidimensional`: " in fault.what

@@ -45,6 +45,8 @@ def settings(draw: st.DrawFn, resources: list[str], group: list[str], hosts: lis
     }
     if draw(FEW) == 2:
         found["min_runtime"] = draw(st.sampled_from(("1m", "57m", "0s")))
+    if draw(st.integers(0, 3)) == 3:
+        found["user_limit"] = draw(st.sampled_from((1, 2, 3, 5, "none")))
     if draw(FEW) == 0:
         found["share_limit"] = {draw(st.sampled_from(resources)): draw(st.integers(0, 8))}
     if not is_leaf:
@@ -191,6 +193,7 @@ def requests(draw: st.DrawFn, resources: list[str], leaves: list[str]) -> list[J
                 "count": count,
                 "min_count": min(count, draw(st.sampled_from((0, 0, 0, 2, 3)))),
                 "priority": draw(st.integers(0, 1)),
+                "user": draw(st.sampled_from(("ann", "bob", ""))),
                 "submitted": f"2026-01-05T08:0{draw(st.integers(0, 5))}:00Z",
                 **draw(st.sampled_from(({}, {}, {}, *SITINGS))),
             }

@@ -103,6 +103,13 @@ def a_slow_one_borrows(cycle: PooledCycle) -> None:
     cycle.books.terms = replace(terms, grace=grace)
 
 
+def a_user_has_too_many(cycle: PooledCycle) -> None:
+    unit = unit_of(cycle, "y", "h1")
+    unit.asked.model = replace(unit.asked.model, user="ann")
+    cycle.sweeps.placed.append(unit)
+    cycle.books.terms = replace(cycle.books.terms, user_limit=(0,) * len(cycle.books.terms.user_limit))
+
+
 def reserved_is_used(cycle: PooledCycle) -> None:
     unit = unit_of(cycle, "y", "h1")
     unit.books = dict.fromkeys(cycle.books.hosts[2].parcels, unit.asked.unit)
@@ -144,6 +151,7 @@ def usages_do_not_add_up(cycle: PooledCycle) -> None:
         (a_unit_stands_elsewhere, "hosts_hold_what_they_have"),
         (nobody_is_above_a_child, "children_own_inside_their_parents"),
         (a_limit_is_broken, "share_limits_hold"),
+        (a_user_has_too_many, "users_hold_no_more_than_they_may"),
         (a_notice_is_late, "who_borrows_lets_go_in_time"),
         (a_slow_one_borrows, "who_borrows_lets_go_in_time"),
         (reserved_is_used, "what_is_reserved_goes_to_nobody_else"),

@@ -77,3 +77,35 @@ def test_r_adjust_1_hosts_go_to_their_entries_in_inventory_order_whichever_entry
     before = [("h0", "/A/y", 4), ("h1", "/A/y", 4)]
     found = placed(consumers, [of("/A/y", 2), of("/B", 8)], stands, ownership=before)
     assert found == [("B", "h1", 3, "/")]  # h0 is the first of them, so the reserved one
+
+
+def test_r_adjust_0_what_remains_is_taken_after_parts_and_totals_whatever_the_order_of_the_plan() -> None:
+    for others in ({"total": {"cpu": 6}}, {"per_host": {"cpu": 3}}):
+        rest, some = own(hosts="remaining"), own(**others)
+        for first, last in (({"/A": rest}, {"/B": some}), ({"/B": some}, {"/A": rest})):
+            rows = run({**first, **last}, []).document["ownership"]
+            amounts = {
+                path: sum(row["amounts"]["cpu"] for row in rows if row["consumer"] == path) for path in ("/A", "/B")
+            }
+            assert amounts == {"/A": 2, "/B": 6}
+
+
+def test_r_adjust_3_what_remains_gives_its_hosts_as_the_worst_rank_does() -> None:
+    held, before = [on("h0", "A", 1, "own"), on("h1", "A", 2, "own")], [("h0", "/A", 4), ("h1", "/A", 4)]
+    rest = {"/A": own(hosts="remaining"), "/B": own(hosts=["h1"]) | {"rank": 1}}
+    assert owned(rest, [of("/A", 3)], held, ownership=before) == {"/A": ["h0"], "/B": ["h1"]}
+
+
+def test_r_adjust_0_the_better_rank_has_all_of_its_count_before_names_of_a_worse_one() -> None:
+    count, names = own(hosts=2), own(hosts=["h0"]) | {"rank": 3}
+    assert owned({"/A": count, "/B": names}, []) == {"/A": ["h0", "h1"]}
+    assert owned({"/A": count | {"rank": 3}, "/B": names}, []) == {"/A": ["h1"], "/B": ["h0"]}
+
+
+def test_r_adjust_3_of_a_host_that_a_better_rank_has_partly_the_part_of_a_worse_one_is_taken() -> None:
+    half = own(per_host={"cpu": 2})
+    consumers = {"/A": half, "/B": own(hosts=1) | {"rank": 1}, "/C": half | {"rank": 2}}
+    held = [on("h0", "A", 1, "own"), on("h0", "C", 1, "own")]
+    before = [("h0", "/A", 2), ("h0", "/C", 2)]
+    asks = [of("/A", 1), of("/C", 1)]
+    assert owned(consumers, asks, held, hosts={"h0": 4}, ownership=before) == {"/A": ["h0"], "/B": ["h0"]}

@@ -31,6 +31,7 @@ def untrue(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
     yield from owned_twice(plan, cycle.after)
     yield from not_restrained(plan, state, cycle)
     yield from badly_sited(plan, state, cycle)
+    yield from too_many_of_a_user(plan, cycle)
 
 
 def too_full(plan: Plan, after: State) -> Iterator[str]:
@@ -169,6 +170,28 @@ def above_limits(plan: Plan, cycle: Cycle) -> Iterator[str]:
             )
             if granted and used > most:
                 yield f"{plan.tree.paths[row]} has {used} of {plan.resources[at].name}, at most {most}"
+
+
+def too_many_of_a_user(plan: Plan, cycle: Cycle) -> Iterator[str]:
+    """No user is granted a unit beyond the limit of a leaf."""
+    requests = {request.id: request for request in cycle.after.requests}
+    held: Counter[tuple[int, str]] = Counter()
+    for each in cycle.after.allocations:
+        held[requests[each.request].consumer, requests[each.request].user] += each.units
+    for row in cycle.document["grants"]:
+        leaf, user = requests[row["request"]].consumer, requests[row["request"]].user
+        most = user_limit(plan, leaf)
+        if user and most is not None and held[leaf, user] > most:
+            yield f"{row} leaves {user} with {held[leaf, user]}, at most {most}"
+
+
+def user_limit(plan: Plan, row: int) -> int | None:
+    while row:
+        most = stated(plan, row, "user_limit")
+        if most is not None:
+            return int(most)
+        row = plan.tree.parent[row]
+    return None
 
 
 def is_below(plan: Plan, row: int, above: int) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.pools import Terms
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.vector import DEFAULT_PREFERENCE
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan, PolicyEntry
@@ -19,6 +20,7 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
     tree, nothing = plan.tree, ConsumerSettings()
     settings = [entry.consumers.get(row, nothing) for row in range(len(tree))]
     grace, rank, runtime = [0] * len(tree), [0] * len(tree), [0] * len(tree)
+    users = [UNLIMITED] * len(tree)
     own: dict[int, tuple[Owning, ...]] = {}
     above: list[tuple[int, ...]] = [(0,)]
     for row in range(1, len(tree)):
@@ -26,6 +28,7 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         mine = stated.grace if stated.grace is not None else tree.grace[row]
         grace[row] = grace[parent] if mine is None else mine
         runtime[row] = runtime[parent] if stated.min_runtime is None else stated.min_runtime
+        users[row] = users[parent] if stated.user_limit is None else stated.user_limit
         ranked = stated.rank if stated.rank is not None else tree.rank[row]
         rank[row] = plan.default_rank if ranked is None else ranked
         if stated.own:
@@ -52,6 +55,7 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         leaves=tuple(leaves),
         above=tuple(above),
         min_runtime=tuple(runtime),
+        user_limit=tuple(users),
     )
 
 

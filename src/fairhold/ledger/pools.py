@@ -56,6 +56,8 @@ class Terms:
     """(rows,) the rows on the way up, itself first, the root last"""
     min_runtime: tuple[int, ...]
     """(rows,) microseconds that a unit runs before it is taken back for others (R-CONTROL-5)"""
+    user_limit: tuple[int, ...]
+    """(rows,) units that one user may hold in a leaf; UNLIMITED = any number (R-USER-2)"""
 
 
 class Parcel:
@@ -138,9 +140,10 @@ class Asked:
     siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
+    most  : units that its user may hold in it, those held counted; UNLIMITED = any number (R-USER-2)
     """
 
-    __slots__ = ("away", "leaf", "model", "place", "siting", "unit", "units")
+    __slots__ = ("away", "leaf", "model", "most", "place", "siting", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
@@ -150,6 +153,7 @@ class Asked:
         self.place = place
         self.units: dict[Unit, None] = {}
         self.away = 0
+        self.most = UNLIMITED
 
     @property
     def held(self) -> int:
@@ -157,9 +161,19 @@ class Asked:
         return len(self.units) + self.away
 
     @property
-    def waiting(self) -> int:
+    def lacking(self) -> int:
         """Units that it wants and does not hold."""
         return max(0, self.model.count - self.held)
+
+    @property
+    def waiting(self) -> int:
+        """The same, of those that its user may hold."""
+        return max(0, min(self.model.count, self.most) - self.held)
+
+    @property
+    def missing(self) -> int:
+        """Units without which a gang does not run; none where its user has no room for them."""
+        return max(0, min(self.model.min_count, self.most) - self.held)
 
     @property
     def order(self) -> tuple[int, int, str]:

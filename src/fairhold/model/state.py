@@ -148,6 +148,8 @@ class State:
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
     hosts_closed   : of a live cluster, hosts that start nothing: their units stay, and what is idle is nobody's to use
+    labels         : of a live cluster, host → its labels as `label_set` gives them, agents' and the plan's; None = the
+                     plan's
     freed          : of a live cluster, (request, host) where units under notice for it went since the cycle before
     demand         : (row, resource group) → units wanted now, running ones included
     allocated      : (row, resource group) → units held
@@ -163,6 +165,7 @@ class State:
     slots: Mapping[str, int] = field(default_factory=dict)
     hosts_down: frozenset[str] = frozenset()
     hosts_closed: frozenset[str] = frozenset()
+    labels: Mapping[str, frozenset[str]] | None = None
     freed: tuple[tuple[str, str], ...] = ()
     demand: Mapping[tuple[int, str], int] = field(default_factory=dict)
     allocated: Mapping[tuple[int, str], int] = field(default_factory=dict)

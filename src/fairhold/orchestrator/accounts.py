@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.spans import Lot, apportion
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Pool:
 
     def __init__(self, books: Books, now: int) -> None:
         rows = books.rows
-        self.group, self.shrinks = rows.group.name, False
+        self.group, self.shrinks = rows.group.name if books.vectors is None else POOLED, False
         self.slots, self.rows = 0, rows
         self.is_pooled = books.vectors is not None
         self.leaves = [

@@ -42,7 +42,11 @@ def check_hosts(books: Books, units: int, siting: Siting) -> None:
 
 def _wrong(books: Books, host: int, siting: Siting) -> list[str]:
     """What is wrong with a host, one entry a label."""
-    labels = books.hosts.labels.get(host, frozenset())
+    return unlike(books.hosts.labels.get(host, frozenset()), siting)
+
+
+def unlike(labels: frozenset[str], siting: Siting) -> list[str]:
+    """What is wrong with a host of these labels, in words, one entry a label."""
     lacks = [f"lacks {label}" for label in siting.need if label not in labels]
     return lacks + [f"has {label}" for label in siting.avoid if label in labels]
 

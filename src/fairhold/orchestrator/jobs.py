@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
+from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.fitting import check_hosts
 from fairhold.orchestrator.instructions import JobOver
@@ -211,7 +212,7 @@ def _check_move(books: Books, leaf: int, job: JobRecord) -> None:
         return
     unit = books.vectors.unit(job.terms.unit)
     assert unit is not None, "a plan in force has the units of all its jobs"
-    check_place(books.rows.source, books.rows.path(leaf), unit, max(1, job.terms.min_count))
+    check_place(books, books.rows.path(leaf), unit, job.terms.min_count, siting_of(job.terms.siting))
 
 
 def end_if_over(live: Orchestrator, job: JobRecord) -> None:

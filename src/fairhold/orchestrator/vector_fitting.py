@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.pooled.force import groups_of_members
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.pool_terms import terms_of
+from fairhold.model.siting import PACK, words_of
 from fairhold.model.vector import amount_text
+from fairhold.orchestrator.fitting import unlike
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Host, Plan, PolicyEntry
+    from fairhold.model.siting import Siting
     from fairhold.model.vector import Resource, Vector
     from fairhold.orchestrator.events import JobSubmitted
 
@@ -22,10 +25,9 @@ if TYPE_CHECKING:
 def check_unit(books: Books, event: JobSubmitted) -> None:
     """Refuse a job whose tasks could never start under the plan.
 
-    Raises InputError `missing-unit`, `unknown-resource`, `out-of-range`, `gang-above-count`, `group-without-policy`,
-    `not-supported-yet` or `never-fits`.
+    Raises InputError `missing-unit`, `unknown-resource`, `out-of-range`, `gang-above-count`, `group-without-policy`
+    or `never-fits`.
     """
-    plan = books.rows.source
     unit = _vector(books, event)
     if not 0 <= event.min_count <= event.count:
         what = f"`min_count` is {event.min_count}, and the job has {event.count} tasks"
@@ -33,32 +35,55 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
     if event.units != 1:
         what = f"`units` is {event.units}: beside a `unit`, a task is one of them"
         raise _refused("out-of-range", what, "leave `units` out, and ask for tasks that start together by `min_count`")
-    if any(event.siting):
-        what = "labels of hosts and `place` beside a `unit` are not supported yet"
-        raise _refused("not-supported-yet", what, "leave them out")
-    check_place(plan, event.consumer, unit, max(1, event.min_count))
+    check_place(books, event.consumer, unit, event.min_count, event.siting)
+    most = books.rows.controls.user_limit[books.rows.row[books.rows.source.tree.rows[event.consumer]]]
+    if event.user and event.min_count > most:
+        what = f"{event.min_count} units at once can never start: the user limit of `{event.consumer}` is {most}"
+        raise _refused("never-fits", what, f"lower `min_count` to {most} or less, or raise the limit in the plan")
 
 
-def check_place(plan: Plan, consumer: str, unit: Vector, together: int) -> None:
+def check_place(books: Books, consumer: str, unit: Vector, min_count: int, siting: Siting) -> None:
     """Refuse so many units at once where the hosts or the limits of a leaf never have room for them."""
+    plan, together = books.rows.source, max(1, min_count)
     row = plan.tree.rows[consumer]
     groups = groups_of_members(plan)[plan.tree.first_level[row]]
     if not groups:
         what = f"no policy entry in force shares resources with `{consumer}`"
         raise _refused("group-without-policy", what, "list it, or its first-level consumer, in a policy entry")
     hosts = [host for name, group in plan.resource_groups.items() if name in groups for host in group.hosts]
-    fits = sum(_units(_total(plan.resources, host), unit) for host in hosts)
-    if not fits:
-        raise _refused("never-fits", _nearest(plan.resources, hosts, unit), "ask for less, or for larger hosts")
-    if fits < together:
-        what = f"{together} units at once can never start: all hosts together have room for {fits}"
-        raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
+    _check_hosts(plan, _that_will_do(books, hosts, siting), unit, together, siting)
     entries = [entry for entry in plan.policies if groups & set(entry.resource_groups)]
     bounds = [_limit(plan, entry, row, unit) for entry in entries]
     most, who = max(bounds, key=lambda bound: bound[0])
     if most < together:
         what = f"{together} at once can never start: the `share_limit` of `{who}` has room for {most} such units"
         raise _refused("never-fits", what, "ask for less, or raise the limit in the plan")
+
+
+def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequence[Host]:
+    """The hosts with labels as asked for (R-SITE-1)."""
+    labels = {books.hosts.name[row]: each for row, each in books.hosts.labels.items()}
+    found = [host for host in hosts if siting.fits(labels.get(host.name, frozenset()))]
+    if not found:
+        wrong = {host.name: unlike(labels.get(host.name, frozenset()), siting) for host in hosts}
+        near = min(wrong, key=lambda name: len(wrong[name]))
+        what = f"there is no host {words_of(siting)}: the nearest, `{near}`, {' and '.join(wrong[near])}"
+        raise _refused("never-fits", what, "ask for labels that hosts have, or label a host in the plan")
+    return found
+
+
+def _check_hosts(plan: Plan, hosts: Sequence[Host], unit: Vector, together: int, siting: Siting) -> None:
+    """Refuse so many units at once where these hosts never have room for them."""
+    rooms = [_units(_total(plan.resources, host), unit) for host in hosts]
+    where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
+    if not any(rooms):
+        raise _refused("never-fits", _nearest(plan.resources, hosts, unit, where), "ask for less, or for larger hosts")
+    fits, who = sum(rooms), f"all hosts{where} together have"
+    if siting.place == PACK:
+        fits, who = max(rooms), f"`place: pack` wants one host, and the largest{where} has"
+    if fits < together:
+        what = f"{together} units at once can never start: {who} room for {fits}"
+        raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
 
 
 def _vector(books: Books, event: JobSubmitted) -> Vector:
@@ -88,8 +113,11 @@ def _units(room: Vector, unit: Vector) -> int:
     return min(has // needs for has, needs in zip(room, unit, strict=True) if needs)
 
 
-def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector) -> str:
-    """The host that lacks the fewest resources, then the least of them, and what it lacks."""
+def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector, where: str) -> str:
+    """The host that lacks the fewest resources, then the least of them, and what it lacks.
+
+    where : which hosts these are, empty = all
+    """
 
     def lacks(host: Host) -> list[tuple[Resource, int, int]]:
         rows = zip(resources, unit, _total(resources, host), strict=True)
@@ -104,7 +132,7 @@ def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector)
         f"{amount_text(resource, has)} of {amount_text(resource, needs)} {resource.name}"
         for resource, needs, has in lacks(near)
     )
-    return f"its unit fits no host: the nearest, `{near.name}`, has {missing}"
+    return f"its unit fits no host{where}: the nearest, `{near.name}`, has {missing}"
 
 
 def _limit(plan: Plan, entry: PolicyEntry, row: int, unit: Vector) -> tuple[int, str]:

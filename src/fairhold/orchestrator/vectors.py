@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pooled.force import entries_in_force, groups_of_members
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.siting import siting_of
 from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
@@ -98,6 +99,7 @@ def state_of(cluster: Cluster, now: int) -> State:
         now=now,
         hosts_down=frozenset(name for group, name in cluster.hosts if group == POOLED and _is_down(cluster, name)),
         hosts_closed=_closed(cluster, attempts, now),
+        labels={books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
         freed=tuple(vectors.freed),
         requests=tuple(_request(books, job) for job in jobs if job.running or job.startable),
         allocations=tuple(_allocation(books, attempt) for attempt in attempts),
@@ -157,6 +159,7 @@ def _request(books: Books, job: JobRecord) -> Request:
         priority=job.priority,
         submitted=job.submitted,
         user=job.terms.user,
+        siting=siting_of(job.terms.siting),
         unit=unit,
     )
 

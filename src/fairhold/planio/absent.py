@@ -27,5 +27,9 @@ ABSENT = {
         "ownership is adjusted in every cycle, with the least movement, and nothing says when it was adjusted before",
         "leave it out",
     ),
+    "within": (
+        "inside a leaf requests go by priority, then by when they were submitted",
+        "leave it out; so that no user fills a leaf write `user_limit`, or give users leaves of their own",
+    ),
 }
 """Key → why, and what to do instead."""

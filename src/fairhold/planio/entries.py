@@ -29,7 +29,7 @@ KEYS_OF = {
     "hybrid": ("owned", "reserved", *_COMMON),
     "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
     "share_ratio": ("share_ratio", *_COMMON),
-    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", "max_run_time", "min_runtime"),
+    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", *CONTROLS[1:]),
 }
 """Policy → the settings of a consumer that it reads."""
 _OTHER_KEYS = {

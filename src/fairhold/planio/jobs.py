@@ -12,7 +12,6 @@ from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report, kind, shown
 from fairhold.planio.requests import LARGEST_PRIORITY
 from fairhold.planio.scalars import is_whole
-from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.stateview import StateView
 from fairhold.planio.terms import TERM_KEYS, check_after, program_text, read_terms
 from fairhold.planio.vectors import asks_for_vector, read_unit
@@ -140,11 +139,9 @@ def _check_unit(view: StateView, node: dict[str, Value], place: Place, *, is_vec
         if key in node:
             what = f"`{key}` is for resources of hosts, and this job is for slots"
             report.fault("wrong-unit", what, "write `units`: the slots that a task needs at once", (*place, key))
-    for key in ("units", *SITING_KEYS) if is_vector else ():
-        if key in node:
-            report.fault(
-                "wrong-unit", f"`{key}` does not go beside a `unit` of resources", "leave it out", (*place, key)
-            )
+    if is_vector and "units" in node:
+        what = "`units` does not go beside a `unit` of resources"
+        report.fault("wrong-unit", what, "leave it out", (*place, "units"))
     least, count = node.get("min_count", 0), node.get("count", 1)
     if is_vector and is_whole(least) and is_whole(count) and least > count:
         what = f"`min_count` {least} is more than `count` {count}"

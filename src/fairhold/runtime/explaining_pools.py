@@ -8,6 +8,7 @@ Document = dict[str, Any]
 
 WHY = {
     "on the way": "all of it is on its way",
+    "user limit": "its user may hold no more of its leaf, or not all that it needs at once",
     "gang first": "the gang's minimum is on its way, and nothing beyond it is asked for before it is there",
     "control": "a control of the plan keeps it from what it would take back",
     "unplaceable": "one unit is larger than any host",
@@ -60,7 +61,9 @@ def sentence(told: Document, called: str = "") -> str:
 
 def why(waits: Document) -> str:
     """Why a request waits, with where the least is missing and the rule."""
-    return f"{WHY[waits['reason']]}{_control(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+    if waits["reason"] == "unplaceable" and not waits.get("nearest"):
+        return f"no host will do for it [{waits['rule']}]"
+    return f"{WHY[waits['reason']]}{_control(waits)}{_user(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
 
 
 def _control(waits: Document) -> str:
@@ -69,6 +72,14 @@ def _control(waits: Document) -> str:
         return ""
     until = f" until {waits['until']}" if waits["until"] else ""
     return f": {waits['control']}, {counted(waits['units'])}{until}"
+
+
+def _user(waits: Document) -> str:
+    """Who holds how many of how many units."""
+    if "user" not in waits:
+        return ""
+    user = waits["user"]
+    return f": {user['name']} holds {user['held']} of {counted(user['limit'])}"
 
 
 def nearest(gap: Document | None) -> str:

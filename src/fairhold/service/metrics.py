@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+from fairhold.runtime.live.views.pools import resources_of_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +57,8 @@ class Leaf(NamedTuple):
 class Numbers(NamedTuple):
     """What is read from the core at once.
 
-    leaves : resource group → its leaves
+    leaves    : resource group → its leaves
+    resources : resource group that shares resources of hosts → name → total and used
     """
 
     cycles: int
@@ -64,6 +67,7 @@ class Numbers(NamedTuple):
     leaves: dict[str, list[Leaf]]
     cycle_micros: dict[str, int]
     cycle_stages: dict[str, int]
+    resources: dict[str, dict[str, Any]]
 
 
 def numbers(core: Core) -> Numbers:
@@ -91,7 +95,7 @@ def numbers(core: Core) -> Numbers:
         leaves[books.rows.group.name] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
     notes = core.cycle_notes
     counts = cluster.cycles, len(cluster.jobs), len(cluster.attempts)
-    return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages))
+    return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages), resources_of_groups(core))
 
 
 class _Collector:
@@ -121,6 +125,7 @@ class _Collector:
         yield GaugeMetricFamily("fairhold_store_bytes", "Size of the store's files.", value=self._store_bytes)
         trouble = desk.trouble is not None
         yield GaugeMetricFamily("fairhold_trouble", "1 = nothing can be written at present.", value=trouble)
+        yield from resource_metrics(read.resources)
         for place, name in enumerate(_LEAF, start=1):
             family = GaugeMetricFamily(
                 f"fairhold_units_{name}", f"Units {name}, by leaf.", labels=["resource_group", "consumer"]
@@ -133,6 +138,17 @@ class _Collector:
 
 def _counter(name: str, text: str, value: float) -> CounterMetricFamily:
     return CounterMetricFamily(f"fairhold_{name}", text, value=value)
+
+
+def resource_metrics(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeMetricFamily]:
+    """What there is and what is used of every resource, in declared units; groups: as in `Numbers.resources`."""
+    texts = {"total": "What there is of a resource on the hosts that are up.", "used": "What tasks hold of a resource."}
+    for name, text in texts.items():
+        family = GaugeMetricFamily(f"fairhold_resource_{name}", text, labels=["resource_group", "resource"])
+        for group, resources in groups.items():
+            for resource, of in resources.items():
+                family.add_metric([group, resource], float(of[name]))
+        yield family
 
 
 def _stages(name: str, text: str, nanos: Mapping[str, int]) -> CounterMetricFamily:

@@ -143,6 +143,17 @@ def share_limits_hold(done: Done) -> Iterator[Violation]:
                 yield Violation(name, done.path(row), f"was granted {resource} and holds {held}, at most {most}")
 
 
+def users_hold_no_more_than_they_may(done: Done) -> Iterator[Violation]:
+    """No user is granted a unit beyond the limit of a leaf (R-USER-2)."""
+    granted = {(unit.asked.leaf, unit.asked.model.user) for unit in done.cycle.sweeps.placed if unit.asked.model.user}
+    for leaf, user in sorted(granted):
+        held = sum(asked.held for asked in done.books.by_leaf[leaf] if asked.model.user == user)
+        most = done.books.terms.user_limit[leaf]
+        if held > most:
+            text = f"{user} was granted units and holds {held}, at most {most}"
+            yield Violation("users_hold_no_more_than_they_may", done.path(leaf), text)
+
+
 def who_borrows_lets_go_in_time(done: Done) -> Iterator[Violation]:
     """Nobody borrows who lets go too late, and every notice ends within all graces (R-LEND-6)."""
     name, books = "who_borrows_lets_go_in_time", done.books
@@ -266,6 +277,7 @@ TRUTHS: tuple[Truth, ...] = (
     hosts_hold_what_they_have,
     children_own_inside_their_parents,
     share_limits_hold,
+    users_hold_no_more_than_they_may,
     who_borrows_lets_go_in_time,
     what_is_reserved_goes_to_nobody_else,
     pools_do_not_touch_one_another,

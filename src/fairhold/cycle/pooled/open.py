@@ -14,13 +14,14 @@ from fairhold.rules.pools.booking import Stood, book_units, split_lenders
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
+from fairhold.rules.pools.users import share_rooms
 from fairhold.rules.pools.victims import giving_order
 from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
-    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.plan import Host, Plan, PolicyEntry
     from fairhold.model.state import Parts, State
 
 POLICY = "multidimensional"
@@ -79,6 +80,7 @@ def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind])
         book_units(books, host, _stood(stated))
     _notices(plan, books, state, stated)
     _keeps(books, state)
+    share_rooms(books)
 
 
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
@@ -94,7 +96,7 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
                     )
                 hosts.append(Machine(host.name, name, len(hosts), host.amounts, totals[host.amounts]))
                 hosts[-1].is_closed = host.name in state.hosts_closed
-                hosts[-1].labels = label_set(host.labels)
+                hosts[-1].labels = _labels(state, host)
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -102,6 +104,11 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
             found = asked[request.id] = Asked(request, len(asked))
             by_leaf[request.consumer].append(found)
     return PoolBooks(terms, hosts, asked, by_leaf, {host.name: host for host in hosts}, state.now)
+
+
+def _labels(state: State, host: Host) -> frozenset[str]:
+    """What a host has by its agent and the plan, else by the plan alone."""
+    return label_set(host.labels) if state.labels is None else state.labels.get(host.name, frozenset())
 
 
 def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:

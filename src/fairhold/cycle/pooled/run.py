@@ -10,10 +10,9 @@ from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, not
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
-from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text
-from fairhold.rules.pools.siting import will_do
+from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import private_pools
 from fairhold.rules.pools.untouched import lend_unusable
@@ -197,9 +196,9 @@ def _unmet(plan: Plan, unmet: Unmet) -> Document:
 
 def _refused(books: PoolBooks) -> list[Document]:
     """Requests whose unit fits no host of the entry that will do at all."""
-    sizes = {(host.total, host.labels): host for host in books.hosts}.values()
+    kinds = kinds_of_hosts(books)
     return [
         {"request": asked.model.id, "reason": "unplaceable"}
         for asked in books.asked.values()
-        if asked.waiting and not any(fits(asked.unit, host.total) and will_do(asked, host) for host in sizes)
+        if asked.lacking and not could_stand(asked, kinds)
     ]

@@ -59,6 +59,8 @@ class Level:
         self.target: dict[Target, int] = {}
         self._lines: dict[str, list[Machine]] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
+        worst = 1 + max((terms.rank[row] for row in self.rows), default=0)
+        self._rank = {key: worst if key[1].remaining else terms.rank[key[0]] for key in self.holds}
 
     def _set(self, key: Target, host: Machine, amounts: Vector) -> None:
         """Let an entry own so much of a host."""
@@ -84,22 +86,21 @@ class Level:
     def set_targets(self) -> None:
         """How many whole hosts each entry is to have (R-ADJUST-0)."""
         left = {group: len(hosts) for group, hosts in self.hosts.items()}
-        stated: list[Target] = [key for key in self.holds if key[1].percent is not None or key[1].hosts is not None]
-        for key in self.holds:
-            entry = key[1]
-            if entry.names:
-                there = sum(host.name in entry.names for host in self.hosts.get(entry.resource_group, []))
-                self.target[key] = min(there, left.get(entry.resource_group, 0))
-                left[entry.resource_group] = left.get(entry.resource_group, 0) - self.target[key]
-        for key in stated:
-            entry = key[1]
-            there = len(self.hosts.get(entry.resource_group, []))
-            want = entry.hosts if entry.hosts is not None else int((entry.percent or Fraction(0)) * there)
-            self.target[key] = max(0, min(want, left.get(entry.resource_group, 0)))
-            left[entry.resource_group] = left.get(entry.resource_group, 0) - self.target[key]
+        counted = [key for key in self.holds if key[1].names or key[1].percent is not None or key[1].hosts is not None]
+        for key in sorted(counted, key=lambda key: (self._rank[key], not key[1].names)):
+            group = key[1].resource_group
+            self.target[key] = max(0, min(self._wanted(key[1]), left.get(group, 0)))
+            left[group] = left.get(group, 0) - self.target[key]
         for key in self.holds:
             if key[1].remaining:
                 self.target[key] = max(0, left.get(key[1].resource_group, 0))
+
+    def _wanted(self, entry: Owning) -> int:
+        """How many hosts an entry by name, number or percentage asks for."""
+        there = self.hosts.get(entry.resource_group, [])
+        if entry.names:
+            return sum(host.name in entry.names for host in there)
+        return entry.hosts if entry.hosts is not None else int((entry.percent or Fraction(0)) * len(there))
 
     def assign(self, row: int, host: Machine, amounts: Vector) -> None:
         """Take in what a row owned of a host before; it goes to the entry that asks for it."""
@@ -195,7 +196,7 @@ class Level:
 
     def give_short(self) -> None:
         """Whoever is short takes: formerly its own, public hosts, hosts of worse ranks, parts (R-ADJUST-3)."""
-        for key in self.holds:
+        for key in sorted(self.holds, key=lambda key: key[1].remaining):
             entry = key[1]
             if entry.per_host:
                 self._take_parts_of_all(key)
@@ -204,7 +205,7 @@ class Level:
             elif entry.names:
                 for host in self._order(key):
                     if host.name in entry.names and host not in self.holds[key]:
-                        self._take_host(key, host, self._worse(key[0], host))
+                        self._take_host(key, host)
             else:
                 self._take_hosts(key)
 
@@ -228,21 +229,18 @@ class Level:
                 if (host.name in self.named) == is_named:
                     yield host
 
-    def _worse(self, row: int, host: Machine) -> list[Target]:
-        """Owners of strictly worse rank of a host, the worst first."""
-        rank = self.books.terms.rank
-        found = [key for key in self.owners.get(host, ()) if rank[key[0]] > rank[row]]
-        return sorted(found, key=lambda key: (-rank[key[0]], self._place[key])) if found else found
+    def _worse(self, key: Target, host: Machine) -> list[Target]:
+        """Owners of strictly worse rank of a host, the worst first; `remaining` is the worst of all."""
+        rank = self._rank
+        found = [each for each in self.owners.get(host, ()) if rank[each] > rank[key]]
+        return sorted(found, key=lambda each: (-rank[each], self._place[each])) if found else found
 
-    def _take_host(self, key: Target, host: Machine, worse: list[Target]) -> bool:
-        """Take a host whole: public, or from worse ranks; else what a better rank left of it."""
-        if len(worse) == self._owners(host):
-            for each in worse:
-                self._drop(each, host)
-        part = self.left[host]
-        if any(part):
-            self._set(key, host, part)
-        return any(part)
+    def _take_host(self, key: Target, host: Machine) -> None:
+        """Take of a host all that no rank as good has: what is public and what worse ranks own."""
+        for each in self._worse(key, host):
+            self._drop(each, host)
+        if any(self.left[host]):
+            self._set(key, host, self.left[host])
 
     def _take_hosts(self, key: Target) -> None:
         holding, target = self.holds[key], self.target.get(key, 0)
@@ -254,17 +252,16 @@ class Level:
             self._take_owned(key, target, [host for host in self._unnamed_first(key) if host not in holding])
 
     def _take_owned(self, key: Target, target: int, hosts: list[Machine]) -> None:
-        """Hosts of worse ranks, then what others have left of theirs."""
-        holding, rank = self.holds[key], self.books.terms.rank
-        owned = [(self._worse(key[0], host), host) for host in hosts]
-        whole = [(worse, host) for worse, host in owned if worse and len(worse) == self._owners(host)]
-        whole.sort(key=lambda each: (-rank[each[0][0][0]], self.load(each[1])))
-        for worse, host in whole:
-            if len(holding) < target:
-                self._take_host(key, host, worse)
-        for host in hosts:
-            if len(holding) < target and host not in holding and any(self.left[host]):
-                self._set(key, host, self.left[host])
+        """Hosts of worse ranks, then what better ranks leave of theirs: public parts, those of worse ranks."""
+        holding, rank = self.holds[key], self._rank
+        owned = [(self._worse(key, host), host) for host in hosts]
+        of_worse = [(worse, host) for worse, host in owned if worse]
+        of_worse.sort(key=lambda each: (-rank[each[0][0]], self.load(each[1])))
+        whole = [host for worse, host in of_worse if len(worse) == self._owners(host)]
+        public = [host for worse, host in owned if not worse]
+        for host in (*whole, *public, *(host for _, host in of_worse)):
+            if len(holding) < target and host not in holding:
+                self._take_host(key, host)
 
     def _owners(self, host: Machine) -> int:
         return len(self.owners.get(host, ()))
@@ -281,10 +278,9 @@ class Level:
         for host in self._order(key):
             if self._add(key, host, self.following(self.left[host], needed)) and not (needed := self.missing(key)):
                 return
-        rank = self.books.terms.rank
         hosts = self.hosts.get(key[1].resource_group, [])
-        worse = [(each, host) for host in hosts for each in self._worse(key[0], host)]
-        worse.sort(key=lambda each: (-rank[each[0][0]], self.load(each[1]), each[1].place))
+        worse = [(each, host) for host in hosts for each in self._worse(key, host)]
+        worse.sort(key=lambda each: (-self._rank[each[0]], self.load(each[1]), each[1].place))
         for each, host in worse:
             needed = self.missing(key)
             if not needed:
@@ -296,7 +292,7 @@ class Level:
             want = self.part_of(key[1], host)
             have = self.holds[key].get(host, (0,) * len(want))
             self._add(key, host, common(beyond(want, have), self.left[host]))
-            for each in self._worse(key[0], host):
+            for each in self._worse(key, host):
                 have = self.holds[key].get(host, (0,) * len(want))
                 self._move(each, key, host, common(beyond(want, have), self.holds[each][host]))
 

@@ -192,5 +192,4 @@ class Placing:
 
 def next_units(asked: Asked, waiting: int) -> int:
     """Units that a request takes in one turn: all that a gang misses of its minimum, else one."""
-    missing = asked.model.min_count - asked.held
-    return missing if missing > 0 else min(1, waiting)
+    return asked.missing or min(1, waiting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import count
+from fairhold.kernels.vectors import count, fits
 from fairhold.model.siting import ANYWHERE, PACK, SPREAD
 from fairhold.rules.pools.content import parts_of_hosts
 
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 def will_do(asked: Asked, host: Machine) -> bool:
     """Whether a host has what a request needs, and nothing that it avoids (R-SITE-1)."""
     return asked.siting is None or asked.siting.fits(host.labels)
+
+
+def kinds_of_hosts(books: PoolBooks) -> list[Machine]:
+    """One host of each size and labels."""
+    return list({(host.total, host.labels): host for host in books.hosts}.values())
+
+
+def could_stand(asked: Asked, hosts: Iterable[Machine]) -> bool:
+    """Whether a unit fits on any of some hosts that will do, were they free."""
+    return any(fits(asked.unit, host.total) and will_do(asked, host) for host in hosts)
 
 
 def packs_whole(asked: Asked) -> bool:

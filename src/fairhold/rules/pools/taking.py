@@ -99,9 +99,8 @@ class Taker:
     def wants(self, asked: Asked) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
         way = self.ways.units(asked)
-        missing = asked.model.min_count - asked.held
-        if missing > 0:
-            return max(0, missing - way)
+        if asked.missing:
+            return max(0, asked.missing - way)
         return min(1, max(0, asked.waiting - way))
 
     def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:

@@ -201,8 +201,7 @@ class Ways:
 
 def wanted(asked: Asked) -> int:
     """Units that may be on their way to a request: of a gang none beyond its minimum until it has that."""
-    missing = asked.model.min_count - asked.held
-    return missing if missing > 0 else asked.waiting
+    return asked.missing or asked.waiting
 
 
 def kept_for(asked: Asked, host: Machine, dimensions: int) -> Vector:

@@ -45,6 +45,7 @@ def kinds(inquiry: Inquiry, asked: Asked, waiting: Waiting) -> Iterator[Iterator
     yield trials.longer_bounds()
     yield trials.nothing_reserved()
     yield trials.larger_limit()
+    yield trials.larger_user_limit()
     yield trials.larger_ratios()
     yield trials.better_classes()
 
@@ -192,6 +193,14 @@ class _Trials:
             stated = amount(resource, most), amount(resource, need)
             change = Change("share_limit", *stated, consumer=self.inquiry.path(row), resource=resource.name)
             yield Trial(with_settings(self.plan, self.at, row, share_limit=limit), self.state, (change,))
+
+    def larger_user_limit(self) -> Iterator[Trial]:
+        """A user limit of the leaf that has room for what is wanted in one go."""
+        if self.waiting.user is not None:
+            _, most, held = self.waiting.user
+            need = max(most, held) + max(1, self.asked.model.min_count - self.asked.held)
+            change = Change("user_limit", most, need, consumer=self.inquiry.path(self.asked.leaf))
+            yield Trial(with_settings(self.plan, self.at, self.asked.leaf, user_limit=need), self.state, (change,))
 
     def _sides(self) -> dict[int, set[int]]:
         """The consumers on the way to the leaf that are compared with others, and with whom."""

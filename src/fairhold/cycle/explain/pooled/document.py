@@ -61,7 +61,7 @@ def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked) ->
     found = request_document(inquiry, asked) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(inquiry, waiting)
-        if search is not None and inquiry.left(asked):
+        if search is not None and asked.lacking > inquiry.ways.units(asked):
             found["would_help"] = search.of(asked, waiting)
     return found
 

@@ -29,7 +29,7 @@ def request_document(inquiry: Inquiry, asked: Asked) -> Document:
         "priority": asked.model.priority,
         "held": asked.held,
         "on_hosts_down": asked.away,
-        "waiting": asked.waiting,
+        "waiting": asked.lacking,
         "on_the_way": inquiry.ways.units(asked),
         "stands": list(_stands(inquiry, asked)),
         "coming": list(_coming(inquiry, asked)),

@@ -23,7 +23,7 @@ from fairhold.kernels.vectors import add, count, fits
 from fairhold.ledger.pools import OWN
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.siting import will_do
+from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, will_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 RULE_OF = {
     "on the way": "R-HELD-1",
+    "user limit": "R-USER-2",
     "gang first": "R-TAKE-4",
     "control": "R-CONTROL-6",
     "unplaceable": "R-POOL-3",
@@ -89,12 +90,14 @@ class Waiting:
     levels : those at which it looked, in their order; none where it does not come to that
     gap    : the host where the least is missing beside what is idle for it, and what
     control: that keeps it from what it would take back
+    user   : its user, what he may hold in its leaf, and what he holds, where that keeps it from more
     """
 
     reason: str
     levels: tuple[Level, ...] = ()
     gap: Gap | None = None
     control: HeldBack | None = None
+    user: tuple[str, int, int] | None = None
 
 
 class Why:
@@ -129,15 +132,28 @@ class Why:
 
     def wants(self, asked: Asked) -> int:
         """Units that a request asks for in one go: one, or all that a gang misses of its minimum; 0 = not now."""
-        missing = asked.model.min_count - asked.held
-        if missing > 0:
-            return max(0, missing - self.inquiry.ways.units(asked))
+        if asked.missing:
+            return max(0, asked.missing - self.inquiry.ways.units(asked))
         return min(1, self.inquiry.left(asked))
 
     def of(self, asked: Asked) -> Waiting | None:
         """Why a request waits; None where it does not."""
-        if not asked.waiting:
+        if not asked.lacking:
             return None
+        if asked.lacking > self.inquiry.ways.units(asked) and not self.inquiry.left(asked):
+            return self._beyond_user_limit(asked)
+        return self._waits(asked)
+
+    def _beyond_user_limit(self, asked: Asked) -> Waiting:
+        """Why a request has none of the room of its user; it may have none as no host could take it."""
+        if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
+            return self._looked(asked)
+        user = asked.model.user
+        held = sum(each.held for each in self.inquiry.books.by_leaf[asked.leaf] if each.model.user == user)
+        return Waiting("user limit", user=(user, self.inquiry.terms.user_limit[asked.leaf], held))
+
+    def _waits(self, asked: Asked) -> Waiting:
+        """Why a request waits for what its user may hold."""
         if not self.inquiry.left(asked):
             return Waiting("on the way")
         if not self.wants(asked):
@@ -296,6 +312,8 @@ def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
         "nearest": _gap_document(inquiry, waiting.gap),
         "levels": [level_document(inquiry, level) for level in waiting.levels],
     }
+    if waiting.user is not None:
+        found["user"] = dict(zip(("name", "limit", "held"), waiting.user, strict=True))
     return found | waiting.control.document() if waiting.control is not None else found
 
 

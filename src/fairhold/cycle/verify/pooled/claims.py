@@ -69,24 +69,25 @@ class Claims:
         return [host for host in self.space if host.group == group]
 
     def _aim(self) -> None:
-        """Set targets: names, then numbers and percentages, then what remains, each in path order."""
+        """Set targets: from rank to rank names, then numbers and percentages; what remains after all of them."""
         left = {host.group: len(self._of(host.group)) for host in self.space}
-        steps = (
-            [claim for claim in self.claims if claim.entry.names],
-            [claim for claim in self.claims if claim.entry.hosts is not None or claim.entry.percent is not None],
-            [claim for claim in self.claims if claim.entry.remaining],
-        )
-        for claim in (each for step in steps for each in step):
-            there, entry = self._of(claim.group), claim.entry
-            want = left.get(claim.group, 0)
+        for claim in sorted(self.claims, key=lambda each: (self._rank(each), not each.entry.names)):
+            entry, public = claim.entry, left.get(claim.group, 0)
+            if entry.per_host or entry.total:
+                continue
+            there = self._of(claim.group)
+            want = public if entry.remaining else entry.hosts or 0
             if entry.names:
                 want = sum(host.name in entry.names for host in there)
-            elif entry.hosts is not None:
-                want = entry.hosts
             elif entry.percent is not None:
                 want = entry.percent.numerator * len(there) // entry.percent.denominator
-            claim.target = min(want, left.get(claim.group, 0))
-            left[claim.group] = left.get(claim.group, 0) - claim.target
+            claim.target = min(want, public)
+            left[claim.group] = public - claim.target
+
+    def _rank(self, claim: Claim) -> int:
+        """The rank in which an entry takes and gives: `remaining` comes after every other."""
+        ranks = self.terms.rank
+        return max(ranks[path] for path in self.paths) + 1 if claim.entry.remaining else ranks[claim.path]
 
     def remember(self, path: str, host: Host, amounts: Amounts, *, is_busy: bool) -> None:
         """Take in what a child owned: an entry that still asks for it has it (R-ADJUST-1)."""
@@ -117,7 +118,7 @@ class Claims:
             self.former[claim.path][host] = claim.has.pop(host)
         for claim in self.claims:
             self._trim(claim)
-        for claim in self.claims:
+        for claim in sorted(self.claims, key=self._rank):
             if claim.entry.per_host:
                 self._take_of_every_host(claim)
             elif claim.entry.total:
@@ -208,11 +209,10 @@ class Claims:
 
     def _owners(self, host: Host) -> list[Claim]:
         """Claims on a host, those of the worst rank first."""
-        return sorted((c for c in self.claims if host in c.has), key=lambda c: -self.terms.rank[c.path])
+        return sorted((c for c in self.claims if host in c.has), key=lambda c: -self._rank(c))
 
     def _worse(self, claim: Claim, host: Host) -> list[Claim]:
-        rank = self.terms.rank
-        return [each for each in self._owners(host) if rank[each.path] > rank[claim.path]]
+        return [each for each in self._owners(host) if self._rank(each) > self._rank(claim)]
 
     def _take_hosts(self, claim: Claim) -> None:
         """Public hosts, whole hosts of worse ranks, then parts that better ranks left, each counting as a host."""
@@ -231,36 +231,30 @@ class Claims:
         for host in hosts:
             if short() and not self._owners(host):
                 claim.add(host, self.space[host])
-        rank = self.terms.rank
-        of_worse = [
-            host for host in hosts if (all_ := self._owners(host)) and len(self._worse(claim, host)) == len(all_)
-        ]
-        of_worse.sort(key=lambda host: (-rank[self._owners(host)[0].path], self.load[host.name]))
-        for host in of_worse:
-            if short():
-                self._oust(claim, host)
-        for host in hosts:
+        of_worse = [host for host in hosts if self._worse(claim, host)]
+        of_worse.sort(key=lambda host: (-self._rank(self._owners(host)[0]), self.load[host.name]))
+        parts = [host for host in of_worse if len(self._worse(claim, host)) < len(self._owners(host))]
+        wholes = [host for host in of_worse if host not in parts]
+        for host in [*wholes, *(each for each in hosts if each not in of_worse), *parts]:
             if short() and host not in claim.has:
-                claim.add(host, self._public(host))
+                self._oust(claim, host)
 
     def _oust(self, claim: Claim, host: Host) -> None:
-        """Take all of a host if only worse ranks have it, else what is nobody's of it."""
-        worse = self._worse(claim, host)
-        if len(worse) == len(self._owners(host)):
-            for each in worse:
-                del each.has[host]
+        """Take of a host what is nobody's or a worse rank's."""
+        for each in self._worse(claim, host):
+            del each.has[host]
         claim.add(host, self._public(host))
 
     def _take_total(self, claim: Claim) -> None:
         """Parts host by host until the total is met: its own of before, public ones, those of worse ranks."""
-        hosts, former, rank = self._of(claim.group), self.former[claim.path], self.terms.rank
+        hosts, former = self._of(claim.group), self.former[claim.path]
         for host in self._order(claim, hosts):
             there = self._public(host)
             claim.add(host, self._needed(claim, lower(there, former[host]) if host in former else there))
         for host in self._order(claim, hosts):
             claim.add(host, self._needed(claim, self._public(host)))
         worse = [(each, host) for host in hosts for each in self._worse(claim, host)]
-        worse.sort(key=lambda pair: (-rank[pair[0].path], self.load[pair[1].name], pair[1].place))
+        worse.sort(key=lambda pair: (-self._rank(pair[0]), self.load[pair[1].name], pair[1].place))
         for each, host in worse:
             self._hand_over(each, claim, host, self._needed(claim, each.has[host]))
 

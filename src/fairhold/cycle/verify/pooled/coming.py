@@ -166,8 +166,7 @@ class Coming:
 
 def wanted(asked: Asked) -> int:
     """Units that may come: of a gang none beyond its minimum until it has that."""
-    missing = asked.model.min_count - asked.held
-    return missing if missing > 0 else asked.waiting
+    return asked.missing or asked.waiting
 
 
 def for_nobody(stock: Stock, coming: Coming) -> list[Unit]:

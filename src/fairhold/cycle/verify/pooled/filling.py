@@ -111,8 +111,7 @@ class Filling:
         """Place the next unit of a line, or a gang's missing ones; who cannot is left out from now on."""
         while line:
             asked = line[0]
-            missing = asked.model.min_count - asked.held
-            units = missing if missing > 0 else 1
+            units = asked.missing or 1
             placed = self.put(asked, units) if units <= waits(asked) else []
             if placed:
                 return placed

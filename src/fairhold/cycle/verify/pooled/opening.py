@@ -12,6 +12,7 @@ from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
 from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
+from fairhold.cycle.verify.pooled.users import cap_users
 from fairhold.cycle.verify.pooled.victims import age, is_young
 from fairhold.model.vector import Owning
 
@@ -89,6 +90,7 @@ def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
         if is_here and will_do(stock.asked[row.request], stock.hosts[row.host]):
             said[row.request, row.host] += row.units
     stock.keeps |= said
+    cap_users(stock)
 
 
 def _stand(plan: Plan, stock: Stock, state: State) -> Kinds:

@@ -101,7 +101,7 @@ def _by_notice(noticed: Iterable[Unit]) -> Counter[tuple[str, str, str, int, str
 def refused_rows(stock: Stock) -> list[Json]:
     """Requests of which a unit is too large for every host that will do."""
     hosts = stock.hosts.values()
-    waiting = [asked for asked in stock.asked.values() if asked.waiting]
+    waiting = [asked for asked in stock.asked.values() if asked.unmet]
     lost = [each for each in waiting if not any(fits(each.unit, host.total) for host in hosts if will_do(each, host))]
     return [{"request": asked.id, "reason": "unplaceable"} for asked in lost]
 

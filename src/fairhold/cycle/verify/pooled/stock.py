@@ -69,13 +69,17 @@ class Host:
 
 @dataclass(eq=False)
 class Asked:
-    """A request: its leaf, and units on hosts that are up; away: those on hosts that are down."""
+    """A request: its leaf, and units on hosts that are up; away: those on hosts that are down.
+
+    cap : units that it may have by the limit of its user, None = any number
+    """
 
     model: Request
     leaf: str
     place: int
     units: list[Unit] = field(default_factory=list)
     away: int = 0
+    cap: int | None = None
 
     @property
     def id(self) -> str:
@@ -93,9 +97,19 @@ class Asked:
         return len(self.units) + self.away
 
     @property
-    def waiting(self) -> int:
+    def unmet(self) -> int:
         """Units wanted and not held."""
         return max(0, self.model.count - self.held)
+
+    @property
+    def waiting(self) -> int:
+        """Those that its user may hold."""
+        return self.unmet if self.cap is None else max(0, min(self.unmet, self.cap - self.held))
+
+    @property
+    def missing(self) -> int:
+        """Of a gang, those without which it does not run, if its user may hold them."""
+        return max(0, self.model.min_count - self.held) if self.waiting else 0
 
     @property
     def turn(self) -> tuple[int, int, str]:

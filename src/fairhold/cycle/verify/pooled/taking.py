@@ -126,8 +126,8 @@ class Taking:
 
     def wants(self, asked: Asked) -> int:
         """Units to take in one go."""
-        coming, missing = self.coming.units(asked), asked.model.min_count - asked.held
-        return max(0, missing - coming) if missing > 0 else min(1, max(0, asked.waiting - coming))
+        coming, missing = self.coming.units(asked), asked.missing
+        return max(0, missing - coming) if missing else min(1, max(0, asked.waiting - coming))
 
     def take(self, asked: Asked, ground: Ground) -> bool:
         """Take for one unit, or for all that a gang misses; or nothing."""

@@ -27,6 +27,7 @@ class Terms:
     up       : path → it and those above it, the root last
     rank, ratio, priority : among siblings; grace: microseconds in which a leaf lets go
     min_runtime : microseconds that a unit runs before others may have its place
+    user_limit : units that one user may hold in a leaf, None = any number
     limit    : path → place of the resource → base units at most in all share pools
     pool_grace : path → bound on its private pool
     own      : path → entries, preferences resolved
@@ -43,6 +44,7 @@ class Terms:
     priority: dict[str, int]
     grace: dict[str, int]
     min_runtime: dict[str, int]
+    user_limit: dict[str, int | None]
     limit: dict[str, dict[int, int]]
     pool_grace: dict[str, int]
     own: dict[str, tuple[Owning, ...]]
@@ -77,6 +79,7 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
     children = {path: tuple(paths[row] for row in tree.children[at]) for at, path in enumerate(paths)}
     up: dict[str, tuple[str, ...]] = {TOP: (TOP,)}
     rank, grace, runtime = {TOP: 0}, {TOP: 0}, {TOP: 0}
+    users: dict[str, int | None] = {TOP: None}
     own: dict[str, tuple[Owning, ...]] = {}
     stated = {path: entry.consumers.get(at, ConsumerSettings()) for at, path in enumerate(paths)}
     for at, path in enumerate(paths):
@@ -88,6 +91,8 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
         grace[path] = own_grace[0] if own_grace else grace[above]
         mine = stated[path].min_runtime
         runtime[path] = runtime[above] if mine is None else mine
+        of_users = stated[path].user_limit
+        users[path] = users[above] if of_users is None else None if of_users == UNLIMITED else of_users
         own_rank = [each for each in (stated[path].rank, tree.rank[at]) if each is not None]
         rank[path] = own_rank[0] if own_rank else plan.default_rank
         own[path] = tuple(_preferred(each, own.get(above, ())) for each in stated[path].own)
@@ -101,6 +106,7 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
         priority={path: each.share_priority for path, each in stated.items()},
         grace=grace,
         min_runtime=runtime,
+        user_limit=users,
         limit={path: dict(each.share_limit) for path, each in stated.items() if each.share_limit},
         pool_grace={path: bound(each.private_pool_grace) for path, each in stated.items()},
         own=own,

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from fairhold.cycle.explain.pooled.document import explain_pools
-from fairhold.ledger.vectors import POOLED
+from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.explaining_pools import why
-from fairhold.units import format_instant
+from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.ledger.books import Books
-    from fairhold.model.plan import Plan
+    from fairhold.ledger.rows import Rows
+    from fairhold.model.plan import Host, Plan
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.tasks import Attempt, JobRecord
     from fairhold.runtime.live.core import Core
@@ -59,12 +60,19 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
         units = "1 unit is" if len(coming) == 1 else f"{len(coming)} units are"
         text = f"{units} given back for it, by {format_instant(by)}"
         return "reclaiming", text, {"units": len(coming), "deadline": by, "given": True}
-    for told in told_of_leaf(core, core.cluster.books[POOLED].rows.path(job.leaf)):
+    leaf = core.cluster.books[POOLED].rows.path(job.leaf)
+    for told in told_of_leaf(core, leaf):
         for request in told["requests"]:
             if request["request"] == job.name and request["waits"] is not None:
                 waits: Document = request["waits"]
+                if "user" in waits:
+                    return "user_limit", why(waits), {"consumer": leaf, **_of_user(waits["user"])}
                 return "pool", why(waits), {"reason": waits["reason"], "nearest": waits.get("nearest")}
     return "soon", "the next cycle looks for room for it", {"tasks": 0}
+
+
+def _of_user(user: Document) -> Document:
+    return {"user": user["name"], "user_limit": user["limit"], "held": user["held"]}
 
 
 def told_of_leaf(core: Core, leaf: str) -> list[Document]:
@@ -86,18 +94,31 @@ def pools_group(core: Core) -> Document:
     return {
         "slots": len(mine),
         "idle": 0,
-        "resources": resources_document(core, mine),
+        "resources": resources_document(core, rows.group.hosts, mine),
         "paused": {"grants": grants, "reclaims": reclaims},
         "consumers": [_consumer(core, row, mine, own) for row in rows.tree.path[1:]],
     }
 
 
-def resources_document(core: Core, attempts: Iterable[Attempt]) -> Document:
-    """Name → what there is of a resource on the hosts that are up, and what is used of it."""
+def resources_of_groups(core: Core) -> dict[str, Document]:
+    """Resource group that is shared in vectors → its resources."""
+    on: dict[str, list[Attempt]] = {}
+    for attempt in core.cluster.attempts.values():
+        if attempt.job.resource_group == POOLED:
+            on.setdefault(attempt.places[0][0], []).append(attempt)
+    found: dict[str, Document] = {}
+    for name in vector_groups(core.plan):
+        hosts = core.plan.resource_groups[name].hosts
+        found[name] = resources_document(core, hosts, [each for host in hosts for each in on.get(host.name, ())])
+    return found
+
+
+def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Attempt]) -> Document:
+    """Name → what there is of a resource on those of some hosts that are up, and what attempts use of it."""
     plan, cluster = core.plan, core.cluster
     up = {name for group, name in cluster.hosts if group == POOLED and cluster.hosts[POOLED, name].is_up}
     total = [0] * len(plan.resources)
-    for host in cluster.books[POOLED].rows.group.hosts:
+    for host in hosts:
         if host.name in up:
             total = [one + more for one, more in zip(total, _whole(plan, host.amounts), strict=True)]
     used = _together(cluster.books[POOLED], attempts)
@@ -161,13 +182,18 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, li
         "running": len(mine),
         "waiting": max(0, demand - len(mine)),
         "users": _users(mine) if rows.is_leaf(row) else {},
-        "user_limit": None,
+        "user_limit": _user_limit(rows, row),
         "budget": None,
         "amounts": {
             "owned": amounts_document(resources, tuple(owned.get(path, [0] * len(resources)))),
             "used": amounts_document(resources, tuple(_together(books, mine))),
         },
     }
+
+
+def _user_limit(rows: Rows, row: int) -> int | None:
+    most = rows.controls.user_limit[row]
+    return most if most < UNLIMITED else None
 
 
 def _users(attempts: list[Attempt]) -> dict[str, int]:

@@ -1,0 +1,28 @@
+"""What of the requests of one user counts, where a leaf bounds what he holds (R-USER-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.verify.pooled.amounts import fits
+from fairhold.cycle.verify.pooled.siting import will_do
+
+if TYPE_CHECKING:
+    from fairhold.cycle.verify.pooled.stock import Stock
+
+
+def cap_users(stock: Stock) -> None:
+    """Say of every request how many units it may have: what is left of its user's limit goes by their turns."""
+    for leaf in stock.terms.leaves:
+        limit = stock.terms.user_limit[leaf]
+        line = [asked for asked in stock.of(leaf) if asked.model.user] if limit is not None else []
+        left = {asked.model.user: limit or 0 for asked in line}
+        for asked in line:
+            left[asked.model.user] -= asked.held
+        for asked in line:
+            more = max(0, min(left[asked.model.user], asked.unmet))
+            fitting = [host for host in stock.hosts.values() if will_do(asked, host) and fits(asked.unit, host.total)]
+            if not fitting or asked.held + more < asked.model.min_count:
+                more = 0
+            left[asked.model.user] -= more
+            asked.cap = asked.held + more

@@ -1,0 +1,38 @@
+"""What one user may hold in a leaf, of units of any size (R-USER-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks
+
+
+def share_rooms(books: PoolBooks) -> None:
+    """Give the room of every user to his requests in their order, where a leaf has a user limit.
+
+    What no host could take, and a gang whose minimum does not fit into what is left, has none of it; who says no user
+    is bound by nothing.
+    """
+    limited = [leaf for leaf in books.terms.leaves if books.terms.user_limit[leaf] < UNLIMITED]
+    hosts = kinds_of_hosts(books) if limited else []
+    for leaf in limited:
+        mine: dict[str, list[Asked]] = {}
+        for asked in books.by_leaf[leaf]:
+            if asked.model.user:
+                mine.setdefault(asked.model.user, []).append(asked)
+        for line in mine.values():
+            _share_room(line, books.terms.user_limit[leaf], hosts)
+
+
+def _share_room(line: list[Asked], limit: int, hosts: list[Machine]) -> None:
+    room = max(0, limit - sum(asked.held for asked in line))
+    for asked in sorted(line, key=lambda each: each.order):
+        units = min(asked.lacking, room)
+        if asked.held + units < asked.model.min_count or not could_stand(asked, hosts):
+            units = 0
+        asked.most = asked.held + units
+        room -= units
