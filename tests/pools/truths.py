@@ -77,11 +77,14 @@ def second_cycle(plan: Plan, cycle: Cycle) -> Iterator[str]:
 
 
 def without_lenders(document: Json) -> Json:
-    """A state where it does not matter on whose parcels of a host units are booked."""
+    """A state where it does not matter on whose parcels of a host units are booked, nor who is noted as short.
+
+    Who would take what goes for nobody by now, above a share limit, is short of it only in the cycle that gives notice.
+    """
     units: Counter[tuple[str, ...]] = Counter()
     for row in document.get("allocations", []):
         units[row["request"], row["host"], row["started"], row["pool"]] += row["units"]
-    return document | {"allocations": units}
+    return {key: each for key, each in document.items() if key != "shortages"} | {"allocations": units}
 
 
 def stated(plan: Plan, row: int, name: str) -> Any:

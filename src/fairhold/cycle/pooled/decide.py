@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.open import open_settled, reserved_against
+from fairhold.cycle.pooled.open import open_settled
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
@@ -71,7 +71,7 @@ def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint) -
     """A cycle under one restraint."""
     books, stops = open_settled(plan, entry, state)
     books.restraint = restraint
-    sweeps = run_sweeps(books, reserved_against(books))
+    sweeps = run_sweeps(books)
     return Decided(books, stops, sweeps, [], (), None)
 
 

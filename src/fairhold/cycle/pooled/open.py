@@ -151,8 +151,6 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
         if asked is None:
             continue
         taker = books.asked.get(noun.taker_request)
-        if taker is not None and noun.host in books.host_of and not will_do(taker, books.host_of[noun.host]):
-            taker = None  # labels are others by now: it is nobody's, and withdrawn (R-NOTICE-2)
         free = [unit for unit in asked.units if unit.host.name == noun.host and unit.notice is None]
         if noun.attempt:
             free = [unit for unit in free if unit.attempt == noun.attempt]
@@ -210,8 +208,3 @@ def _keeps(books: PoolBooks, state: State) -> None:
         if asked is not None and host is not None and not host.is_closed and will_do(asked, host):
             said[asked, host] = said.get((asked, host), 0) + noun.units
     books.keeps |= said
-
-
-def reserved_against(books: PoolBooks) -> list[Unit]:
-    """Units that stand on what is reserved for others now (SPEC §6.7.4)."""
-    return [unit for unit in books.units() if unit.notice is None and stands_on_reserved(books, unit)]

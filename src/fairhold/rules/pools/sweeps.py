@@ -10,11 +10,11 @@ from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
-from fairhold.rules.pools.taking import Source, Taker
+from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways
-from fairhold.rules.pools.withdrawing import withdraw, withdraw_nobodys
+from fairhold.rules.pools.withdrawing import stands_on_reserved, withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,11 +50,8 @@ def private_pools(books: PoolBooks) -> list[int]:
     return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
 
 
-def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
-    """Both sweeps on books, which are changed.
-
-    reserved : units that stand on parcels which are reserved now for somebody else (SPEC §6.7.4)
-    """
+def run_sweeps(books: PoolBooks) -> Sweeps:
+    """Both sweeps on books, which are changed."""
     ways = Ways(books)
     ways.read()
     found = Sweeps(books, ways)
@@ -65,10 +62,11 @@ def run_sweeps(books: PoolBooks, reserved: list[Unit]) -> Sweeps:
     while not is_at_rest:
         while _fill(found, hosts_of, limits, early):
             early.forget()
+        ways.fill_again(limits_as_moved(books, ways))
         taker = Taker(books, ways, found.noticed)
         found.standings = taker.standings
-        for unit in reserved:
-            _give_up(taker, unit)
+        for unit in [unit for unit in books.units() if stands_on_reserved(books, unit)]:
+            _give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
         withdraw_nobodys(found, taker)
         _take_back(taker, hosts_of)

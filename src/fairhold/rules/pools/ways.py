@@ -85,6 +85,16 @@ class Ways:
                     limits.add(asked, way.units)
                 left -= way.units
 
+    def fill_again(self, limits: Limits) -> None:
+        """What was under notice and brought nothing may bring something to a gang that has its minimum by now."""
+        for asked, hosts in self.of.items():
+            for host, way in hosts.items():
+                more = wanted(asked) - self.units(asked)
+                if way.victims and not way.units and more > 0:
+                    self.fill(asked, host, more, limits)
+                    if way.pool != OWN:
+                        limits.add(asked, way.units)
+
     def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
         """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
         way = self.of[asked][host]
@@ -99,6 +109,9 @@ class Ways:
         parcels, freed = reachable(self.books, asked, host), self.freed(asked, host)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
         units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
+        pool = self.pool_of(asked, host)
+        level = asked.leaf if pool == OWN else pool
+        parcels.sort(key=lambda parcel: not _is_in(parcel, asked.leaf, level))  # first beside what the victims leave
         hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
         return units
 

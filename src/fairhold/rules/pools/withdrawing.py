@@ -34,7 +34,7 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
     gone: list[Unit] = []
     for unit in nobodys:
         whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
-        is_free = not any(stands_on_reserved(books, each) for each in whole)
+        is_free = not any(stands_on_reserved(books, each) or is_for_taker(each) for each in whole)
         shared = sum(each.pool >= 0 for each in whole)
         if unit not in done and is_free and limits.allow(unit.asked, shared):
             limits.add(unit.asked, shared)
@@ -43,6 +43,11 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
     _take_off(found, gone)
     taker.spare(gone)
     return bool(gone)
+
+
+def is_for_taker(unit: Unit) -> bool:
+    """Whether a unit is to go for somebody."""
+    return unit.notice is not None and unit.notice.taker is not None
 
 
 def _take_off(found: Sweeps, units: list[Unit]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, how_many, lower, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.booking import nearest_pool
-from fairhold.cycle.verify.pooled.lending import reachable
+from fairhold.cycle.verify.pooled.lending import is_lendable, reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
 from fairhold.cycle.verify.pooled.siting import able_hosts
@@ -53,6 +53,18 @@ class Coming:
                 self.bring(asked, host, left if said is None else min(left, said), used if said is None else None)
                 used.add(asked, way.units if way.pool != OWN else 0)
 
+    def bring_again(self) -> None:
+        """What brought nothing so far may bring something to a gang that has its minimum by now."""
+        used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
+        for asked, hosts in self.to.items():
+            used.add(asked, sum(way.units for way in hosts.values() if way.pool != OWN))
+        for asked, hosts in self.to.items():
+            for host, way in hosts.items():
+                more = wanted(asked) - self.units(asked)
+                if way.goes and not way.units and more > 0:
+                    self.bring(asked, host, more, used)
+                    used.add(asked, way.units if way.pool != OWN else 0)
+
     def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
         """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
         way, parcels, freed = (
@@ -63,6 +75,8 @@ class Coming:
         room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
         coming = [each for each, other in self.to[asked].items() if other.units]
         way.units = min(most, how_many(asked.unit, room)) if able_hosts(asked, [host], coming) else 0
+        pool = self.pool_on(asked, host)
+        parcels.sort(key=lambda each: each.owner != asked.leaf if pool == OWN else not is_lendable(each, pool))
         keep(asked.id, host, parcels, excess(scaled(asked.unit, way.units), freed))
         way.pool = self.pool_on(asked, host)
         if used is not None and way.pool != OWN:
@@ -165,7 +179,10 @@ def for_nobody(stock: Stock, coming: Coming) -> list[Unit]:
     nobodys = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None]
     for unit in sorted(nobodys, key=_latest, reverse=True):
         bundle = list(unit.asked.units) if is_stopping(unit.asked) else [unit]
-        is_meant = any(is_against_reserve(stock, each) for each in bundle)
+        is_meant = any(
+            is_against_reserve(stock, each) or (each.notice is not None and each.notice.taker is not None)
+            for each in bundle
+        )
         shared = sum(each.pool != OWN for each in bundle)
         if unit not in done and not is_meant and used.allow(unit.asked, shared):
             used.add(unit.asked, shared)

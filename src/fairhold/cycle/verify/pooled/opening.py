@@ -156,8 +156,6 @@ def _notices(plan: Plan, stock: Stock, notices: Iterable[NoticeNoun], kinds: Kin
         asked, taker = stock.asked.get(row.request), stock.asked.get(row.taker_request)
         if asked is None:
             continue
-        if taker is not None and row.host in stock.hosts and not will_do(taker, stock.hosts[row.host]):
-            taker = None
         lenders = frozenset(plan.tree.paths[at] for at, _ in row.lenders)
         named = row.started, _pool(plan, row.pool), lenders, _parts(plan, row.parts)
 

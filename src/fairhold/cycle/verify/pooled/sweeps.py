@@ -27,7 +27,6 @@ class Sweeps:
         self.stock, self.terms, self.restraint = stock, stock.terms, restraint
         self.placed: list[Unit] = []
         self.noticed: list[Unit] = []
-        self.reserved = [unit for unit in stock.units() if unit.notice is None and is_against_reserve(stock, unit)]
         self.coming = Coming(stock)
         self.used = Used(stock, stock.units())
         self.taken_before: dict[Asked, int] = {}
@@ -36,6 +35,7 @@ class Sweeps:
         while not is_over:
             while self._first():
                 self.taken_before.clear()
+            self.coming.bring_again()
             self.taking = Taking(stock, self.coming, self.noticed, restraint)
             is_needless = self._second()
             is_over = not any(self._withdraw()) and not is_needless
@@ -113,7 +113,7 @@ class Sweeps:
 
         Whether something that went in any case stays after all.
         """
-        for unit in self.reserved:
+        for unit in [unit for unit in self.stock.units() if is_against_reserve(self.stock, unit)]:
             self._tell_to_go(unit)
         self._keep_limits()
         self._spare_nobodys()

@@ -1,0 +1,53 @@
+"""Written states in which a second cycle at the same instant could once decide something else."""
+
+from __future__ import annotations
+
+from fairhold.cycle.document import run_cycle
+from tests.pools.small import inputs, of, on, own, owned, placed, run, taken
+from tests.pools.truths import second_cycle
+
+BETTER: dict[str, dict[str, object]] = {"/A": {"share_priority": 1}, "/B": {"reclaim_grace": "30s"}, "/C": {}}
+TWO = {"h0": 2, "h1": 2}
+THREE = TWO | {"h2": 2}
+
+
+def test_r_held_1_a_gang_keeps_what_is_idle_beside_what_it_takes() -> None:
+    gang, held = of("/A", 2, 2, min_count=2), [on("h1", "B", 1), on("h2", "B", 1)]
+    plan, state = inputs(BETTER, [gang, of("/B", 2, 2)], held, hosts=THREE)
+    cycle = run_cycle(plan, state)
+    assert [(row["request"], row["units"], row["for"]) for row in cycle.document["reclaims"]] == [("B", 1, "A")]
+    (notice,) = cycle.after.notices
+    assert {(row.request, row.host) for row in cycle.after.held} == {("A", "h0"), ("A", notice.host)}
+    assert list(second_cycle(plan, cycle)) == []
+    said = {"request": "B", "host": notice.host, "units": 1, "for": "A", "deadline": "2026-01-05T09:00:30Z"}
+    kept = [{"request": "A", "host": host, "units": 1} for host in ("h0", notice.host)]
+    late = [gang, of("/B", 2, 2), of("/C", 1, 2)]
+    assert placed(BETTER, late, held, hosts=THREE, reclaims=[said], held=kept) == []
+
+
+def test_r_limit_3_what_later_ones_make_needless_stays() -> None:
+    wants = [of("/A", 2, 3, name="large"), of("/A", 1, name="small", submitted="2026-01-05T08:00:00Z")]
+    held = [on("h0", "large", 1), on("h0", "small", 1), on("h1", "large", 1)]
+    assert [row[0] for row in taken({"/A": {"share_limit": {"cpu": 5}}}, wants, held)] == ["large"]
+
+
+def test_r_settle_1_what_is_due_is_stopped_before_ownership_is_adjusted() -> None:
+    due = [{"request": "B", "host": "h0", "units": 1, "for": None, "deadline": "2026-01-05T09:00:00Z"}]
+    consumers = {"/A": own(hosts=1), "/B": {"share_limit": {"cpu": 0}}}
+    assert owned(consumers, [of("/B", 1)], [on("h0", "B", 1)], reclaims=due) == {"/A": ["h0"]}
+
+
+def test_r_limit_1_leftovers_of_its_own_do_not_count_for_a_gang() -> None:
+    consumers = {"/A": own(hosts=["h0"]) | {"share_limit": {"cpu": 2}}}
+    assert placed(consumers, [of("/A", 4, min_count=4)], hosts=TWO) == [("A", "h0", 2, "own"), ("A", "h1", 2, "/")]
+    assert placed(consumers, [of("/A", 5, min_count=5)], hosts=THREE) == []
+
+
+def test_r_pool_2_units_of_one_request_are_told_apart_by_what_they_stand_on() -> None:
+    hosts = {"h0": {"cpu": 4, "gpu": 2}}
+    consumers = {"/A": own(per_host={"gpu": 1}), "/B": {"reclaim_grace": "9s"}}
+    wants = [of("/B", 2, {"cpu": 1, "gpu": 1}), of("/A", 1, {"cpu": 1, "gpu": 1})]
+    cycle = run(consumers, wants, [on("h0", "B", 2)], hosts=hosts)
+    assert [(row.units, row.started is not None) for row in cycle.after.notices] == [(1, True)]
+    plan, _ = inputs(consumers, wants, hosts=hosts)
+    assert list(second_cycle(plan, cycle)) == []
