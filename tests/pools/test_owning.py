@@ -109,3 +109,18 @@ def test_r_adjust_3_of_a_host_that_a_better_rank_has_partly_the_part_of_a_worse_
     before = [("h0", "/A", 2), ("h0", "/C", 2)]
     asks = [of("/A", 1), of("/C", 1)]
     assert owned(consumers, asks, held, hosts={"h0": 4}, ownership=before) == {"/A": ["h0"], "/B": ["h0"]}
+
+
+def test_r_adjust_3_a_parent_takes_the_hosts_that_its_children_name_s2_14() -> None:
+    inside = {"/M": own(hosts=2), "/M/x": own(hosts=["h1"]), "/Z": {}}
+    hosts, busy = {"h0": 4, "h1": 4, "h2": 4}, [on("h1", "Z", 2)]
+    found = owned(inside, [of("/Z", 2)], busy, hosts=hosts)
+    assert found == {"/M": ["h0"], "/M/x": ["h1"]}
+    elsewhere = {"/A": own(hosts=1)} | inside
+    assert owned(elsewhere, [], hosts={"h1": 4, "h0": 4, "h2": 4}) == {"/A": ["h0"], "/M/x": ["h1"], "/M": ["h2"]}
+
+
+def test_r_adjust_3_of_worse_ranks_too_a_parent_takes_what_its_children_name() -> None:
+    held, before = [on("h0", "B", 1, "own"), on("h1", "B", 2, "own")], [("h0", "/B", 4), ("h1", "/B", 4)]
+    consumers = {"/M": own(hosts=1), "/M/x": own(hosts=["h1"]), "/B": own(total={"cpu": 8}) | {"rank": 1}}
+    assert owned(consumers, [of("/B", 3)], held, ownership=before) == {"/B": ["h0"], "/M/x": ["h1"]}

@@ -56,6 +56,7 @@ class Level:
         for host in space:
             self.hosts.setdefault(host.group, []).append(host)
         self.named = {name for row in self.rows for entry in terms.own[row] for name in entry.names}
+        self.below = {row: set(self._named_below(row)) for row in self.rows}
         self.target: dict[Target, int] = {}
         self._lines: dict[str, list[Machine]] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
@@ -222,11 +223,26 @@ class Level:
     def _sorted(self, hosts: Iterable[Machine]) -> list[Machine]:
         return sorted(hosts, key=lambda host: (self.load(host), host in self.ever, host.place))
 
-    def _unnamed_first(self, key: Target) -> Iterator[Machine]:
-        """The same; what somebody's entry names last."""
-        for is_named in (False, True) if self.named else (False,):
+    def _named_below(self, row: int) -> Iterator[str]:
+        """Hosts that entries below a row name."""
+        for child in self.books.terms.tree.children[row]:
+            for entry in self.books.terms.own.get(child, ()):
+                yield from entry.names
+            yield from self._named_below(child)
+
+    def _fit(self, key: Target, host: Machine) -> int:
+        """Whether a count is to take a host first (0: named below it), or last (2: named by others, or below them)."""
+        if host.name in self.named:
+            return 2
+        if host.name in self.below[key[0]]:
+            return 0
+        return 2 if any(host.name in names for names in self.below.values()) else 1
+
+    def _fitting_first(self, key: Target) -> Iterator[Machine]:
+        """The same for a count: what is named below it first, what others name last."""
+        for fit in (0, 1, 2) if self.named or any(self.below.values()) else (1,):
             for host in self._order(key):
-                if (host.name in self.named) == is_named:
+                if self._fit(key, host) == fit:
                     yield host
 
     def _worse(self, key: Target, host: Machine) -> list[Target]:
@@ -244,19 +260,19 @@ class Level:
 
     def _take_hosts(self, key: Target) -> None:
         holding, target = self.holds[key], self.target.get(key, 0)
-        hosts = self._unnamed_first(key)
+        hosts = self._fitting_first(key)
         while len(holding) < target and (host := next(hosts, None)) is not None:
             if self.is_whole(host):
                 self._set(key, host, self.space[host])
         if len(holding) < target:
-            self._take_owned(key, target, [host for host in self._unnamed_first(key) if host not in holding])
+            self._take_owned(key, target, [host for host in self._fitting_first(key) if host not in holding])
 
     def _take_owned(self, key: Target, target: int, hosts: list[Machine]) -> None:
         """Hosts of worse ranks, then what better ranks leave of theirs: public parts, those of worse ranks."""
         holding, rank = self.holds[key], self._rank
         owned = [(self._worse(key, host), host) for host in hosts]
         of_worse = [(worse, host) for worse, host in owned if worse]
-        of_worse.sort(key=lambda each: (-rank[each[0][0]], self.load(each[1])))
+        of_worse.sort(key=lambda each: (self._fit(key, each[1]), -rank[each[0][0]], self.load(each[1])))
         whole = [host for worse, host in of_worse if len(worse) == self._owners(host)]
         public = [host for worse, host in owned if not worse]
         for host in (*whole, *public, *(host for _, host in of_worse)):

@@ -216,14 +216,14 @@ class Claims:
 
     def _take_hosts(self, claim: Claim) -> None:
         """Public hosts, whole hosts of worse ranks, then parts that better ranks left, each counting as a host."""
-        names = {name for each in self.claims for name in each.entry.names}
         hosts = self._order(claim, self._of(claim.group))
         if claim.entry.names:
             for host in hosts:
                 if host.name in claim.entry.names and host not in claim.has:
                     self._oust(claim, host)
             return
-        hosts.sort(key=lambda host: host.name in names)
+        called = self._called(claim)
+        hosts.sort(key=lambda host: called.get(host.name, 0))
 
         def short() -> bool:
             return len(claim.has) < (claim.target or 0)
@@ -232,12 +232,22 @@ class Claims:
             if short() and not self._owners(host):
                 claim.add(host, self.space[host])
         of_worse = [host for host in hosts if self._worse(claim, host)]
-        of_worse.sort(key=lambda host: (-self._rank(self._owners(host)[0]), self.load[host.name]))
+        worst = {host: -self._rank(self._owners(host)[0]) for host in of_worse}
+        of_worse.sort(key=lambda host: (called.get(host.name, 0), worst[host], self.load[host.name]))
         parts = [host for host in of_worse if len(self._worse(claim, host)) < len(self._owners(host))]
         wholes = [host for host in of_worse if host not in parts]
         for host in [*wholes, *(each for each in hosts if each not in of_worse), *parts]:
             if short() and host not in claim.has:
                 self._oust(claim, host)
+
+    def _called(self, claim: Claim) -> dict[str, int]:
+        """Names of hosts that somebody calls for: below the claim's consumer -1 (first), elsewhere 1 (last)."""
+        said: dict[str, int] = {}
+        for path in (path for path in self.terms.own if path not in self.paths):
+            if above := next((each for each in self.paths if path.startswith(each + "/")), None):
+                for name in (name for entry in self.terms.own[path] for name in entry.names):
+                    said[name] = -1 if above == claim.path else said.get(name, 1)
+        return said | {name: 1 for each in self.claims for name in each.entry.names}
 
     def _oust(self, claim: Claim, host: Host) -> None:
         """Take of a host what is nobody's or a worse rank's."""
