@@ -124,3 +124,17 @@ def test_r_adjust_3_of_worse_ranks_too_a_parent_takes_what_its_children_name() -
     held, before = [on("h0", "B", 1, "own"), on("h1", "B", 2, "own")], [("h0", "/B", 4), ("h1", "/B", 4)]
     consumers = {"/M": own(hosts=1), "/M/x": own(hosts=["h1"]), "/B": own(total={"cpu": 8}) | {"rank": 1}}
     assert owned(consumers, [of("/B", 3)], held, ownership=before) == {"/B": ["h0"], "/M/x": ["h1"]}
+
+
+def test_r_adjust_1_children_have_no_more_than_their_parent_has_left() -> None:
+    """/C takes half of h0 from /M by its better rank, and /M/x and /M/y had both halves."""
+    consumers = {
+        "/C": own(per_host={"cpu": 2}),
+        "/M": own(hosts=1) | {"rank": 1},
+        "/M/x": own(per_host={"cpu": 2}),
+        "/M/y": own(per_host={"cpu": 2}),
+    }
+    before = [("h0", "/M/x", 2), ("h0", "/M/y", 2)]
+    held = [on("h0", "x", 2, "own"), on("h0", "y", 2, "own")]
+    rows = run(consumers, [of("/M/x", 2), of("/M/y", 2)], held, hosts={"h0": 4}, ownership=before).document["ownership"]
+    assert [(row["consumer"], row["amounts"]["cpu"]) for row in rows] == [("/C", 2), ("/M/x", 2)]

@@ -105,7 +105,7 @@ class Level:
 
     def assign(self, row: int, host: Machine, amounts: Vector) -> None:
         """Take in what a row owned of a host before; it goes to the entry that asks for it."""
-        amounts = common(amounts, self.space[host])
+        amounts = common(amounts, self.left[host])  # the parent may have less of it by now than its children had
         if not any(amounts):
             return
         mine = [key for key in self.entries[row] if key[1].resource_group == host.group]

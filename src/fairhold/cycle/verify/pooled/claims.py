@@ -91,7 +91,7 @@ class Claims:
 
     def remember(self, path: str, host: Host, amounts: Amounts, *, is_busy: bool) -> None:
         """Take in what a child owned: an entry that still asks for it has it (R-ADJUST-1)."""
-        amounts = lower(amounts, self.space[host])
+        amounts = lower(amounts, self._public(host))
         mine = [claim for claim in self.claims if (claim.path, claim.group) == (path, host.group)]
         named = [claim for claim in mine if host.name in claim.entry.names]
         able = named or [claim for claim in mine if not claim.entry.names]

@@ -49,7 +49,7 @@ class Adjusting:
         """Divide what one consumer owns among its children; the rest is its own parcel."""
         level = Claims(self.terms, owner, space, self.load, self.steps)
         for host in space:
-            for path in self.terms.children[owner]:
+            for path in sorted(self.terms.children[owner], key=self.terms.order.__getitem__):
                 if path in self.before.get(host.name, {}):
                     level.remember(path, host, self.before[host.name][path], is_busy=(path, host.name) in self.busy)
         level.settle()
