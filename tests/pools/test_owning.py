@@ -124,3 +124,13 @@ def test_r_adjust_3_of_worse_ranks_too_a_parent_takes_what_its_children_name() -
     held, before = [on("h0", "B", 1, "own"), on("h1", "B", 2, "own")], [("h0", "/B", 4), ("h1", "/B", 4)]
     consumers = {"/M": own(hosts=1), "/M/x": own(hosts=["h1"]), "/B": own(total={"cpu": 8}) | {"rank": 1}}
     assert owned(consumers, [of("/B", 3)], held, ownership=before) == {"/B": ["h0"], "/M/x": ["h1"]}
+
+
+def test_r_adjust_4_a_second_cycle_leaves_the_hosts_of_two_entries_where_they_are() -> None:
+    every: dict[str, object] = {"resource_group": "all", "hosts": 1}
+    reserved = every | {"reserved": True}
+    busy = [on("h0", "Z", 2)]
+    for entries in ([reserved, every], [every, reserved]):
+        consumers, before = {"/A": {"own": entries}, "/Z": {}}, [("h0", "/A", 4), ("h1", "/A", 4)]
+        assert taken(consumers, [of("/Z", 2)], busy) == []
+        assert taken(consumers, [of("/Z", 2)], [on("h0", "Z", 2, A=2)], ownership=before) == []
