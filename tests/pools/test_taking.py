@@ -26,6 +26,13 @@ def test_r_take_2_owners_take_back_without_comparison_from_the_outermost_pool_s2
     ]
 
 
+def test_r_take_2_a_private_pool_that_is_lent_wholly_takes_back() -> None:
+    consumers = {"/M": own(hosts=1), "/M/x": {}, "/M/y": {}, "/Z": {"share_priority": 9}}
+    held = [on("h0", "Z", 4) | {"lenders": {"/M": 4}}]
+    wants = [of("/M/x", 3), of("/M/y", 3), of("/Z", 4)]
+    assert taken(consumers, wants, held, hosts={"h0": 4}) == [("Z", "h0", 2, "x", 0), ("Z", "h0", 2, "y", 0)]
+
+
 def test_r_take_3_where_the_fewest_units_go_beside_what_is_idle() -> None:
     wants = [of("/B", 1, 2, name="large"), of("/B", 4, 1, name="small"), of("/A", 1, 2)]
     held = [on("h0", "small", 2), on("h1", "large", 1)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, count
-from fairhold.ledger.pools import PUBLIC, within
+from fairhold.kernels.vectors import add, count, less
+from fairhold.ledger.pools import OWN, PUBLIC, within
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -116,9 +116,24 @@ def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vecto
             yield host, part
 
 
-def capacities(books: PoolBooks, pool: int, sizes: Iterable[Vector]) -> dict[Vector, int]:
+def parts_with_lent(books: PoolBooks, pool: int) -> Iterator[Vector]:
+    """What a private pool has on every host, what it lent up counted as its own (SPEC §6.2)."""
+    above = books.terms.above
+    for host in books.hosts_in(pool):
+        part = (0,) * books.terms.dimensions
+        for parcel in host.parcels:
+            if any(row == pool for row, _ in parcel.chain) and is_lent_to(parcel, pool):
+                part = add(part, parcel.amounts)
+                for unit in host.units:
+                    is_below = unit.pool == OWN or (unit.pool != pool and pool in above[unit.pool])
+                    if is_below and parcel in unit.books:
+                        part = less(part, unit.books[parcel])
+        yield part
+
+
+def capacities(books: PoolBooks, pool: int, sizes: Iterable[Vector], *, with_lent: bool = False) -> dict[Vector, int]:
     """Size of a unit → how many fit into a pool that is free, host by host (S0.22)."""
     have: dict[Vector, int] = {}
-    for part in parts(books, pool):
+    for part in parts_with_lent(books, pool) if with_lent else parts(books, pool):
         have[part] = have.get(part, 0) + 1
     return {size: sum(count(size, part) * hosts for part, hosts in have.items()) for size in set(sizes)}

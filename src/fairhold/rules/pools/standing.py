@@ -16,7 +16,7 @@ from fairhold.rules.pools.content import capacities
 from fairhold.rules.pools.siting import most_units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fairhold.ledger.pools import Asked, PoolBooks, Unit
 
@@ -32,11 +32,12 @@ class Standing:
     waiting : request → units that count as waiting in it; wanted: row → its demand if there were no share limits
     """
 
-    def __init__(self, books: PoolBooks, pool: int) -> None:
+    def __init__(self, books: PoolBooks, pool: int, *, with_lent: bool = False) -> None:
+        """with_lent: what the pool lent up counts as its own, as while it takes that back."""
         terms = books.terms
         self.books, self.pool = books, pool
         self.members = [each for leaf in terms.leaves if pool in terms.above[leaf] for each in books.by_leaf[leaf]]
-        self.capacity = capacities(books, pool, [each.unit for each in self.members])
+        self.capacity = capacities(books, pool, [each.unit for each in self.members], with_lent=with_lent)
         self.whole = lcm(*[each for each in self.capacity.values() if each]) if self.capacity else 1
         part = {unit: self.whole // fit if fit else 0 for unit, fit in self.capacity.items()}
         self.size: dict[Asked, int] = {each: part[each.unit] for each in self.members}
@@ -68,6 +69,13 @@ class Standing:
     def moves(self, asked: Asked, units: int) -> None:
         """So many units are on their way to a request."""
         self._count(self.moved, asked, units)
+
+    def renew(self, coming: Callable[[Asked], int]) -> None:
+        """Count anew as moved; coming: units that are on their way to a request in this pool."""
+        self.moved = {}
+        for asked in self.members:
+            here = sum(unit.notice is None for unit in asked.units if unit.pool == self.pool)
+            self._count(self.moved, asked, here + coming(asked))
 
     def leaves(self, unit: Unit) -> None:
         """A unit was told to go."""

@@ -10,6 +10,7 @@ from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
+from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
     from fairhold.model.vector import Owning
-    from fairhold.rules.pools.standing import Standing
 
 
 @dataclass(slots=True)
@@ -272,7 +272,12 @@ def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> Non
 
         return Source(pool, parcels, lambda _parcel: True, gives)
 
-    _in_turns(taker, pool, source, hosts)
+    def renewed() -> Standing:
+        order.renew(lambda asked: taker.ways.units_in(asked, pool))
+        return order
+
+    order = Standing(books, pool, with_lent=True)
+    _in_turns(taker, pool, source, hosts, renewed)
 
 
 def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
@@ -304,12 +309,21 @@ def compare(taker: Taker, pool: int) -> None:
             pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True
         )
 
-    _in_turns(taker, pool, source, books.hosts)
+    _in_turns(taker, pool, source, books.hosts, lambda: standing)
 
 
-def _in_turns(taker: Taker, pool: int, source: Callable[[int], Source], hosts: list[Machine]) -> None:
-    """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again."""
-    standing = taker.standing(pool)
+def _in_turns(
+    taker: Taker,
+    pool: int,
+    source: Callable[[int], Source],
+    hosts: list[Machine],
+    used: Callable[[], Standing],
+) -> None:
+    """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again.
+
+    used : how the pool is used now
+    """
+    standing = used()
     lines: dict[int, list[Asked]] = {}
     for asked in standing.members:
         if standing.size[asked]:
@@ -320,7 +334,7 @@ def _in_turns(taker: Taker, pool: int, source: Callable[[int], Source], hosts: l
     while not is_done:
         is_done = True
         waiting = [leaf for leaf, line in lines.items() if any(taker.wants(asked) for asked in line)]
-        turns = Turns(taker.books.terms, pool, waiting, standing.moved)
+        turns = Turns(taker.books.terms, pool, waiting, used().moved)
         while (leaf := turns.next()) is not None:
             place = source(leaf)
             if any(taker.take(asked, place, hosts) for asked in lines[leaf]):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import Amounts, how_many, plus
-from fairhold.cycle.verify.pooled.terms import TOP, Terms, bound
+from fairhold.cycle.verify.pooled.amounts import Amounts, how_many, minus, plus
+from fairhold.cycle.verify.pooled.terms import OWN, TOP, Terms, bound
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -100,7 +100,29 @@ def parts(stock: Stock, pool: str) -> list[Amounts]:
     ]
 
 
-def capacities(stock: Stock, pool: str, sizes: Iterable[Amounts]) -> dict[Amounts, int]:
-    """Size of a unit → units that fit into the pool, were it free."""
-    found = parts(stock, pool)
+def own_parts(stock: Stock, pool: str) -> list[Amounts]:
+    """What the owner of a private pool has on each host and nobody below it uses: what is lent up is its own, too."""
+    terms, found = stock.terms, []
+    for host in stock.hosts.values():
+        have = (0,) * terms.width
+        mine = [
+            each for each in host.parcels if any(path == pool for path, _ in each.chain) and is_lendable(each, pool)
+        ]
+        for parcel in mine:
+            below = [
+                unit.books[parcel]
+                for unit in host.units
+                if parcel in unit.books and (unit.pool == OWN or pool in terms.up[unit.pool][1:])
+            ]
+            have = plus(have, minus(parcel.amounts, plus((0,) * terms.width, *below)))
+        found.append(have)
+    return found
+
+
+def capacities(stock: Stock, pool: str, sizes: Iterable[Amounts], *, takes_back: bool = False) -> dict[Amounts, int]:
+    """Size of a unit → units that fit into the pool, were it free.
+
+    takes_back : while it takes back what it lent up, that counts as its own
+    """
+    found = own_parts(stock, pool) if takes_back else parts(stock, pool)
     return {size: sum(how_many(size, part) for part in found) for size in set(sizes)}

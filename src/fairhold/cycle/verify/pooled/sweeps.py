@@ -12,6 +12,7 @@ from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
 from fairhold.cycle.verify.pooled.taking import Ground, Restraint, Taking
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
+from fairhold.cycle.verify.pooled.usage import Pool
 from fairhold.cycle.verify.pooled.victims import bundle_of
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def take_lent_up(taking: Taking, pool: str, *, is_early: bool) -> None:
 
     hosts = [host for host in taking.stock.hosts.values() if any(is_mine(parcel) for parcel in host.parcels)]
     if any(unit.pool in outside for host in hosts for unit in host.units):
-        _in_turns(taking, pool, ground)
+        _in_turns(taking, ground, lambda: taking.as_moved(Pool(taking.stock, pool, takes_back=True)))
 
 
 def compare(taking: Taking, path: str) -> None:
@@ -218,13 +219,15 @@ def compare(taking: Taking, path: str) -> None:
 
         return Ground(path, parcels, lambda parcel: parcel.level == path, lambda unit: unit.pool == path, is_fair=True)
 
-    _in_turns(taking, path, ground)
+    _in_turns(taking, ground, lambda: pool)
 
 
-def _in_turns(taking: Taking, path: str, ground: Callable[[str], Ground]) -> None:
+def _in_turns(taking: Taking, ground: Callable[[str], Ground], used: Callable[[], Pool]) -> None:
     """In the order of the assignment loop, as moved; after every take all are asked again."""
-    pool, terms = taking.pool(path), taking.terms
+    terms = taking.terms
     while True:
+        pool = used()
+        path = pool.path
         open_ = {
             leaf
             for leaf in terms.leaves

@@ -115,10 +115,14 @@ class Taking:
     def pool(self, path: str) -> Pool:
         """One pool; what is on its way is there."""
         if path not in self.pools:
-            pool = self.pools[path] = Pool(self.stock, path)
-            for asked in pool.members:
-                pool.count(pool.moved, asked, self.coming.units(asked, path))
+            self.pools[path] = self.as_moved(Pool(self.stock, path))
         return self.pools[path]
+
+    def as_moved(self, pool: Pool) -> Pool:
+        """The same pool; what is on its way to it counts as there."""
+        for asked in pool.members:
+            pool.count(pool.moved, asked, self.coming.units(asked, pool.path))
+        return pool
 
     def _move(self, path: str, asked: Asked, units: int) -> None:
         if path in self.pools:

@@ -29,12 +29,12 @@ class Pool:
     usage : path → with what is under notice; moved: path → without it, and with what is on its way
     """
 
-    def __init__(self, stock: Stock, path: str) -> None:
+    def __init__(self, stock: Stock, path: str, *, takes_back: bool = False) -> None:
         self.stock, self.path, self.terms = stock, path, stock.terms
         self.members = [
             asked for leaf in self.terms.leaves if path in self.terms.up[leaf] for asked in _of(stock, leaf)
         ]
-        self.capacity = capacities(stock, path, [asked.unit for asked in self.members])
+        self.capacity = capacities(stock, path, [asked.unit for asked in self.members], takes_back=takes_back)
         self.size = {
             asked.id: Fraction(1, fit) if (fit := self.capacity[asked.unit]) else Fraction(0) for asked in self.members
         }
