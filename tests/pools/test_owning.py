@@ -138,3 +138,13 @@ def test_r_adjust_1_children_have_no_more_than_their_parent_has_left() -> None:
     held = [on("h0", "x", 2, "own"), on("h0", "y", 2, "own")]
     rows = run(consumers, [of("/M/x", 2), of("/M/y", 2)], held, hosts={"h0": 4}, ownership=before).document["ownership"]
     assert [(row["consumer"], row["amounts"]["cpu"]) for row in rows] == [("/C", 2), ("/M/x", 2)]
+
+
+def test_r_adjust_4_a_second_cycle_leaves_the_hosts_of_two_entries_where_they_are() -> None:
+    every: dict[str, object] = {"resource_group": "all", "hosts": 1}
+    reserved = every | {"reserved": True}
+    busy = [on("h0", "Z", 2)]
+    for entries in ([reserved, every], [every, reserved]):
+        consumers, before = {"/A": {"own": entries}, "/Z": {}}, [("h0", "/A", 4), ("h1", "/A", 4)]
+        assert taken(consumers, [of("/Z", 2)], busy) == []
+        assert taken(consumers, [of("/Z", 2)], [on("h0", "Z", 2, A=2)], ownership=before) == []

@@ -6,6 +6,7 @@ Top level first, then inside what each parent owns. A holding is what a consumer
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, common, less
@@ -278,6 +279,27 @@ class Level:
         for host in (*whole, *public, *(host for _, host in of_worse)):
             if len(holding) < target and host not in holding:
                 self._take_host(key, host)
+
+    def place_entries(self) -> None:
+        """Which host is of which entry of a row: for what is reserved those without others' units (R-ADJUST-3)."""
+        for row, keys in self.entries.items():
+            for group in dict.fromkeys(key[1].resource_group for key in keys) if len(keys) > 1 else ():
+                mine = [key for key in keys if key in self.target and not key[1].names]
+                self._place_entries(row, [key for key in mine if key[1].resource_group == group])
+
+    def _place_entries(self, row: int, keys: list[Target]) -> None:
+        hosts = [host for key in keys for host in self.holds[key]]
+        if len(keys) < 2 or len(set(hosts)) < len(hosts):
+            return
+        sizes = [(key, len(self.holds[key])) for key in sorted(keys, key=lambda key: not key[1].reserved)]
+        parts = {host: self._drop(key, host) for key in keys for host in list(self.holds[key])}
+        line = iter(sorted(hosts, key=lambda host: (self._has_strangers(row, host), host.place)))
+        for key, size in sizes:
+            for host in islice(line, size):
+                self._set(key, host, parts[host])
+
+    def _has_strangers(self, row: int, host: Machine) -> bool:
+        return any(row not in self.books.terms.above[unit.asked.leaf] for unit in host.units)
 
     def _owners(self, host: Machine) -> int:
         return len(self.owners.get(host, ()))

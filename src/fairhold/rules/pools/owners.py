@@ -71,6 +71,7 @@ def _divide(
         level.release_unused(partial(_is_busy, context.before))
         level.trim()
         level.give_short()
+        level.place_entries()
         books.unmet += unmet(level)
     for row in level.rows:
         inside: dict[Machine, Vector] = {}

@@ -125,6 +125,23 @@ class Claims:
                 self._take_total(claim)
             else:
                 self._take_hosts(claim)
+        for path, group in dict.fromkeys((each.path, each.group) for each in self.claims):
+            self._sort_out([each for each in self.claims if (each.path, each.group) == (path, group)])
+
+    def _sort_out(self, mine: list[Claim]) -> None:
+        """Hosts of entries that may stand for one another: reserved ones have first those without others' units."""
+        alike = [each for each in mine if each.target is not None and not each.entry.names]
+        has = {host: amounts for each in alike for host, amounts in each.has.items()}
+        if len(alike) < 2 or len(has) < sum(len(each.has) for each in alike):
+            return
+
+        def lent(host: Host) -> bool:
+            return any(alike[0].path not in self.terms.up[unit.asked.leaf] for unit in host.units)
+
+        line = sorted(has, key=lambda host: (lent(host), host.place))
+        for each in [*(c for c in alike if c.entry.reserved), *(c for c in alike if not c.entry.reserved)]:
+            size = len(each.has)
+            each.has, line = {host: has[host] for host in line[:size]}, line[size:]
 
     def unmet(self) -> Iterator[tuple[Claim, Amounts, Amounts]]:
         """Entries that have less than they ask for, with what they have and ask for: hosts, or of a total amounts."""
