@@ -21,7 +21,7 @@ from tests.pools.told import broken_promises, untold
 Json = dict[str, Any]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(stories())
 def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])
@@ -38,7 +38,7 @@ def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Jso
         state = replace(after, now=after.now + turn["seconds"] * SECOND, hosts_down=down)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(stories())
 def test_what_would_help_does_when_it_is_done(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])
