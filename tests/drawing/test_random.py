@@ -6,13 +6,14 @@ import json
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairhold.drawing.letters import cut
 from fairhold.drawing.picture import draw
 from fairhold.planio.plan import parse_plan
 from tests.drawing.reading import Picture, read
+from tests.examples import FEW, FEWER
 from tests.ownership.strategies import owning
 from tests.pools.strategies import plans as vector_plans
 from tests.pools.strategies import read as read_documents
@@ -49,7 +50,7 @@ def vectors(draw_: st.DrawFn) -> tuple[Plan, State]:
     return read_documents(plan, draw_(vector_states(plan, leaves)))
 
 
-@settings(max_examples=60)
+@FEWER
 @given(vectors())
 def test_hosts_and_pools(case: tuple[Plan, State]) -> None:
     plan, state = case
@@ -60,14 +61,14 @@ def test_hosts_and_pools(case: tuple[Plan, State]) -> None:
         assert "public pool" in picture.texts
 
 
-@settings(max_examples=40)
+@FEWER
 @given(st.one_of(hybrid(), sharing(), owning(requested=None)))
 def test_slots(case: Case) -> None:
     seen(case.plan)
     seen(case.plan, case.state)
 
 
-@settings(max_examples=20)
+@FEW
 @given(st.integers(0, 10_000))
 def test_windows(number: int) -> None:
     seen(random_plan(Random(number)))
@@ -78,7 +79,7 @@ NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=300).filter(
 )
 
 
-@settings(max_examples=60)
+@FEWER
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True), NAMES)
 @example(["<b>", "&amp;", "'\"", "]]>"], "<svg>")
 @example(["W" * 300, "\N{HEBREW LETTER ALEF}" * 9, "\N{CJK UNIFIED IDEOGRAPH-4E00}" * 80], "g")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
@@ -225,3 +227,14 @@ def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
 def read(plan: Json, state: Json) -> tuple[Plan, State]:
     parsed = parse_plan(json.dumps(plan), "plan.json")[0]
     return parsed, parse_state(json.dumps(state), parsed, "state.json")
+
+
+def after(state: State, turn: Json) -> State:
+    """A state when some time has passed: other demands, and perhaps a host is down."""
+    wanted = turn["counts"] or [request.count for request in state.requests]
+    requests = tuple(
+        replace(request, count=max(count, request.min_count, 1))
+        for request, count in zip(state.requests, wanted, strict=True)
+    )
+    down = frozenset([turn["down"]] if turn["down"] else [])
+    return replace(state, now=state.now + turn["seconds"] * SECOND, requests=requests, hosts_down=down)

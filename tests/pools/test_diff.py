@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cli.files import diff_text, print_diff
@@ -20,6 +20,7 @@ from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND
+from tests.examples import FEWER
 from tests.pools.small import inputs, of, on, own
 from tests.pools.strategies import changed, plans, read, states
 from tests.pools.test_commands import PLAN, STATE
@@ -222,7 +223,7 @@ def owned(rows: list[Json]) -> Counter[tuple[str, str, str]]:
     return found
 
 
-@settings(max_examples=40)
+@FEWER
 @given(pairs())
 def test_what_changes_hands_and_what_goes_leads_from_one_cycle_to_the_other(case: tuple[Json, Json, Json]) -> None:
     one, other, document = case

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.document import run_cycle
@@ -14,6 +14,7 @@ from fairhold.cycle.explain.pooled import explain_pools
 from fairhold.planio.state import parse_state, state_document
 from fairhold.runtime.explaining_pools import as_document
 from fairhold.units import SECOND
+from tests.examples import FEWER
 from tests.pools.strategies import read
 from tests.pools.test_random import stories
 from tests.pools.told import broken_promises, untold
@@ -21,7 +22,7 @@ from tests.pools.told import broken_promises, untold
 Json = dict[str, Any]
 
 
-@settings(max_examples=30)
+@FEWER
 @given(stories())
 def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])
@@ -38,7 +39,7 @@ def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Jso
         state = replace(after, now=after.now + turn["seconds"] * SECOND, hosts_down=down)
 
 
-@settings(max_examples=30)
+@FEWER
 @given(stories())
 def test_what_would_help_does_when_it_is_done(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])

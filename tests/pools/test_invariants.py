@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from fairhold.cli.files import print_cycle
 from fairhold.cycle.document import run_cycle
@@ -17,6 +17,7 @@ from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.errors import BrokenRuleError
 from fairhold.ledger.pools import Notice
 from fairhold.units import SECOND
+from tests.examples import FEWER
 from tests.pools.small import inputs, of, on, own
 from tests.pools.strategies import read
 from tests.pools.test_commands import PLAN, STATE
@@ -167,7 +168,7 @@ def test_every_truth_finds_out_what_breaks_it(harm: Callable[[PooledCycle], None
     assert truth in broken(plan, state, cycle)
 
 
-@settings(max_examples=60)
+@FEWER
 @given(stories())
 def test_nothing_is_untrue_of_any_cycle(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.document import quota_document, run_cycle
@@ -40,7 +40,6 @@ def ties(draw: st.DrawFn) -> tuple[Json, list[tuple[int, int]], dict[str, Wish]]
     return tree, hosts, wishes
 
 
-@settings(max_examples=120)
 @given(ties())
 def test_usages_quotas_and_the_order_of_placing_are_those_of_the_oracle(
     story: tuple[dict[str, tuple[int, int]], list[tuple[int, int]], dict[str, Wish]],

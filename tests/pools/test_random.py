@@ -6,13 +6,14 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.document import run_cycle
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND
-from tests.pools.strategies import plans, read, states
+from tests.examples import FEWER
+from tests.pools.strategies import after, plans, read, states
 from tests.pools.truths import MOVES, second_cycle, untrue
 
 Json = dict[str, Any]
@@ -36,7 +37,7 @@ def stories(draw: st.DrawFn) -> tuple[Json, Json, list[Json]]:
     return plan, state, turns
 
 
-@settings(max_examples=60)
+@FEWER
 @given(stories())
 def test_what_must_hold_of_every_cycle_does(story: tuple[Json, Json, list[Json]]) -> None:
     plan_document, document, turns = story
@@ -45,16 +46,10 @@ def test_what_must_hold_of_every_cycle_does(story: tuple[Json, Json, list[Json]]
         cycle = run_cycle(plan, state)
         assert [*untrue(plan, state, cycle), *second_cycle(plan, cycle)] == []
         state = parse_state(json.dumps(state_document(plan, cycle.after)), plan, "state.json")
-        wanted = turn["counts"] or [request.count for request in state.requests]
-        requests = tuple(
-            replace(request, count=max(count, request.min_count, 1))
-            for request, count in zip(state.requests, wanted, strict=True)
-        )
-        down = frozenset([turn["down"]] if turn["down"] else [])
-        state = replace(state, now=state.now + turn["seconds"] * SECOND, requests=requests, hosts_down=down)
+        state = after(state, turn)
 
 
-@settings(max_examples=30)
+@FEWER
 @given(stories())
 def test_under_constant_demand_the_cycles_end(story: tuple[Json, Json, list[Json]]) -> None:
     plan, state = read(*story[:2])

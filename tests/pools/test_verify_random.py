@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import replace
-from itertools import islice
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.document import run_cycle
@@ -17,9 +15,9 @@ from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from fairhold.planio.statewrite import state_document
-from fairhold.units import SECOND
 from tests.cycle.test_verify_mutations import mutations
-from tests.pools.strategies import read
+from tests.examples import FEW, FEWER
+from tests.pools.strategies import after, read
 from tests.pools.test_random import stories
 from tests.pools.test_verify import cycle_of, quota_of
 
@@ -46,7 +44,7 @@ def wide_stories(draw: st.DrawFn) -> tuple[Json, Json, list[Json]]:
     return wide, state, turns
 
 
-@settings(max_examples=80)
+@FEWER
 @given(wide_stories())
 def test_what_is_computed_is_verified(story: tuple[Json, Json, list[Json]]) -> None:
     plan_document, document, turns = story
@@ -54,21 +52,16 @@ def test_what_is_computed_is_verified(story: tuple[Json, Json, list[Json]]) -> N
     for turn in turns:
         assert verify(plan, state, quota_of(plan, state)) == ()
         assert verify(plan, state, cycle_of(plan, state)) == ()
-        after = run_cycle(plan, state).after
-        state = parse_state(json.dumps(state_document(plan, after)), plan, "state.json")
-        wanted = turn["counts"] or [request.count for request in state.requests]
-        requests = tuple(
-            replace(request, count=max(count, request.min_count, 1))
-            for request, count in zip(state.requests, wanted, strict=True)
-        )
-        down = frozenset([turn["down"]] if turn["down"] else [])
-        state = replace(state, now=state.now + turn["seconds"] * SECOND, requests=requests, hosts_down=down)
+        closed = run_cycle(plan, state).after
+        state = parse_state(json.dumps(state_document(plan, closed)), plan, "state.json")
+        state = after(state, turn)
 
 
-@settings(max_examples=15)
+@FEW
 @given(wide_stories(), st.integers(0, 60))
 def test_changes_are_found(story: tuple[Json, Json, list[Json]], first: int) -> None:
     plan, state = read(*story[:2])
     result = cycle_of(plan, state)
-    tried = list(islice(mutations(result), first, None, 61))
+    made = list(mutations(result))
+    tried = made[first % len(made) :: 61]
     assert [name for name, made in tried if not verify(plan, state, made())] == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.restraint import Restraint
 from fairhold.model.siting import ANYWHERE
+from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Parcel:
     @property
     def preference(self) -> int:
         """That of its owner, 1 is best."""
-        return self.chain[0][1].preference or 5 if self.chain else 5
+        return (self.chain[0][1].preference if self.chain else None) or DEFAULT_PREFERENCE
 
     def room(self, asked: Asked) -> Vector:
         """What a request can use of it."""

@@ -20,24 +20,23 @@ if TYPE_CHECKING:
     from fairhold.rules.pools.ways import Ways
 
 
-def parcels_of(plan: Plan, books: PoolBooks) -> tuple[ParcelNoun, ...]:
+def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
     """What consumers own now, by consumer in path order, then in inventory order."""
     found: dict[tuple[int, int], Vector] = {}
     for host in books.hosts:
         for parcel in host.parcels:
             if parcel.owner != PUBLIC:
                 key = parcel.owner, host.place
-                plain = _plain(plan, host, parcel.amounts)
+                plain = _plain(host, parcel.amounts)
                 found[key] = add(found[key], plain) if key in found else plain
     order = sorted(found, key=lambda key: (books.terms.position[key[0]], key[1]))
     return tuple(ParcelNoun(books.hosts[place].name, owner, found[owner, place]) for owner, place in order)
 
 
-def _plain(plan: Plan, host: Machine, amounts: Vector) -> Vector:
+def _plain(host: Machine, amounts: Vector) -> Vector:
     """Amounts of a parcel without overcommitment."""
     if host.plain == host.total:
         return amounts
-    del plan
     return tuple(
         -(-amount * plain // all_) if all_ else 0
         for amount, plain, all_ in zip(amounts, host.plain, host.total, strict=True)

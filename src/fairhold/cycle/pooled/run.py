@@ -77,7 +77,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
         refused=_refused(books),
         warnings=[_unmet(plan, each) for each in books.unmet],
-        ownership=parcels_of(plan, books),
+        ownership=parcels_of(books),
         allocations=allocations_of(plan, books),
         notices=notices_of(plan, books),
         held=held_of(found.ways),

@@ -12,7 +12,7 @@ from fairhold.rules.pools.turns import Turns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
 
     Waits = Callable[[Asked], int]
@@ -66,10 +66,10 @@ def _place_one(line: list[Asked], placing: Placing, waits: Waits) -> list[Unit]:
     return []
 
 
-def fill_own(books: PoolBooks, hosts: list[Machine], parcel: Parcel, waits: Waits, limits: Limits) -> list[Unit]:
+def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> list[Unit]:
     """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
     leaf = parcel.owner
-    placing = Placing(books, leaf, limits, hosts, parcel.preference)
+    placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
     line = sorted((each for each in books.by_leaf[leaf] if waits(each) > 0), key=lambda asked: asked.order)
     placed: list[Unit] = []
     while new := _place_one(line, placing, waits):

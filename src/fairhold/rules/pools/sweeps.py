@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
@@ -55,12 +56,11 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
     ways = Ways(books)
     ways.read()
     found = Sweeps(books, ways)
-    hosts_of = _hosts_of(books)
     limits = Limits(books, books.units())
-    early = _Early(books, ways, found, hosts_of)
+    early = _Early(books, ways, found)
     is_at_rest = False
     while not is_at_rest:
-        while _fill(found, hosts_of, limits, early):
+        while _fill(found, limits, early):
             early.forget()
         ways.fill_again(limits_as_moved(books, ways))
         taker = Taker(books, ways, found.noticed)
@@ -69,13 +69,13 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
             _give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
         withdraw_nobodys(found, taker)
-        _take_back(taker, hosts_of)
+        _take_back(taker)
         is_needless = withdraw_nobodys(found, taker)
         is_at_rest = not any(withdraw(found)) and not is_needless
     return found
 
 
-def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> bool:
+def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     """The first sweep: what is idle goes out, level by level, and notices that nobody needs now are withdrawn.
 
     Whether it has to be gone through again: something that was held is idle, or a gang that has its minimum now, or
@@ -86,26 +86,26 @@ def _fill(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, ear
         for parcel in host.parcels:
             parcel.level = parcel.owner
     for leaf in books.terms.leaves:
-        _fill_leaf(found, leaf, hosts_of, limits, early)
+        _fill_leaf(found, leaf, limits, early)
     for pool in private_pools(books):
         found.placed += fill_pool(books, pool, early.waits, limits)
         early.take_back(pool)
         above = books.terms.tree.parent[pool]
         lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
-    _fill_rest(found, hosts_of, limits, early)
+    _fill_rest(found, limits, early)
     _, is_released = withdraw(found)
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
     return is_released or (may_go_on and len(found.placed) > before)
 
 
-def _take_back(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
+def _take_back(taker: Taker) -> None:
     """The second sweep: all levels, until nobody takes any more."""
     books, before = taker.books, -1
     while len(taker.notices) != before:
         before = len(taker.notices)
         for leaf in books.terms.leaves:
-            take_own(taker, leaf, hosts_of, None)
+            take_own(taker, leaf)
         for pool in private_pools(books):
             take_lent_back(taker, pool, lambda _entry: True)
             compare(taker, pool)
@@ -115,8 +115,8 @@ def _take_back(taker: Taker, hosts_of: dict[int, list[Machine]]) -> None:
 class _Early:
     """What is taken back in the first sweep, before a worse level is used (`reclaim_before_next_level`)."""
 
-    def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, hosts_of: dict[int, list[Machine]]) -> None:
-        self.books, self.ways, self.found, self.hosts_of = books, ways, found, hosts_of
+    def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps) -> None:
+        self.books, self.ways, self.found = books, ways, found
         self._before: dict[Asked, int] = {}
 
     @property
@@ -134,7 +134,8 @@ class _Early:
 
     def _is_early(self, row: int, preference: int | None = None) -> bool:
         return any(
-            entry.reclaim_before_next_level and (preference is None or (entry.preference or 5) == preference)
+            entry.reclaim_before_next_level
+            and (preference is None or (entry.preference or DEFAULT_PREFERENCE) == preference)
             for entry in self.books.terms.own.get(row, ())
         )
 
@@ -142,7 +143,7 @@ class _Early:
         """Take a leaf's parcels of a preference back, where its entry says so."""
         if self._is_early(leaf, preference):
             taker = Taker(self.books, self.ways, self.found.noticed)
-            take_own(taker, leaf, self.hosts_of, preference)
+            take_own(taker, leaf, preference)
             self._note(leaf)
 
     def take_back(self, pool: int) -> None:
@@ -159,36 +160,27 @@ class _Early:
                 self._before[asked] = self.ways.units(asked)
 
 
-def _hosts_of(books: PoolBooks) -> dict[int, list[Machine]]:
-    """Owner → hosts on which it has parcels, in inventory order."""
-    found: dict[int, list[Machine]] = {}
-    for host in books.hosts:
-        for owner in dict.fromkeys(parcel.owner for parcel in host.parcels):
-            found.setdefault(owner, []).append(host)
-    return found
-
-
-def _fill_leaf(found: Sweeps, leaf: int, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> None:
+def _fill_leaf(found: Sweeps, leaf: int, limits: Limits, early: _Early) -> None:
     """A leaf fills what it owns, best preference first; what it leaves is lent up."""
     books = found.books
-    mine = [parcel for host in hosts_of.get(leaf, ()) for parcel in host.parcels if parcel.owner == leaf]
+    mine = [parcel for host in books.hosts_in(leaf) for parcel in host.parcels if parcel.owner == leaf]
     for preference, parcel in sorted({parcel.preference: parcel for parcel in mine}.items(), key=lambda each: each[0]):
-        found.placed += fill_own(books, hosts_of[leaf], parcel, early.waits, limits)
+        found.placed += fill_own(books, parcel, early.waits, limits)
         early.take_own(leaf, preference)
     lend_up(mine, leaf, books.terms.tree.parent[leaf])
 
 
-def _fill_rest(found: Sweeps, hosts_of: dict[int, list[Machine]], limits: Limits, early: _Early) -> None:
+def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:
     """What a gang wants beyond its minimum may stand where the whole of it did not fit: on what stayed at its level."""
     books = found.books
     while any(asked.model.min_count and early.waits(asked) for asked in books.asked.values()):
         before = len(found.placed)
         for leaf in books.terms.leaves:
             mine = {
-                each.preference: each for host in hosts_of.get(leaf, ()) for each in host.parcels if each.level == leaf
+                each.preference: each for host in books.hosts_in(leaf) for each in host.parcels if each.level == leaf
             }
             for _, parcel in sorted(mine.items(), key=lambda each: each[0]):
-                found.placed += fill_own(books, hosts_of[leaf], parcel, early.waits, limits)
+                found.placed += fill_own(books, parcel, early.waits, limits)
         for pool in [*private_pools(books), PUBLIC]:
             found.placed += fill_pool(books, pool, early.waits, limits)
         if len(found.placed) == before:
@@ -233,9 +225,9 @@ def _give_up(taker: Taker, unit: Unit) -> None:
         taker.books.restraint.gone += 1
 
 
-def take_own(taker: Taker, leaf: int, hosts_of: dict[int, list[Machine]], preference: int | None) -> None:
+def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
     """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
-    hosts = hosts_of.get(leaf, [])
+    hosts = taker.books.hosts_in(leaf)
     stated = {parcel.preference for host in hosts for parcel in host.parcels if parcel.owner == leaf}
     for each in sorted(stated) if preference is None else [preference]:
 
