@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from fairhold.errors import InputError
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import Woken
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
@@ -19,7 +21,14 @@ from fairhold.store.schema import MIGRATIONS, steps
 from tests.live.play import START
 
 STORES = Path(__file__).parent.parent / "store"
-FORMAT_1, FORMAT_2 = STORES / "service_1.sql", STORES / "service_2.sql"
+FORMAT_1, FORMAT_2, FORMAT_3 = (STORES / f"service_{number}.sql" for number in (1, 2, 3))
+
+
+LARGE = (
+    *(("/", "cpu", "2"), ("/", "memory", "16"), ("/", "gpu", "1")),
+    *(("/A", "cpu", "2"), ("/A", "gpu", "1"), ("/A/a1", "cpu", "2"), ("/A/a1", "gpu", "1"), ("/B", "cpu", "1")),
+)
+"""What a unit of 7 CPU, 16 GiB and 3 GPUs uses of whose parcels."""
 
 
 @pytest.fixture
@@ -94,6 +103,40 @@ def test_a_service_of_format_2_goes_on_with_all_that_it_had(tmp_path: Path) -> N
             8: ("/A/a2", 7, ""),
         }
         assert core.cluster.books["compute"].spending is not None
+        core.commit()
+    assert check_store(tmp_path, LiveContents) == ()
+
+
+def test_a_service_of_format_3_goes_on_with_all_that_it_had(tmp_path: Path) -> None:
+    """Units of vectors, whose parts of parcels were not said yet: the next cycle books them and says so."""
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_3.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        jobs = core.cluster.jobs.values()
+        assert {job.name: (job.waiting, job.running, job.finished, job.terms.min_count) for job in jobs} == {
+            "1": (0, 2, 0, 0),
+            "2": (0, 2, 1, 0),
+            "3": (4, 0, 0, 2),
+            "4": (1, 0, 0, 0),
+            "5": (2, 0, 0, 0),
+            "6": (1, 0, 0, 0),
+        }
+        large = [core.cluster.attempts[name] for name in (1, 2)]
+        assert [(each.lenders, each.devices, each.parts) for each in large] == [
+            (("/A", "/A/a1", "/B"), (0, 1, 2), ())
+        ] * 2
+        assert [each.notice.job for each in large if each.notice] == ["4", "6"]
+        vectors = core.cluster.books[POOLED].vectors
+        assert vectors is not None
+        assert vectors.held == {("4", "h1"): 1, ("6", "h2"): 1}
+        assert vectors.ownership is not None
+        assert len(vectors.ownership) == 6
+        core.orchestrator.changed_all()
+        core.feed(Woken())
+        assert [each.parts for each in large] == [LARGE, LARGE]
         core.commit()
     assert check_store(tmp_path, LiveContents) == ()
 

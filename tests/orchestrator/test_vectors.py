@@ -166,6 +166,33 @@ def _held(house: GpuHouse, host: str) -> list[Held]:
     return [Held(each.name, is_alive=True, exit=None) for each in mine]
 
 
+def test_a_unit_stays_on_the_parcels_on_which_it_stands() -> None:  # R-POOL-2
+    """It is on record what it uses of whom: over a restart, a new plan with other names, and in the next cycle."""
+    plan = json.loads(json.dumps(GPUS))
+    mine = {"resource_group": "gpu", "per_host": {"gpu": 1, "cpu": 2, "memory": 16}}
+    plan["policies"][0]["consumers"] = {"/A": {"own": [mine]}, "/C": {"own": [mine]}}
+    house = GpuHouse(plan)
+    assert starts(house.submit("/C", 1, unit=(("gpu", "0.5"),)))
+    assert starts(house.submit("/B", 1, unit=(("cpu", "7"), ("gpu", "2"))))
+    unit = house.live.attempts[2]
+    assert (unit.pool, unit.lenders) == ("/", ("/A", "/C"))
+    assert unit.parts == (
+        *(("/", "cpu", "4"), ("/", "gpu", "2")),
+        *(("/A", "cpu", "2"), ("/C", "cpu", "1")),
+    )
+    rows = house.plan.tree.rows
+    books = {rows["/"]: (4000, 0, 2000), rows["/A"]: (2000, 0, 0), rows["/C"]: (1000, 0, 0)}
+    assert state_of(house.live.cluster, house.now).allocations[1].parts == tuple(sorted(books.items()))
+    house.end(1)  # what is idle now lets a unit that says nothing be booked otherwise
+    assert [each.parts for each in house.live.attempts.values()] == [unit.parts]
+    document = json.loads(json.dumps(freeze(house.live.cluster)))
+    renamed = parse_plan(json.dumps(plan).replace('"C"', '"D"').replace('"/C"', '"/D"'), "plan")[0]
+    there = thaw(document, open_cluster_books(renamed, 0), forgets=True, own="h1", moved={"/C": "/D"}).attempts[2]
+    assert [path for path, name, _ in there.parts if name == "cpu"] == ["/", "/A", "/D"]
+    gone = thaw(document, open_cluster_books(renamed, 0), forgets=True, own="h1").attempts[2]
+    assert (gone.lenders, gone.parts) == (("/A",), ())
+
+
 def test_a_plan_without_the_resources_of_jobs_is_not_applied() -> None:
     house = GpuHouse()
     house.submit("/A", 2)

@@ -16,13 +16,16 @@ from fairhold.ledger.layout import lay_tree
 from fairhold.ledger.rows import Rows, shares_vectors
 from fairhold.model.plan import ResourceGroup
 from fairhold.model.siting import label_set
-from fairhold.model.vector import Told, vector_of
+from fairhold.model.vector import Told, told_of, vector_of
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
+    from fairhold.model.state import Parts
     from fairhold.model.vector import Parcel, Vector
 
+PartsTold = tuple[tuple[str, str, str], ...]
+"""On whose parcels a unit stands: (path of an owner, `/` = nobody, resource, amount in declared units)."""
 POOLED = ""
 """In place of a resource group: any group of their consumer's policy entry will do for units of vectors."""
 
@@ -36,17 +39,42 @@ class Vectors:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._resources = plan.resources
+        self._resources, self._tree = plan.resources, plan.tree
         self.ownership: tuple[Parcel, ...] | None = None
         self.held: dict[tuple[str, str], int] = {}
         self.freed: dict[tuple[str, str], None] = {}
         self._units: dict[Told, Vector | None] = {}
+        self._parts: dict[PartsTold, Parts] = {(): ()}
+        self._parts_told: dict[Parts, PartsTold] = {(): ()}
 
     def unit(self, told: Told) -> Vector | None:
         """The vector of a unit as jobs name it; None where the plan has not all of its resources in such amounts."""
         if told not in self._units:
             self._units[told] = vector_of(self._resources, told)
         return self._units[told]
+
+    def parts(self, told: PartsTold) -> Parts:
+        """Parts in rows and base units; none where the plan has not all of their owners, or not such amounts."""
+        if told not in self._parts:
+            self._parts[told] = self._read(told)
+        return self._parts[told]
+
+    def _read(self, told: PartsTold) -> Parts:
+        of_path: dict[str, list[tuple[str, str]]] = {}
+        for path, name, text in told:
+            of_path.setdefault(path, []).append((name, text))
+        rows = self._tree.rows
+        found = [(rows.get(path), vector_of(self._resources, amounts)) for path, amounts in of_path.items()]
+        known = [(row, vector) for row, vector in found if row is not None and vector is not None]
+        return tuple(sorted(known)) if len(known) == len(found) else ()
+
+    def parts_told(self, parts: Parts) -> PartsTold:
+        """The reverse of `parts`."""
+        if parts not in self._parts_told:
+            paths = self._tree.paths
+            told = [(row, pair) for row, vector in parts for pair in told_of(self._resources, vector)]
+            self._parts_told[parts] = tuple((paths[row], *pair) for row, pair in told)
+        return self._parts_told[parts]
 
 
 def vector_groups(plan: Plan) -> list[str]:

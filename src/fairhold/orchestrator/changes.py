@@ -88,6 +88,7 @@ class Started(NamedTuple):
 
     pool    : of a unit of a vector, what it was placed in: `own`, `/` or a path; lenders: paths of who owns what it has
     devices : numbers of the GPUs of its host that are its alone
+    parts   : of one that stands on what several own: (owner's path, `/` = nobody, resource, amount in declared units)
     """
 
     attempt: int
@@ -98,6 +99,7 @@ class Started(NamedTuple):
     pool: str = ""
     lenders: tuple[str, ...] = ()
     devices: tuple[int, ...] = ()
+    parts: tuple[tuple[str, str, str], ...] = ()
 
 
 class AttemptNumbersTaken(NamedTuple):
@@ -279,6 +281,7 @@ class Rebooked(NamedTuple):
     attempt: int
     pool: str
     lenders: tuple[str, ...]
+    parts: tuple[tuple[str, str, str], ...] = ()
 
 
 class OwnershipAdjusted(NamedTuple):

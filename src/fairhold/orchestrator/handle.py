@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
+    from fairhold.ledger.vectors import PartsTold
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
     OnCycle = Callable[[CycleResult, str], None]
@@ -191,9 +192,9 @@ class Orchestrator:
         group: str,
         request: int,
         places: tuple[tuple[str, int], ...],
-        unit: tuple[str, tuple[str, ...], tuple[int, ...]] = ("", (), ()),
+        unit: tuple[str, tuple[str, ...], tuple[int, ...], PartsTold] = ("", (), (), ()),
     ) -> None:
-        """Start the next task of a request; unit: of a vector, its pool, its lenders, its GPUs."""
+        """Start the next task of a request; unit: of a vector, its pool, lenders, GPUs and parts."""
         job = self.cluster.job_of[group][request]
         assert job is not None, "only requests of jobs are granted anything"
         index, number = job.peek()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.pooled.close import parts_of
 from fairhold.cycle.pooled.joining import run_entries
 from fairhold.ledger.decision import Shortage
 from fairhold.ledger.pools import OWN, PUBLIC
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.pooled.joining import Cycles
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.ledger.pools import Unit
+    from fairhold.ledger.vectors import PartsTold
     from fairhold.model.state import State
     from fairhold.orchestrator.handle import Orchestrator
 
@@ -115,21 +117,24 @@ def _rebook(live: Orchestrator, cycle: PooledCycle) -> None:
     for unit in cycle.books.units():
         if unit.attempt:
             attempt = live.attempts[unit.attempt]
-            said = _stands(cycle, unit)
-            if said != (attempt.pool, attempt.lenders):
+            said = _stands(live, cycle, unit)
+            if said != (attempt.pool, attempt.lenders, attempt.parts):
                 live.do(say.Rebooked(attempt.name, *said))
 
 
-def _stands(cycle: PooledCycle, unit: Unit) -> tuple[str, tuple[str, ...]]:
-    """The pool of a unit and the owners of what it stands on, in paths."""
+def _stands(live: Orchestrator, cycle: PooledCycle, unit: Unit) -> tuple[str, tuple[str, ...], PartsTold]:
+    """The pool of a unit, the owners of what it stands on, and what of whom where they are several; in paths."""
+    vectors = live.books[POOLED].vectors
+    assert vectors is not None
     paths = cycle.books.terms.tree.paths
     pool = "own" if unit.pool == OWN else "/" if unit.pool == PUBLIC else paths[unit.pool]
-    return pool, tuple(paths[row] for row in unit.lenders(cycle.books.terms))
+    lenders = tuple(paths[row] for row in unit.lenders(cycle.books.terms))
+    return pool, lenders, vectors.parts_told(parts_of(unit))
 
 
 def _grant(live: Orchestrator, cycle: PooledCycle) -> None:
     devices = Devices(live.cluster)
     for unit in cycle.sweeps.placed:
         job, host = live.jobs[unit.asked.model.id], unit.host.name
-        pool, lenders = _stands(cycle, unit)
-        live.start(POOLED, job.request, ((host, 1),), (pool, lenders, devices.take(host, unit.asked.unit)))
+        pool, lenders, parts = _stands(live, cycle, unit)
+        live.start(POOLED, job.request, ((host, 1),), (pool, lenders, devices.take(host, unit.asked.unit), parts))

@@ -12,6 +12,7 @@ from fairhold.orchestrator.events import SUPERVISOR_LOST
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairhold.ledger.vectors import PartsTold
     from fairhold.orchestrator.changes import Ended, JobAdded
 
 
@@ -301,7 +302,7 @@ class Attempt:
     notice      : in force, None = none
     leaving     : deadline by which it is to leave its host, which is being drained; None = it may stay
     stopping    : why it was told to stop, empty = it was not
-    pool, lenders, devices : of a unit of a vector, as in `Started`
+    pool, lenders, devices, parts : of a unit of a vector, as in `Started`
     """
 
     __slots__ = (
@@ -318,6 +319,7 @@ class Attempt:
         "notice",
         "noticed",
         "number",
+        "parts",
         "places",
         "pool",
         "request",
@@ -350,10 +352,11 @@ class Attempt:
         self.stopping = self.pool = ""
         self.lenders: tuple[str, ...] = ()
         self.devices: tuple[int, ...] = ()
+        self.parts: PartsTold = ()
 
-    def stands(self, pool: str, lenders: tuple[str, ...], devices: tuple[int, ...]) -> Attempt:
+    def stands(self, pool: str, lenders: tuple[str, ...], devices: tuple[int, ...], parts: PartsTold = ()) -> Attempt:
         """The same, of a unit of a vector that stands there; fields as in `Started`."""
-        self.pool, self.lenders, self.devices = pool, lenders, devices
+        self.pool, self.lenders, self.devices, self.parts = pool, lenders, devices, parts
         return self
 
     @property

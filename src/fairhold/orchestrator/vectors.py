@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def rebook(cluster: Cluster, change: say.Rebooked, _now: int) -> None:
     """A unit stands in another pool, or on what others own."""
     attempt = cluster.attempts[change.attempt]
-    attempt.pool, attempt.lenders = change.pool, change.lenders
+    attempt.stands(change.pool, change.lenders, attempt.devices, change.parts)
 
 
 def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
@@ -165,10 +165,12 @@ def _request(books: Books, job: JobRecord) -> Request:
 
 
 def _allocation(books: Books, attempt: Attempt) -> Allocation:
+    assert books.vectors is not None
     rows = books.rows.source.tree.rows
     lenders = tuple((rows[path], 1) for path in attempt.lenders)
+    parts = books.vectors.parts(attempt.parts)
     place = attempt.places[0][0]
-    return Allocation(attempt.job.name, place, 1, attempt.started, attempt.pool, lenders, attempt=attempt.name)
+    return Allocation(attempt.job.name, place, 1, attempt.started, attempt.pool, lenders, parts, attempt.name)
 
 
 def _notices(cluster: Cluster, books: Books, attempts: list[Attempt]) -> tuple[Notice, ...]:
@@ -252,11 +254,13 @@ def freeze_unit(attempt: Attempt) -> Document:
         found["lenders"] = list(attempt.lenders)
     if attempt.devices:
         found["devices"] = list(attempt.devices)
+    if attempt.parts:
+        found["parts"] = [list(part) for part in attempt.parts]
     return found
 
 
 def restore_unit(attempt: Attempt, more: Document, books: Books, path_of: Callable[[str], str]) -> None:
-    """The reverse of `freeze_unit`; a pool and lenders that are gone are so."""
+    """The reverse of `freeze_unit`; a pool and lenders that are gone are so, and with one of them all parts."""
     tree = books.rows.source.tree
     pool = more.get("pool", "")
     if pool.startswith("/"):
@@ -264,3 +268,6 @@ def restore_unit(attempt: Attempt, more: Document, books: Books, path_of: Callab
     attempt.pool = pool
     attempt.lenders = tuple(path for each in more.get("lenders", ()) if (path := path_of(each)) in tree.rows)
     attempt.devices = tuple(more.get("devices", ()))
+    parts = tuple((path_of(path), name, text) for path, name, text in more.get("parts", ()))
+    assert books.vectors is not None or not parts
+    attempt.parts = parts if books.vectors is not None and books.vectors.parts(parts) else ()

@@ -43,11 +43,18 @@ def _plain(host: Machine, amounts: Vector) -> Vector:
     )
 
 
-def _kind_of(terms: Terms, unit: Unit) -> Kind:
+def parts_of(unit: Unit) -> Parts:
+    """What a unit uses of whose parcels, where they are several owners'."""
+    if len(unit.books) == 1:  # the common case
+        return ()
     parts: dict[int, Vector] = {}
     for parcel, part in unit.books.items():
         parts[parcel.owner] = add(parts[parcel.owner], part) if parcel.owner in parts else part
-    return unit.started, unit.pool, unit.lenders(terms), tuple(sorted(parts.items())) if len(parts) > 1 else ()
+    return tuple(sorted(parts.items())) if len(parts) > 1 else ()
+
+
+def _kind_of(terms: Terms, unit: Unit) -> Kind:
+    return unit.started, unit.pool, unit.lenders(terms), parts_of(unit)
 
 
 def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tuple[int, int], ...], Parts]:

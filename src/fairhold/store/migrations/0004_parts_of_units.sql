@@ -1,0 +1,2 @@
+-- The fourth format: the tables are those before. New is a field of two kinds of entries, and of attempts in snapshots,
+-- that a Fairhold of an earlier format cannot read: what a unit of a vector uses of whose parcels.
