@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import zoneinfo
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +19,7 @@ from fairhold.planio import zones
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import schema
 from fairhold.planio.zones import UnknownZoneError, load_zone
+from fairhold.units import EPOCH
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
@@ -242,6 +245,24 @@ def test_a_system_without_time_zones_has_those_of_the_package(monkeypatch: pytes
     monkeypatch.setattr(zoneinfo, "TZPATH", ())
     assert load_zone("Australia/Lord_Howe").offset[-2:] == zones_here.offset[-2:]
     load_zone.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Europe/Dublin", "America/Nuuk", "Africa/Casablanca"],
+)
+def test_a_file_that_leaves_all_years_to_its_rule_says_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R-WINDOW-1: as those of the package do, from the year on in which the rule begins (1996 for Europe)."""
+    monkeypatch.setattr(zoneinfo, "TZPATH", ())
+    load_zone.cache_clear()
+    here = load_zone(name)
+    load_zone.cache_clear()
+    with files("tzdata.zoneinfo").joinpath(*name.split("/")).open("rb") as file:
+        known = zoneinfo.ZoneInfo.from_file(file)
+    for month in range(12 * 70):
+        moment = datetime(1975 + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+        shown = moment.astimezone(known).replace(tzinfo=UTC) - moment
+        assert here.ahead((moment - EPOCH) // timedelta(microseconds=1)) == shown // timedelta(microseconds=1), moment
 
 
 WORDS = st.sampled_from([*WEEKDAYS, "Mon-Fri", "Sat-Tue", "08:00-18:00", "22:00-06:00", ",", " ", "24:00-", "x", "-"])

@@ -26,11 +26,13 @@ _OF_THE_MACHINE = ("localtime", "posixrules")
 """Names under which every machine has the zone that its owner chose."""
 _COPIES = ("posix/", "right/")
 """Folders in which some machines have all zones again, in `right` with leap seconds."""
-_FIRST_RULED, _LAST_RULED = 2038, 2500
-"""Years for which changes that a file gives as a rule are written down."""
+_FIRST_RULED, _LAST_RULED = 1970, 2500
+"""Years for which changes that a file gives as a rule are written down, as far as they are after all that it lists."""
 _CYCLE = 146_097 * 86_400 * SECOND
 """400 years, after which dates fall on the same weekdays again."""
-_END = (_LAST_RULED - 1970) * 31_556_952 * SECOND
+_YEAR = 31_556_952
+"""Seconds of a year, in the mean of 400."""
+_END = (_LAST_RULED - 1970) * _YEAR * SECOND
 """Near the middle of the last winter that is written down, in microseconds."""
 
 
@@ -109,7 +111,8 @@ def _zone(name: str, data: bytes) -> Zone:
     rule = data[at:].strip(b"\n").decode("ascii")
     changes = list(zip(instants, (offsets[kind] for kind in kinds), strict=True))
     last = changes[-1][0] if changes else -(2**40)
-    first_year = max(_FIRST_RULED, last // 31_556_952 + 1970)
+    # What a file lists ends in 2037 (`zic -b fat`), or where its rule begins (`zic -b slim`): there the rule goes on.
+    first_year = max(_FIRST_RULED, last // _YEAR + _FIRST_RULED - 1)
     changes.extend(change for change in rule_changes(rule, first_year, _LAST_RULED) if change[0] > last)
     return _numbers(name, offsets[0], changes)
 
