@@ -122,6 +122,33 @@ def test_sides_of_a_divided_group_have_windows_of_their_own() -> None:
     assert verify(plan, state, cycle.document | {"state": state_document(plan, cycle.after)}) == ()
 
 
+def test_a_lead_of_an_entry_that_is_in_force_for_others_already() -> None:
+    """R-WINDOW-3: by night /B goes back to the entry that /D and /C are under all day, from half past seven on."""
+    plan, warnings = parse_plan(
+        text_of(
+            entry("ownership", {"/A": {"owned": 9}}),
+            entry("hybrid", {"/B": {"owned": 9}} | REST, lead="30m"),
+            entry("hybrid", {"/B": {"owned": 20}}, "Mon-Sun 08:00-20:00", lead="12h"),
+        ),
+        "plan",
+    )
+    assert [(each.code, each.place[1]) for each in warnings] == [("never-in-force", 2)]  # its lead is all night
+    force = {
+        hour: in_force(plan, "c", parse_instant(f"2026-01-05T{hour}:00Z") or 0) for hour in ("08:00", "19:29", "19:30")
+    }
+    assert force == {"08:00": (0, 2, 1), "19:29": (0, 2, 1), "19:30": (0, 1, 1)}
+    state = {
+        "fairhold_state": 1,
+        "now": "2026-01-05T19:30:00Z",
+        "demand": {"/B": {"c": 31}, "/C": {"c": 31}},
+        "allocated": {"/B": {"c": 31}},
+    }
+    read = parse_state(json.dumps(state), plan, "state")
+    cycle = run_cycle(plan, read, check=True)
+    assert {row["deadline"] for row in cycle.document["reclaims"]} == {"2026-01-05T20:00:00Z"}
+    assert verify(plan, read, cycle.document | {"state": state_document(plan, cycle.after)}) == ()
+
+
 def test_a_gap_of_one_side_names_it() -> None:
     found = faults(
         entry("ownership", {"/A": {"owned": 9}}),

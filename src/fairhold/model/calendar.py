@@ -113,7 +113,10 @@ class Calendar:
         return opens if opens is not None and opens.instant - self._lead(opens) <= instant else None
 
     def _lead(self, opens: Switch) -> int:
-        return max(self.windows.lead.get(entry, 0) for entry in opens.after if entry not in opens.before)
+        """The longest lead of the entries that come into force in some track; elsewhere they may have been before."""
+        return max(
+            self.windows.lead.get(new, 0) for old, new in zip(opens.before, opens.after, strict=True) if old != new
+        )
 
     def _most_lead(self, group: str) -> int:
         lead = self.windows.lead

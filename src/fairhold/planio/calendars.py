@@ -106,10 +106,11 @@ def _check_leads(report: Report, calendar: Calendar, group: str) -> None:
     lead, week = calendar.windows.lead, calendar.week(group)
     lost: dict[tuple[int, int, str], list[str]] = {}
     for (start, entries), (end, after) in pairwise((*week, (week[0][0] + 7 * DAY, week[0][1]))):
-        longest = max(set(after) - set(entries), key=lambda entry: lead.get(entry, 0), default=NEVER)
+        moved = [(old, new) for old, new in zip(entries, after, strict=True) if old != new]
+        longest = max((new for _, new in moved), key=lambda entry: lead.get(entry, 0), default=NEVER)
         if lead.get(longest, 0) >= (end - start) * MINUTE:
             clock = f"{_clock(start % DAY)}-{_clock((end - 1) % DAY + 1)}"
-            for entry in sorted(set(entries) - set(after)):
+            for entry in sorted({old for old, _ in moved}):
                 lost.setdefault((longest, entry, clock), []).append(WEEKDAYS[start // DAY % 7])
     for (longest, entry, clock), days in lost.items():
         when = f"{', '.join(days)} {clock}"

@@ -36,8 +36,8 @@ def _in_force(plan: Plan, group: str, instant: int) -> tuple[int, list[PolicyEnt
     for ahead in range(minute + MINUTE, instant + max(map(_lead(windows), entries)) + 1, MINUTE):
         then = _open(plan, group, entries, ahead)
         if then != now:
-            opens = [at for at in then if at not in now]
-            if opens and ahead - max(map(_lead(windows), opens)) <= instant:
+            opens = [at for at, open_before in zip(then, now, strict=True) if at != open_before]
+            if ahead - max(map(_lead(windows), opens)) <= instant:
                 return ahead, [plan.policies[at] for at in then]
             break
     return instant, [plan.policies[at] for at in now]
