@@ -50,6 +50,7 @@ def consumer(path: str, *, leaf: bool = True, **numbers: int) -> Document:
 class Fake:
     """What the service knows.
 
+    streams : what the next connections that follow events get; without one the service stops
     cuts : how the next connections end, first things first: `before` a request is carried out, `during` its answer,
            `after` it was carried out and before an answer; `ok` = not at all
     asked : every request that came whole: method, path with query, body
@@ -67,6 +68,7 @@ class Fake:
         self.plans = [PLAN]
         self.problems: dict[str, Problem] = {}
         self.stopped: list[str] = []
+        self.streams: list[bytes] = []
         self.lock = threading.Lock()
         self.on_wait: Any = None
         self.page = 1000
@@ -151,7 +153,7 @@ class Fake:
 
     # Requests
 
-    def answer(self, method: str, url: str, body: Any, headers: Any) -> Any:
+    def answer(self, method: str, url: str, body: Any, headers: Any) -> Any:  # noqa: PLR0911 - as below
         parts = urlsplit(url)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         path = parts.path.removeprefix("/v1/").split("/")
@@ -161,6 +163,12 @@ class Fake:
             return self._jobs(method, path[1:], query, body, headers)
         if path[0] == "plan":
             return self._plan(method, path[1:], query, body, headers)
+        if path == ["events"] and headers.get("Accept") == "text/event-stream":
+            if not self.streams:
+                raise Problem(503, fault("stopping", "the service stops"))
+            return 200, self.streams.pop(0), {}
+        if path == ["metrics"]:
+            return 200, b"fairhold_jobs 1\n", {}
         if path[0] == "stop":
             self.stopped.append(body["how"])
             return 202, body, {}
@@ -178,7 +186,7 @@ class Fake:
             "consumers": {"resource_groups": self.groups},
             "consumers/explanation": {"text": f"{query.get('consumer')} in compute: quota 2", "explanations": []},
             "hosts": {"hosts": [self._host("g1", "up", ""), self._host("g2", "closed", "starts fail")]},
-            "health": {"state": "ok", "started": NOW},
+            "health": {"state": "ok", "started": NOW, "entries": 7},
             "usage": self._usage(query),
             "allocations": {"allocations": []},
             "cycles": {"cycles": []},

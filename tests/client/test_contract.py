@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import fairhold
-from fairhold.client import steps
+from fairhold.client import steps, typed
 from fairhold.client.asynchronous import AsyncClient
 from fairhold.client.synchronous import Client
 from tests.client.serving import fake as fake  # noqa: PLC0414 - a fixture
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 METHODS = {
     "POST /v1/jobs": "submit",
+    "POST /v1/jobs/check": "check_job",
     "GET /v1/jobs": "jobs",
     "GET /v1/jobs/{job}": "wait",
     "PATCH /v1/jobs/{job}": "change",
@@ -52,9 +53,9 @@ METHODS = {
     "GET /v1/cycles/{number}": "cycle",
     "GET /v1/events": "events",
     "GET /v1/health": "health",
+    "GET /v1/metrics": "metrics",
     "POST /v1/stop": "stop",
 }
-ELSEWHERE = {"POST /v1/jobs/check", "GET /v1/metrics"}
 NAMES = {
     "Idempotency-Key": "key",
     "if-match": "seen",
@@ -93,9 +94,8 @@ def test_all_that_the_service_takes_can_be_given(tmp_path: Path) -> None:
     for path, methods in document["paths"].items():
         for verb, operation in methods.items():
             label = f"{verb.upper()} {path}"
-            if label in ELSEWHERE:
-                continue
-            given = inspect.signature(getattr(Client, METHODS[label])).parameters
+            given = {*inspect.signature(getattr(Client, METHODS[label])).parameters}
+            given |= {*typed.Terms.__annotations__} if "terms" in given else set()
             for name in taken(operation, document["components"]["schemas"]):
                 called = OTHERWISE.get((label, name)) or NAMES.get(name, name)
                 if called not in given and (label, called) not in FOLLOWED:
@@ -103,10 +103,16 @@ def test_all_that_the_service_takes_can_be_given(tmp_path: Path) -> None:
     assert missing == []
 
 
+def test_what_can_be_said_of_a_job_is_the_same_for_a_check() -> None:
+    submitted = {*inspect.signature(Client.submit).parameters} - {"self", "consumer", "argv"}
+    assert submitted == {*typed.Terms.__annotations__}
+
+
 def test_both_clients_take_the_same() -> None:
     def signatures(client: type) -> dict[str, str]:
         methods = inspect.getmembers(client, inspect.isfunction)
-        return {name: str(inspect.signature(each)) for name, each in methods if name[0] != "_" and name != "close"}
+        texts = {name: str(inspect.signature(each)) for name, each in methods if name[0] != "_" and name != "close"}
+        return {name: text.replace("AsyncIterator", "Iterator") for name, text in texts.items()}
 
     assert signatures(Client) == {name: text for name, text in signatures(AsyncClient).items() if name != "aclose"}
 

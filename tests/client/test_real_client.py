@@ -100,6 +100,20 @@ def test_the_cluster_is_seen_and_steered(address: str, served: Served) -> None:
         assert service.usage(("kind",))["by"] == ["kind"]
 
 
+def test_events_are_followed_and_metrics_and_checks_asked_for(address: str) -> None:
+    with fairhold.connect(address) as service:
+        assert service.check_job("/Trading", ["true"], count=2)["tasks"] == 2
+        with pytest.raises(Refused, match="not-a-leaf"):
+            service.check_job("/Nowhere", ["true"])
+        assert "fairhold_" in service.metrics()
+        events = service.follow(service.health()["entries"])
+        job = service.submit("/Trading", ["true"])
+        added = next(each for each in events if each["kind"] == "JobAdded")
+        assert added["job"] == job.name
+        ended = next(each for each in events if each["kind"] == "JobEnded")
+        assert (ended["job"], ended["state"]) == (job.name, "done")
+
+
 def test_many_at_once_with_asyncio(address: str) -> None:
     async def work() -> list[str]:
         async with fairhold.connect_async(address) as service:

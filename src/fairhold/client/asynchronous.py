@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 import httpx
 
@@ -11,17 +11,18 @@ from fairhold.client import steps as ask
 from fairhold.client import typed
 from fairhold.client.errors import ServiceError, closed, strange
 from fairhold.client.exchange import Pause, Request, Response
+from fairhold.client.following import follow_async
 from fairhold.client.wire import answered, broken, call, settings, wire
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
     from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
     from fairhold.client.exchange import Document, Returned, Steps
     from fairhold.client.finding import Target
-    from fairhold.client.typed import After, JobOrName, Moment
+    from fairhold.client.typed import After, JobOrName, Moment, Terms
 
     Words = Mapping[str, str]
 
@@ -121,6 +122,10 @@ class AsyncClient:
                 others=others,
             )
         )
+
+    async def check_job(self, consumer: str, argv: Sequence[str], **terms: Unpack[Terms]) -> Document:
+        """Whether a job would be accepted now, by itself; nothing is submitted. terms: as of `submit`."""
+        return await self._run(typed.check_job(consumer, argv, terms))
 
     async def job(self, job: JobOrName) -> Job:
         """A job as it is now."""
@@ -263,9 +268,23 @@ class AsyncClient:
         """Events of the log with a number above `after`; `next` is where to go on."""
         return await self._run(ask.listing("events", {"after": after, "limit": limit}))
 
+    async def follow(self, after: int | None = None) -> AsyncIterator[Document]:
+        """Events above `after` as they are committed, without an end; None = from now on.
+
+        A connection that breaks is made again, and goes on where it broke. Refused where the log no longer reaches back
+        so far.
+        """
+        place = (await self.health())["entries"] if after is None else after
+        async for event in follow_async(self._http, self._name, place):
+            yield event
+
     async def health(self) -> Document:
         """How the service is."""
         return await self._run(ask.health())
+
+    async def metrics(self) -> str:
+        """Numbers of the service for Prometheus, as text."""
+        return await self._run(ask.metrics())
 
     async def stop(self, how: str = "leave") -> Document:
         """Let the service end: `leave` (tasks run on), `drain` or `kill`; answered when that has begun."""

@@ -265,6 +265,11 @@ def health(patience: float = PATIENCE) -> Steps[Document]:
     return ask(request("GET", "health"), patience=patience)
 
 
+def metrics() -> Steps[str]:
+    """Numbers for Prometheus."""
+    return (yield from exchange(request("GET", "metrics"))).body.decode()
+
+
 def stop(how: str) -> Steps[Document]:
     """Let the service end: `leave`, `drain` or `kill`."""
     return (yield from ask(request("POST", "stop", body={"how": how})))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 import httpx
 
@@ -11,17 +11,18 @@ from fairhold.client import steps as ask
 from fairhold.client import typed
 from fairhold.client.errors import ServiceError, closed, strange
 from fairhold.client.exchange import Pause, Request, Response
+from fairhold.client.following import follow
 from fairhold.client.wire import answered, broken, call, settings, wire
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
 
     from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
     from fairhold.client.exchange import Document, Returned, Steps
     from fairhold.client.finding import Target
-    from fairhold.client.typed import After, JobOrName, Moment
+    from fairhold.client.typed import After, JobOrName, Moment, Terms
 
     Words = Mapping[str, str]
 
@@ -120,6 +121,10 @@ class Client:
                 others=others,
             )
         )
+
+    def check_job(self, consumer: str, argv: Sequence[str], **terms: Unpack[Terms]) -> Document:
+        """Whether a job would be accepted now, by itself; nothing is submitted. terms: as of `submit`."""
+        return self._run(typed.check_job(consumer, argv, terms))
 
     def job(self, job: JobOrName) -> Job:
         """A job as it is now."""
@@ -262,9 +267,22 @@ class Client:
         """Events of the log with a number above `after`; `next` is where to go on."""
         return self._run(ask.listing("events", {"after": after, "limit": limit}))
 
+    def follow(self, after: int | None = None) -> Iterator[Document]:
+        """Events above `after` as they are committed, without an end; None = from now on.
+
+        A connection that breaks is made again, and goes on where it broke. Refused where the log no longer reaches back
+        so far.
+        """
+        place = (self.health())["entries"] if after is None else after
+        yield from follow(self._http, self._name, place)
+
     def health(self) -> Document:
         """How the service is."""
         return self._run(ask.health())
+
+    def metrics(self) -> str:
+        """Numbers of the service for Prometheus, as text."""
+        return self._run(ask.metrics())
 
     def stop(self, how: str = "leave") -> Document:
         """Let the service end: `leave` (tasks run on), `drain` or `kill`; answered when that has begun."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fairhold.client import steps
 from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
@@ -59,6 +59,60 @@ def submit(
         consumer, argv, environment=environment, directory=directory, stdin=stdin, after=after_rows(rows), **others
     )
     return Job.of((yield from steps.submit(terms, key or new_key())))
+
+
+class Terms(TypedDict, total=False):
+    """What can be said of a job beside its consumer and its command; as `submit` takes it."""
+
+    resource_group: str | None
+    name: str
+    count: int
+    units: int
+    unit: Mapping[str, int | float | str] | None
+    min_count: int
+    throttle: int
+    priority: int
+    time_limit: str | int | None
+    memory: int | None
+    environment: Mapping[str, str] | None
+    directory: str | os.PathLike[str] | None
+    stdin: bytes
+    hold: bool
+    after: After
+    retries: int
+    backoff: str | int | None
+    signal: str | None
+    lead: str | int | None
+    labels: Mapping[str, str] | None
+    need: Sequence[str]
+    prefer: Sequence[str]
+    avoid: Sequence[str]
+    place: str | None
+    user: str | None
+    key: str | None
+
+
+def check_job(consumer: str, argv: Sequence[str], stated: Terms) -> Steps[Document]:
+    """Whether a job would be accepted now. Raises TypeError for a word that `submit` does not take either."""
+    others: dict[str, Any] = {**stated}
+    for name in others.keys() - Terms.__annotations__:
+        raise TypeError(f"check_job() got an unexpected keyword argument {name!r}")
+    rows = [_after(each) for each in _several(others.pop("after", ()))]
+    key = others.pop("key", None)
+    if key is not None:
+        check_key(key)
+    lists: Document = {name: list(others[name]) for name in ("need", "prefer", "avoid") if name in others}
+    maps = {name: dict(others[name]) for name in ("unit", "labels") if others.get(name) is not None}
+    terms = job_terms(
+        consumer,
+        argv,
+        environment=others.pop("environment", None),
+        directory=others.pop("directory", None),
+        stdin=others.pop("stdin", b""),
+        after=after_rows(rows),
+        **{**_stated(others), **lists, **maps},
+    )
+    return (yield from steps.check_job(terms, key or new_key()))
 
 
 def _several(after: After) -> Sequence[One]:
