@@ -133,7 +133,9 @@ class Service:
         return record
 
     def output(self, attempt: int) -> str:
-        return (self.state / f"jobs/7/{attempt}.1.out").read_text()
+        """What an attempt has written; one that wrote nothing leaves no file."""
+        path = self.state / f"jobs/7/{attempt}.1.out"
+        return path.read_text() if path.exists() else ""
 
     def stage(self, attempt: int) -> str:
         """`order`, `alive`, `exit`, or empty: how far the spool says that an attempt is."""

@@ -99,6 +99,14 @@ def test_a_relative_command_is_one_of_its_directory(service: Service) -> None:
     assert service.output(1) == "here\n"
 
 
+def test_who_writes_nothing_leaves_no_file(service: Service) -> None:
+    folder = service.state / "jobs/7"
+    assert service.run(1, "true")["reason"] == "finished"
+    assert service.run(2, SH, "-c", "echo said")["reason"] == "finished"
+    assert service.run(3, SH, "-c", f"cd {folder} && rm 3.1.out && : > 3.1.out")["reason"] == "finished"
+    assert sorted(path.name for path in folder.glob("*.out")) == ["2.1.out", "3.1.out"]
+
+
 def test_a_flood_of_output_goes_to_its_file(service: Service) -> None:
     assert service.run(1, SH, "-c", "head -c 50000000 /dev/zero")["reason"] == "finished"
     assert (service.state / "jobs/7/1.1.out").stat().st_size == 50_000_000

@@ -164,9 +164,7 @@ class Fake:
         if path[0] == "plan":
             return self._plan(method, path[1:], query, body, headers)
         if path == ["events"] and headers.get("Accept") == "text/event-stream":
-            if not self.streams:
-                raise Problem(503, fault("stopping", "the service stops"))
-            return 200, self.streams.pop(0), {}
+            return self._stream()
         if path == ["metrics"]:
             return 200, b"fairhold_jobs 1\n", {}
         if path[0] == "stop":
@@ -177,11 +175,8 @@ class Fake:
             return 200, {"resource_group": path[1], **{name: is_paused and body[name] for name in body}}, {}
         if path[0] == "hosts" and method == "POST":
             state = {"open": "up", "close": "draining" if (body or {}).get("drain") else "closed"}[path[2]]
-            return (
-                200,
-                self._host(path[1], state, (body or {}).get("reason", "drained" if (body or {}).get("drain") else "")),
-                {},
-            )
+            why = (body or {}).get("reason", "drained" if (body or {}).get("drain") else "")
+            return 200, self._host(path[1], state, why), {}
         found: Document = {
             "consumers": {"resource_groups": self.groups},
             "consumers/explanation": {"text": f"{query.get('consumer')} in compute: quota 2", "explanations": []},
@@ -196,6 +191,11 @@ class Fake:
         if document is None:
             raise Problem(404, fault("no-such-page", f"there is no {parts.path}"))
         return 200, document, {}
+
+    def _stream(self) -> Any:
+        if not self.streams:
+            raise Problem(503, fault("stopping", "the service stops"))
+        return 200, self.streams.pop(0), {}
 
     def _host(self, name: str, state: str, reason: str) -> Document:
         return {

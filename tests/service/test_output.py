@@ -100,6 +100,15 @@ def test_an_output_that_is_elsewhere_is_told(bank: Bank, job: str) -> None:
     assert piece(bank, job, "", 404).json()["code"] == "no-output"
 
 
+def test_an_attempt_that_has_written_nothing_has_no_file(bank: Bank, job: str) -> None:
+    file = file_of(bank, job)
+    bank.hub.end(1)
+    bank.get(f"/jobs/{job}?wait=5")
+    answer = piece(bank, job)
+    assert (answer.content, head(answer)) == (b"", (1, 0, 1))
+    assert (piece(bank, job, "?attempt=1").content, file.exists()) == (b"", False)
+
+
 def test_only_plain_files_of_the_folder_are_read(bank: Bank, job: str) -> None:
     secret = bank.place / "token"
     file = file_of(bank, job)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
@@ -21,13 +22,13 @@ FIRST_LOOK, _LONGEST_PAUSE = 0.1, 1.0
 class Output:
     """The file of an attempt that runs.
 
-    descriptor : open for writing; most : bytes that are kept, 0 = all
+    descriptor : open for writing; most : bytes that are kept, 0 = all; path : of the file
     """
 
-    __slots__ = ("_descriptor", "_done", "_first", "_most", "_pause")
+    __slots__ = ("_descriptor", "_done", "_first", "_most", "_path", "_pause")
 
-    def __init__(self, descriptor: int, most: int) -> None:
-        self._descriptor, self._most = descriptor, most
+    def __init__(self, descriptor: int, most: int, path: str) -> None:
+        self._descriptor, self._most, self._path = descriptor, most, path
         self._first = self._done = -(-(most // 2) // _BLOCK) * _BLOCK
         self._pause = FIRST_LOOK
 
@@ -44,7 +45,11 @@ class Output:
         return self._pause
 
     def close(self) -> None:
-        """The last look, when nothing writes any more."""
+        """The last look, when nothing writes any more. An empty file goes; what stands in its place is left alone."""
         if self._most:
             self.trim()
+        with suppress(OSError):
+            mine = os.fstat(self._descriptor)
+            if not mine.st_size and os.path.samestat(mine, os.lstat(self._path)):
+                os.unlink(self._path)  # noqa: PTH108
         os.close(self._descriptor)

@@ -30,10 +30,12 @@ class Tried(NamedTuple):
 
     number  : from 1; 0 = the task was never started
     is_over : nothing more will be written, unless another attempt comes
+    is_here : it ran on this machine
     """
 
     number: int
     is_over: bool
+    is_here: bool = False
 
 
 def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tried:
@@ -48,30 +50,31 @@ def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tr
             running = attempt.number
     if number and number == running:
         return Tried(number, is_over=False)
-    over = _last_over(store, job, task, number)
+    over, host = _last_over(store, job, task, number)
     if number and not over:
         raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it out")
     if number or not running:
         if not over and (record is None or task >= record.terms.tasks):
             raise refused("unknown-task", f"job `{job}` has no output of a task {task}", "tasks count from 0")
-        return Tried(over, is_over=bool(over) or record is None or record.is_over)
+        is_here = bool(over) and not core.cluster.machine_of(host)
+        return Tried(over, is_over=bool(over) or record is None or record.is_over, is_here=is_here)
     return Tried(running, is_over=False)
 
 
-def _last_over(store: Store, job: str, task: int, number: int) -> int:
-    """Number of the latest attempt of a task that is over, or the one asked for; 0 = there is none."""
-    after, found = (task, number - 1 if number else 0), 0
+def _last_over(store: Store, job: str, task: int, number: int) -> tuple[int, str]:
+    """Number of the latest attempt of a task that is over, or the one asked for, and its host; 0 = there is none."""
+    after, found = (task, number - 1 if number else 0), (0, "")
     while True:
         rows = store.tasks_of(job, after, 1 if number else _PAGE)
-        mine = [row.number for row in rows if row.task == task]
+        mine = [(row.number, row.host) for row in rows if row.task == task]
         if number:
-            return number if number in mine else 0
+            return mine[0] if mine and mine[0][0] == number else (0, "")
         if not mine:
             return found
         found = mine[-1]
         if len(mine) < len(rows) or len(rows) < _PAGE:
             return found
-        after = (task, found)
+        after = (task, found[0])
 
 
 class Piece(NamedTuple):
@@ -82,19 +85,24 @@ class Piece(NamedTuple):
     is_end: bool
 
 
-def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int) -> Piece | None:
+def read(jobs: Path, name: tuple[str, int, int], offset: int, limit: int, *, is_here: bool = False) -> Piece | None:
     """Bytes of the output of (job, task, number of its attempt); None where there is no such file.
+
+    is_here : the attempt has ended on this machine: one that has written nothing leaves no file in its job's folder
 
     A task may put anything into the place of its files: links are not followed, and only a plain file is read.
     """
     job, task, number = name
     folder = -1
+    is_folder = False
     try:
         folder = os.open(jobs, _FLAGS | os.O_DIRECTORY)
         inner = os.open(job, _FLAGS | os.O_DIRECTORY, dir_fd=folder)
         os.close(folder)
-        folder = inner
+        folder, is_folder = inner, True
         file = os.open(f"{task}.{number}.out", _FLAGS | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError:
+        return Piece(b"", offset, is_end=True) if is_here and is_folder else None
     except OSError:
         return None
     finally:

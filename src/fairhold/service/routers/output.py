@@ -51,7 +51,8 @@ async def task_output(
         tried = await service.read(lambda core: output.attempt_of(core, core.store, job, task, attempt))
         if tried.number:
             name = (job, task, tried.number)
-            piece = await asyncio.to_thread(output.read, service.jobs_directory, name, offset, limit)
+            where = (service.jobs_directory, name, offset, limit)
+            piece = await asyncio.to_thread(output.read, *where, is_here=tried.is_here)
         spent = time.monotonic() - began
         if (piece and piece.content) or tried.is_over or spent >= wait or service.news.is_ended:
             break
