@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,33 @@ def test_what_is_left_are_the_attempts_that_are_not_over() -> None:
     me = os.getpid()
     mine = line(me, processes.start_of(me), "A=b")
     gone = line(2**22 + 1, 5, "A=c")  # no system has so large a number
-    assert left([mine, gone]) == {me: b"A=b", 2**22 + 1: b"A=c"}
-    assert left([mine, gone, line(me)]) == {2**22 + 1: b"A=c"}
-    assert left([mine, gone, b"[7, 8"]) == {me: b"A=b", 2**22 + 1: b"A=c"}
-    assert left([mine, line()]) == {}
+    assert left([mine, gone]) == ({me: b"A=b", 2**22 + 1: b"A=c"}, b"")
+    assert left([mine, gone, line(me)]) == ({2**22 + 1: b"A=c"}, b"")
+    assert left([mine, gone, b"[7, 8"]) == ({me: b"A=b", 2**22 + 1: b"A=c"}, b"")
+    assert left([mine, line()]) == ({}, b"")
     # Its number belongs to another process by now.
-    assert left([line(me, 1, "A=b")]) == {}
+    assert left([line(me, 1, "A=b")]) == ({}, b"")
+    soon = line(None, None, "A=b")
+    assert left([soon]) == left([gone, line(2**22 + 1), soon]) == ({}, b"A=b")
+    assert left([soon, mine]) == ({me: b"A=b"}, b"")
+    assert left([soon, line(None)]) == left([soon, line()]) == ({}, b"")
+
+
+def test_what_was_about_to_start_is_killed_by_its_mark() -> None:
+    """The engine died before it could tell that the child runs, or even before the child was the command."""
+    mark = f"{MARK.decode()}-{os.getpid()}"
+    guard = opened()
+    guard.starting(mark.encode())
+    process = guard._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.close()
+    name, _, value = mark.partition("=")
+    time.sleep(0.1)
+    environment = {**os.environ, name: value}
+    with subprocess.Popen(SLEEP, start_new_session=True, env=environment) as late:
+        assert late.wait(30) == -9
+    assert process.wait(30) == 0
 
 
 def opened() -> Guard:

@@ -1,10 +1,12 @@
 """A process beside an engine that kills what the engine left running when it was killed itself (Linux).
 
-    engine ──pipe──▶ guard      one JSON line for every attempt that starts or is over, `[]` as a good-bye
+    engine ──pipe──▶ guard      one JSON line for every attempt before it starts, when it runs and when it is over,
+                                `[]` as a good-bye
 
 The pipe closes when the engine's process ends, however it ends. Without a good-bye, the guard then sends SIGKILL to
-everything of the attempts that it was told of and that are not over. It is a session of its own, so that neither
-Ctrl-C nor a signal to the group of the run reaches it.
+everything of the attempts that it was told of and that are not over. Of one that was about to start it knows the mark
+alone, and looks for whoever has it. It is a session of its own, so that neither Ctrl-C nor a signal to the group of the
+run reaches it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 5.0
 """Seconds to wait for the end of a guard that was told good-bye."""
+_LOOK, _LOOKS_LAST = 0.02, 2.0
+"""Seconds between two looks for an attempt that was about to start, and after which it is taken not to have."""
 
 
 class Guard:
@@ -54,6 +59,14 @@ class Guard:
             os.set_blocking(self._pipe(self._process).fileno(), False)
         except OSError as error:
             self._complain(f"tasks will go on if this process is killed, nothing can watch over it: {error.strerror}")
+
+    def starting(self, mark: bytes) -> None:
+        """An attempt is about to start: the next word is that it runs, or that it could not be started."""
+        self._say([None, None, os.fsdecode(mark)])
+
+    def not_started(self) -> None:
+        """The attempt that was about to start could not be started."""
+        self._say([None])
 
     def started(self, leader: int, mark: bytes) -> None:
         """An attempt runs (see `processes.kill`)."""
@@ -89,38 +102,57 @@ class Guard:
                 self._pipe(self._process).write(json.dumps(line).encode() + b"\n")
 
 
-def left(lines: Iterable[bytes]) -> dict[int, bytes]:
+def left(lines: Iterable[bytes]) -> tuple[dict[int, bytes], bytes]:
     """What is to be killed when the pipe has closed: leader → mark, of attempts that are not over.
+
+    And the mark of one that was about to start, empty = none was.
 
     lines : what came through the pipe, line by line
     """
     marks: dict[int, bytes] = {}
     begun: dict[int, int | None] = {}
+    about_to_start = b""
     for line in lines:
         try:
             said = json.loads(line)
         except ValueError:  # it was cut off
             continue
         if not said:
-            return {}
-        if len(said) == 1:
+            return {}, b""
+        if said[0] is None:
+            about_to_start = os.fsencode(said[2]) if len(said) == 3 else b""
+        elif len(said) == 1:
             marks.pop(said[0], None)
         else:
             begun[said[0]], marks[said[0]] = said[1], os.fsencode(said[2])
+            about_to_start = b""
     # A leader whose number belongs to a stranger by now; one that is gone may have left others behind.
     strangers = [leader for leader in marks if processes.start_of(leader) not in (None, begun[leader])]
     for leader in strangers:
         del marks[leader]
-    return marks
+    return marks, about_to_start
 
 
 def main() -> None:
     """Wait for the end of the pipe, then kill what is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    marks = left(sys.stdin.buffer)
+    marks, about_to_start = left(sys.stdin.buffer)
     if marks:
         processes.kill(marks)
+    if about_to_start:
+        kill_when_seen(about_to_start)
+
+
+def kill_when_seen(mark: bytes) -> None:
+    """Kill an attempt that may have started: between fork and exec, a child has no mark yet."""
+    deadline = time.monotonic() + _LOOKS_LAST
+    while time.monotonic() < deadline:
+        leaders = processes.leaders_of(mark)
+        if leaders:
+            processes.kill(dict.fromkeys(leaders, mark))
+            return
+        time.sleep(_LOOK)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class _Child:
     @property
     def mark(self) -> bytes:
         """The variable of its environment that no other attempt has."""
-        return os.fsencode(f"{RECLAIM_FILE}={self.files.reclaim}")
+        return _mark(self.files)
 
 
 class LocalEngine:
@@ -167,6 +167,7 @@ class LocalEngine:
             return
         with output:
             argv = [part.replace("{index}", str(start.index)) for part in job.argv]
+            self._guard.starting(_mark(files))  # before it is there: this process may be killed at any instant
             try:
                 process = subprocess.Popen(  # noqa: S603 - running commands is what an engine is for
                     argv,
@@ -178,6 +179,7 @@ class LocalEngine:
                     start_new_session=True,
                 )
             except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
+                self._guard.not_started()
                 cause = _cause(argv, job.directory, error)
                 self._fail(start, cause, _why(error))
                 with suppress(OSError):
@@ -250,6 +252,11 @@ class LocalEngine:
             return Outcome.STOPPED
         self._how[child.start.attempt] = how
         return Outcome.FAILED
+
+
+def _mark(files: Files) -> bytes:
+    """The variable that only the processes of an attempt have."""
+    return os.fsencode(f"{RECLAIM_FILE}={files.reclaim}")
 
 
 def _signal_name(number: int) -> str:

@@ -134,6 +134,13 @@ def _family(marks: Mapping[int, bytes]) -> set[Identity]:
     return {(process.pid, process.started) for process in processes if process.pid in family}
 
 
+def leaders_of(mark: bytes) -> set[int]:
+    """Leaders of the sessions in which processes with this mark live."""
+    own = os.getsid(0)
+    found = {process.session for process in survey() if mark in _environment(process.pid)}
+    return {leader for leader in found if leader > 1 and leader != own}
+
+
 def start_of(pid: int) -> int | None:
     """When a process started, also where it is over and not yet waited for."""
     process = read(pid)
