@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
-from fairhold.cycle.document import quota_document
-from tests.pools.small import inputs, of, on, own, run, taken
+from fairhold.cycle.document import quota_document, run_cycle
+from fairhold.cycle.verify import verify
+from fairhold.planio.state import state_document
+from fairhold.units import SECOND
+from tests.pools.small import inputs, of, on, own, placed, run, taken
+from tests.pools.truths import MOVES, second_cycle
 
 SOON = "2026-01-05T09:00:30Z"
 
@@ -54,3 +60,46 @@ def test_r_notice_2_what_is_withdrawn_counts_under_the_limit() -> None:
     ).document
     assert [(row["request"], row["units"]) for row in document["withdrawn"]] == [("B", 1)]
     assert document["reclaims"] == []
+
+
+PAIR: dict[str, Any] = {"/C": {"share_limit": {"cpu": 4}}, "/C/x": {}, "/C/y": {"share_priority": 1}}
+
+
+def moves_until_rest(*args: Any, **more: Any) -> list[list[tuple[str, str, str, int]]]:
+    """What cycle after cycle moves, one second apart, until nothing does; each is checked."""
+    plan, state = inputs(*args, **more)
+    found: list[list[tuple[str, str, str, int]]] = []
+    while len(found) < 9 and (not found or found[-1]):
+        cycle = run_cycle(plan, state)
+        assert list(second_cycle(plan, cycle)) == []
+        result = json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+        assert not verify(plan, state, result)
+        found.append(
+            [(kind, row["request"], row["host"], row["units"]) for kind in MOVES for row in cycle.document[kind]]
+        )
+        state = replace(cycle.after, now=state.now + SECOND)
+    return found
+
+
+def test_r_limit_1_what_is_held_for_one_is_not_filled_by_another() -> None:
+    held = [{"request": "x", "host": "h0", "units": 1}]
+    found = moves_until_rest(PAIR, [of("/C/x", 4), of("/C/y", 3)], [on("h1", "y", 3)], held=held)
+    assert found == [[("grants", "x", "h0", 1)], []]
+
+
+def test_r_limit_1_what_is_on_its_way_counts_for_others_and_not_for_itself() -> None:
+    consumers = PAIR | {"/V": {"reclaim_grace": "30s"}}
+    wants = [of("/C/x", 2, 2), of("/C/y", 2), of("/V", 2, 2)]
+    notices = [{"request": "V", "host": "h0", "units": 1, "for": "x", "deadline": SOON}]
+    more: dict[str, Any] = {"reclaims": notices, "held": [{"request": "x", "host": "h0", "units": 1}]}
+    stands = [on("h0", "V", 2), on("h1", "y", 1)]
+    assert placed(consumers, wants[1:], stands, hosts={"h0": 4, "h1": 2}) == [("y", "h1", 1, "/")]
+    limited = consumers | {"/C": {"share_limit": {"cpu": 2}}}
+    assert placed(limited, wants, stands, hosts={"h0": 4, "h1": 2}, **more) == [("y", "h1", 1, "/")]
+    assert placed(limited, wants, stands[:1], hosts={"h0": 4, "h1": 2}, **more) == [("x", "h1", 1, "/")]
+
+
+def test_r_notice_2_what_is_on_its_way_beyond_a_limit_is_let_go() -> None:
+    held = [{"request": "x", "host": "h0", "units": 2}]
+    wants = [of("/C/x", 4), of("/C/y", 3)]
+    assert moves_until_rest(PAIR, wants, [on("h1", "y", 3)], held=held)[0] == [("grants", "x", "h0", 1)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.pools import OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairhold.ledger.pools import Asked, PoolBooks, Unit
 
@@ -16,11 +16,13 @@ class Limits:
     """What is used of every share limit.
 
     used : row with a limit → base units in share pools, by place of the resource
+    coming : request → units on their way to it that count, too
     """
 
     def __init__(self, books: PoolBooks, units: Iterable[Unit]) -> None:
         self._terms = books.terms
         self.used = {row: [0] * books.terms.dimensions for row in books.terms.limit}
+        self.coming: Mapping[Asked, int] = {}
         for unit in units if self.used else ():
             if unit.pool != OWN:
                 self.add(unit.asked, 1)
@@ -40,6 +42,19 @@ class Limits:
                 if asked.unit[at] and self.used[row][at] + asked.unit[at] * units > most:
                     return False
         return True
+
+    def expect(self, coming: Mapping[Asked, int]) -> bool:
+        """Count units on their way in place of those that were before; whether there are fewer of any request."""
+        before, self.coming = self.coming, coming if self.used else {}
+        for asked, units in before.items():
+            self.add(asked, -units)
+        for asked, units in self.coming.items():
+            self.add(asked, units)
+        return any(self.coming.get(asked, 0) < units for asked, units in before.items())
+
+    def allow_idle(self, asked: Asked) -> bool:
+        """Whether one more on something idle breaks none: what is on its way to others counts, its own does not."""
+        return self.allow(asked, 1 - self.coming.get(asked, 0))
 
     def broken(self) -> list[int]:
         """Rows that hold more than their limit, the deepest first, then in plan order."""

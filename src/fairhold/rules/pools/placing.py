@@ -162,7 +162,7 @@ class Placing:
 
     def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
         """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
-        return self.limits.allow(asked, 1) or self._is_own(asked, parcels)
+        return self.limits.allow_idle(asked) or self._is_own(asked, parcels)
 
     def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
         """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""

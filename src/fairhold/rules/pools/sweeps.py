@@ -57,9 +57,10 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
     ways.read()
     found = Sweeps(books, ways)
     limits = Limits(books, books.units())
-    early = _Early(books, ways, found)
+    early = _Early(books, ways, found, limits)
     is_at_rest = False
     while not is_at_rest:
+        limits.expect(ways.shared())
         while _fill(found, limits, early):
             early.forget()
         ways.fill_again(limits_as_moved(books, ways))
@@ -95,8 +96,9 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, limits, early)
     _, is_released = withdraw(found)
+    has_room = limits.expect(found.ways.shared())
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
-    return is_released or (may_go_on and len(found.placed) > before)
+    return is_released or has_room or (may_go_on and len(found.placed) > before)
 
 
 def _take_back(taker: Taker) -> None:
@@ -115,8 +117,8 @@ def _take_back(taker: Taker) -> None:
 class _Early:
     """What is taken back in the first sweep, before a worse level is used (`reclaim_before_next_level`)."""
 
-    def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps) -> None:
-        self.books, self.ways, self.found = books, ways, found
+    def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, limits: Limits) -> None:
+        self.books, self.ways, self.found, self.limits = books, ways, found, limits
         self._before: dict[Asked, int] = {}
 
     @property
@@ -158,6 +160,7 @@ class _Early:
             if row in self.books.terms.above[asked.leaf]:
                 self.ways.refresh(asked)
                 self._before[asked] = self.ways.units(asked)
+        self.limits.expect(self.ways.shared())
 
 
 def _fill_leaf(found: Sweeps, leaf: int, limits: Limits, early: _Early) -> None:

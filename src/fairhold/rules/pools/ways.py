@@ -57,6 +57,10 @@ class Ways:
         mine = self.of.get(asked)
         return sum(way.units for way in mine.values() if way.pool == pool) if mine else 0
 
+    def shared(self) -> dict[Asked, int]:
+        """Units that are on their way to each request and will stand in share pools."""
+        return {asked: sum(way.units for way in hosts.values() if way.pool != OWN) for asked, hosts in self.of.items()}
+
     def freed(self, asked: Asked, host: Machine) -> Vector:
         """What the victims of a way have of what the request may use."""
         dimensions = self.books.terms.dimensions
@@ -135,34 +139,53 @@ class Ways:
         is_released = False
         for asked, hosts in self.of.items():
             self.refresh(asked)
-            gone += self._withdraw_of(asked)
-            self._cut(asked)
+            gone += self._let_go(asked, asked.waiting, list(hosts))
             for host in hosts:
                 is_released |= self._release_beyond(asked, host)
-            for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
-                del hosts[host]
+            self._forget_empty(asked)
         return gone, is_released
+
+    def give_up(self, asked: Asked) -> tuple[list[Unit], bool]:
+        """One unit of a request less is on its way to share pools; the same."""
+        hosts = [host for host, way in self.of[asked].items() if way.pool != OWN]
+        gone = self._let_go(asked, self.units(asked) - 1, hosts)
+        released = [self._release_beyond(asked, host) for host in hosts]
+        self._forget_empty(asked)
+        return gone, any(released)
+
+    def _forget_empty(self, asked: Asked) -> None:
+        hosts = self.of[asked]
+        for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
+            del hosts[host]
 
     def refresh(self, asked: Asked) -> None:
         """What was placed is no longer on its way."""
         for host, way in self.of[asked].items():
             way.units = self._without(asked, host, ())
 
-    def _withdraw_of(self, asked: Asked) -> list[Unit]:
-        victims = [unit for way in self.of[asked].values() for unit in way.victims]
+    def _let_go(self, asked: Asked, needed: int, hosts: Collection[Machine]) -> list[Unit]:
+        """No more is on its way than is needed: notices on some hosts are withdrawn, then what stands ready goes."""
+        mine = self.of[asked]
         gone: list[Unit] = []
         bundles: dict[object, list[Unit]] = {}
-        for unit in victims:
+        for unit in [unit for way in mine.values() for unit in way.victims]:
             bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
-        for units in sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True):
+        there = [units for units in bundles.values() if any(unit.host in hosts for unit in units)]
+        for units in sorted(there, key=lambda units: max(map(_latest, units)), reverse=True):
             fewer = {host: self._without(asked, host, units) for host in {unit.host for unit in units}}
-            others = sum(way.units for host, way in self.of[asked].items() if host not in fewer)
-            if others + sum(fewer.values()) >= min(asked.waiting, self.units(asked)):
+            others = sum(way.units for host, way in mine.items() if host not in fewer)
+            if others + sum(fewer.values()) >= min(needed, self.units(asked)):
                 for unit in units:
-                    self.of[asked][unit.host].victims.remove(unit)
+                    mine[unit.host].victims.remove(unit)
                 for host, left in fewer.items():
-                    self.of[asked][host].units = left
+                    mine[host].units = left
                 gone += units
+        beyond_need = self.units(asked) - needed
+        last_first = [mine[host] for host in hosts][::-1]
+        for way in sorted(last_first, key=lambda way: bool(way.victims)):
+            fewer_units = max(0, min(beyond_need, way.units))
+            way.units -= fewer_units
+            beyond_need -= fewer_units
         return gone
 
     def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
@@ -173,15 +196,6 @@ class Ways:
             if unit.host is host:
                 room = less(room, free_of(unit, among, len(room)))
         return min(way.units, count(asked.unit, add(room, kept_for(asked, host, len(room)))))
-
-    def _cut(self, asked: Asked) -> None:
-        """No more is on its way than is waited for: what stands ready goes first, the last listed first."""
-        beyond_need = self.units(asked) - asked.waiting
-        last_first = list(self.of[asked].values())[::-1]
-        for way in sorted(last_first, key=lambda way: bool(way.victims)):
-            fewer = max(0, min(beyond_need, way.units))
-            way.units -= fewer
-            beyond_need -= fewer
 
     def _release_beyond(self, asked: Asked, host: Machine) -> bool:
         """What is held and no longer needed is idle again; whether there was any."""

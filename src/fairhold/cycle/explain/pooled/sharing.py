@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.dividing import level_of, sums_of
 from fairhold.cycle.pooled.shares import in_units, total_of
 from fairhold.kernels.vectors import add, less, total
-from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.ledger.pools import PUBLIC
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
 
@@ -78,18 +78,17 @@ def limits_of(inquiry: Inquiry) -> Iterator[Document]:
     held = Limits(books, books.units())
     stays = Limits(books, (unit for unit in books.units() if unit.notice is None))
     coming = Limits(books, ())
-    for asked, hosts in inquiry.ways.of.items():
-        coming.add(asked, sum(way.units for way in hosts.values() if way.pool != OWN))
+    coming.expect(inquiry.ways.shared())
     for row in terms.above[inquiry.row]:
         for at, most in terms.limit.get(row, ()) if row != PUBLIC else ():
-            resource, used = inquiry.plan.resources[at], held.used[row][at]
+            resource, used, soon = inquiry.plan.resources[at], held.used[row][at], coming.used[row][at]
             yield {
                 "consumer": inquiry.path(row),
                 "resource": resource.name,
                 "limit": amount(resource, most),
                 "used": amount(resource, used),
                 "under_notice": amount(resource, used - stays.used[row][at]),
-                "on_the_way": amount(resource, coming.used[row][at]),
-                "left": amount(resource, max(0, most - used)),
+                "on_the_way": amount(resource, soon),
+                "left": amount(resource, max(0, most - used - soon)),
                 "rule": "R-LIMIT-1",
             }

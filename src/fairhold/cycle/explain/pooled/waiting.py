@@ -119,15 +119,17 @@ class Why:
     @cached_property
     def _held(self) -> Limits:
         """What counts under share limits where something idle is placed."""
-        return Limits(self.inquiry.books, self.inquiry.books.units())
+        found = Limits(self.inquiry.books, self.inquiry.books.units())
+        found.expect(self.inquiry.ways.shared())
+        return found
 
     @cached_property
     def _moved(self) -> Limits:
         """What counts where something is taken: what is under notice is gone, what is on its way is there."""
         books = self.inquiry.books
         found = Limits(books, (unit for unit in books.units() if unit.notice is None))
-        for asked, hosts in self.inquiry.ways.of.items():
-            found.add(asked, sum(way.units for way in hosts.values() if way.pool != OWN))
+        for asked, units in self.inquiry.ways.shared().items():
+            found.add(asked, units)
         return found
 
     def wants(self, asked: Asked) -> int:
@@ -254,8 +256,9 @@ class Why:
         terms = self.inquiry.terms
         for row in terms.above[asked.leaf]:
             for at, most in terms.limit.get(row, ()):
-                if asked.unit[at] and limits.used[row][at] + asked.unit[at] * units > most:
-                    return row, at, most, limits.used[row][at]
+                used = limits.used[row][at] - asked.unit[at] * limits.coming.get(asked, 0)
+                if asked.unit[at] and used + asked.unit[at] * units > most:
+                    return row, at, most, used
         return None
 
 

@@ -115,18 +115,32 @@ class Coming:
         is_idle = False
         for asked, ways in self.to.items():
             self.look_again(asked)
-            found += self._of_taker(asked)
-            too_many = self.units(asked) - asked.waiting
-            last_first = list(ways.values())[::-1]
-            for way in sorted(last_first, key=lambda way: bool(way.goes)):
-                less = max(0, min(too_many, way.units))
-                way.units, too_many = way.units - less, too_many - less
-            for host in ways:
-                is_idle |= self._keep_no_more(asked, host)
-            self.to[asked] = {host: way for host, way in ways.items() if way.units or way.goes}
+            gone, is_more = self._lower(asked, asked.waiting, list(ways))
+            found, is_idle = found + gone, is_idle or is_more
         return found, is_idle
 
-    def _of_taker(self, asked: Asked) -> list[Unit]:
+    def shared(self) -> dict[Asked, int]:
+        """Units on their way into share pools."""
+        return {asked: sum(way.units for way in ways.values() if way.pool != OWN) for asked, ways in self.to.items()}
+
+    def lower_shared(self, asked: Asked) -> tuple[list[Unit], bool]:
+        """One unit less on its way into share pools; as `withdraw`."""
+        shared = [host for host, way in self.to[asked].items() if way.pool != OWN]
+        return self._lower(asked, self.units(asked) - 1, shared)
+
+    def _lower(self, asked: Asked, most: int, hosts: list[Host]) -> tuple[list[Unit], bool]:
+        """At most so many on their way: fewer of those to some hosts, first by notices, then what is ready."""
+        found = self._of_taker(asked, most, hosts)
+        too_many = self.units(asked) - most
+        last_first = [self.to[asked][host] for host in reversed(hosts)]
+        for way in sorted(last_first, key=lambda way: bool(way.goes)):
+            less = max(0, min(too_many, way.units))
+            way.units, too_many = way.units - less, too_many - less
+        is_idle = [self._keep_no_more(asked, host) for host in hosts]
+        self.to[asked] = {host: way for host, way in self.to[asked].items() if way.units or way.goes}
+        return found, any(is_idle)
+
+    def _of_taker(self, asked: Asked, most: int, hosts: list[Host]) -> list[Unit]:
         ways = self.to[asked]
         found: list[Unit] = []
         bundles: dict[object, list[Unit]] = {}
@@ -134,9 +148,11 @@ class Coming:
             for unit in way.goes:
                 bundles.setdefault(unit.asked if is_stopping(unit.asked) else unit, []).append(unit)
         for bundle in sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True):
+            if not any(unit.host in hosts for unit in bundle):
+                continue
             fewer = {host: self._without(asked, host, bundle) for host in {unit.host for unit in bundle}}
             left = sum(fewer.get(host, way.units) for host, way in ways.items())
-            if left >= min(asked.waiting, self.units(asked)):
+            if left >= min(most, self.units(asked)):
                 for unit in bundle:
                     ways[unit.host].goes.remove(unit)
                 for host, units in fewer.items():

@@ -85,7 +85,7 @@ class Filling:
         before: list[tuple[Parcel, Amounts, dict[str, Amounts]]] = []
         for _ in range(units):
             host = self._host_of_own(asked, hosts) or self._host(asked, hosts)
-            is_right = host is not None and (self.used.allow(asked, 1) or self._is_own(asked, host))
+            is_right = host is not None and (self.used.allow_beside_others(asked) or self._is_own(asked, host))
             if host is None or not is_right:
                 self._undo(placed, before)
                 return []

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 
 class Used:
-    """What is used of limits: (path, place of the resource) → base units."""
+    """What is used of limits: (path, place of the resource) → base units.
+
+    on_way : request → units on their way that count, too
+    """
 
     def __init__(self, stock: Stock, units: Iterable[Unit]) -> None:
         self.terms = stock.terms
         self.units: Counter[tuple[str, int]] = Counter()
+        self.on_way: dict[Asked, int] = {}
         for unit in units:
             if unit.pool != OWN:
                 self.add(unit.asked)
@@ -36,6 +40,18 @@ class Used:
             for path in self.terms.up[asked.leaf]
             for at, most in self.terms.limit.get(path, {}).items()
         )
+
+    def count_coming(self, coming: dict[Asked, int]) -> bool:
+        """Let units on their way count as these say; whether some request has fewer than before."""
+        has_fewer = any(units > coming.get(asked, 0) for asked, units in self.on_way.items())
+        for asked in {**self.on_way, **coming}:
+            self.add(asked, coming.get(asked, 0) - self.on_way.get(asked, 0))
+        self.on_way = coming
+        return has_fewer and bool(self.terms.limit)
+
+    def allow_beside_others(self, asked: Asked) -> bool:
+        """Whether a unit may be placed on something idle: what is on its way to the same request does not count."""
+        return self.allow(asked, 1 - self.on_way.get(asked, 0))
 
     def over(self, path: str) -> list[int]:
         """Resources of which a consumer has more than its limit."""

@@ -34,6 +34,7 @@ class Sweeps:
         self.withdrawn: list[Unit] = []
         is_over = False
         while not is_over:
+            self.used.count_coming(self.coming.shared())
             while self._first():
                 self.taken_before.clear()
             self.coming.bring_again()
@@ -44,10 +45,28 @@ class Sweeps:
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
         found, is_idle = self.coming.withdraw()
-        self._take_off(found)
-        for unit in found:
-            unit.notice = None
+        self._stay(found)
+        new = {unit.asked for unit in self.placed}
+        in_order = [each for each in self.coming.to if each in new]
+        order = in_order[::-1] + [each for each in self.coming.to if each not in new][::-1]
+        for asked in order if self.terms.limit else ():
+            while self.coming.shared()[asked] and not self._as_moved().allow(asked, 0):
+                more, is_more_idle = self.coming.lower_shared(asked)
+                self._stay(more)
+                found, is_idle = found + more, is_idle or is_more_idle
         return bool(found), is_idle
+
+    def _as_moved(self) -> Used:
+        """What counts under limits when all who are told to go are gone, and who comes is there."""
+        used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
+        used.count_coming(self.coming.shared())
+        return used
+
+    def _stay(self, units: list[Unit]) -> None:
+        """Who was to go for somebody stays."""
+        self._take_off(units)
+        for unit in units:
+            unit.notice = None
 
     def _take_off(self, units: list[Unit]) -> None:
         """Those that had no notice before were never told."""
@@ -91,7 +110,9 @@ class Sweeps:
                 break
         has_early = any(self._is_early(path, None) for path in terms.own)
         has_gang = any(unit.asked.model.min_count for unit in self.placed[placed:])
-        return self._withdraw()[1] or (len(self.placed) > placed and (has_early or has_gang))
+        is_idle = self._withdraw()[1]
+        has_room = self.used.count_coming(self.coming.shared())
+        return is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
 
     def _preferences(self, leaf: str) -> list[int]:
         return sorted({parcel.preference for parcel in self.stock.parcels() if parcel.owner == leaf})
@@ -108,6 +129,7 @@ class Sweeps:
             if path in self.terms.up[asked.leaf]:
                 self.coming.look_again(asked)
                 self.taken_before[asked] = self.coming.units(asked)
+        self.used.count_coming(self.coming.shared())
 
     def _second(self) -> bool:
         """Reclaim: what goes in any case, then owners, private pools and the public pool take.
