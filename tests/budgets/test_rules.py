@@ -90,6 +90,48 @@ def test_who_comes_last_gets_no_slot_left_over() -> None:
     assert [control.name for control in explanation.controls] == ["budget.lowest_rank"]
 
 
+@pytest.mark.parametrize("policy", ["hybrid", "ownership"])
+def test_who_may_only_borrow_is_told_so_and_what_would_help(policy: str) -> None:
+    """R-BUDGET-3: /A owns 6 in the plan and nothing now; to own more of that is no help, as its budget is used up."""
+    budget = {"unit_hours": 1, "period": "day", "then": "borrow_only"}
+    lists: tuple[Any, Any] = {"lend_to": [{"consumer": "/B"}]}, {"borrow_from": [{"consumer": "/A"}]}
+    more: tuple[Any, Any] = lists if policy == "ownership" else ({}, {})
+    consumers = {"/A": {"owned": 6, "budget": budget, **more[0]}, "/B": {"owned": 4, **more[1]}}
+    entry = {"resource_groups": ["c"], "policy": policy, "consumers": consumers}
+    document = {"fairhold": 1, "resource_groups": {"c": {"slots": 10}}, "consumers": {"A": {}, "B": {}}}
+    plan = parse_plan(json.dumps(document | {"policies": [entry]}), "plan")[0]
+    state = state_of(plan, demand=counts(A=10, B=10))
+    explanation = explain(plan, run_cycle(plan, state).results["c"], "/A")
+    assert (explanation.quota, explanation.levels[0].siblings[0].bound) == (0, Bound.BORROWS)
+    words = in_words(explanation)
+    assert "it only gets what others leave [R-BUDGET-3]" in words
+    assert "with /A's budget at 2 instead of 1, /A would have a quota of 6" in words
+
+
+def test_what_a_sibling_owns_that_may_only_borrow_is_not_free_to_own() -> None:
+    """R-BUDGET-3, R-CHECK-1: /P owns 10, its children 6 and 4, so that more for /P/Y is more for /P, too."""
+    budget = {"unit_hours": 1, "period": "day", "then": "borrow_only"}
+    consumers: dict[str, Any] = {
+        "/P": {"owned": 10},
+        "/P/X": {"owned": 6, "budget": budget},
+        "/P/Y": {"owned": 4, "limit": 8},
+    }
+    consumers |= {"/Q": {"owned": 10}}
+    entry = {"resource_groups": ["c"], "policy": "hybrid", "consumers": consumers}
+    tree: dict[str, Any] = {"P": {"consumers": {"X": {}, "Y": {}}}, "Q": {}}
+    document = {"fairhold": 1, "resource_groups": {"c": {"slots": 8}}, "consumers": tree, "policies": [entry]}
+    plan = parse_plan(json.dumps(document), "plan")[0]
+    state = state_of(plan, {"/P/X": {"c": 3600}}, demand=counts(P_X=9, P_Y=9, Q=9))
+    one_more = explain(plan, run_cycle(plan, state).results["c"], "/P/Y").counterfactual
+    assert one_more is not None
+    changed = {each.consumer: each.new for each in one_more.changes if each.what == "owned"}
+    for path, owned in changed.items():
+        consumers[path] = {**consumers[path], "owned": owned}
+    again = parse_plan(json.dumps(document), "plan")[0]
+    assert changed
+    assert quotas(again, state)["/P/Y"] == one_more.quota
+
+
 REQUESTS = [
     {"id": "r1", "consumer": "/A/a1", "count": 8, "user": "ann", "submitted": "2026-01-05T08:00:00Z"},
     {"id": "r2", "consumer": "/A/a1", "count": 1, "user": "bob", "submitted": "2026-01-05T08:01:00Z"},

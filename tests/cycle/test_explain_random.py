@@ -122,6 +122,7 @@ class Said:
             "ratio 0": lambda: 0 in self.stated("share_ratio", above=True) or self._has_no_ratio(),
             "lenders": lambda: self.stated("borrow_from", above=False, below=True),
             "budget": lambda: self._used_up("wait"),
+            "only borrows": lambda: self._used_up("borrow_only"),
             "budget.wait": lambda: self._used_up("wait"),
             "budget.borrow_only": lambda: self._used_up("borrow_only"),
             "budget.lowest_rank": lambda: self._used_up("lowest_rank"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import cached_property
-from operator import mul
+from operator import gt, mul
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import zeros
@@ -78,6 +78,11 @@ class Controls:
     def comes_after(self) -> array[int]:
         """(rows,) 1 for an owner that only gets what others leave, as a budget is used up (R-BUDGET-3)."""
         return array("q", map(mul, self._under("borrow_only"), self._rows.is_owner))
+
+    @cached_property
+    def owns_nothing(self) -> array[int]:
+        """(rows,) 1 where under `hybrid` what is owned does not count, as a budget is used up (R-BUDGET-3)."""
+        return array("q", map(gt, self._under("borrow_only"), self._rows.is_owner))
 
     def _under(self, then: str) -> array[int]:
         rows = self._rows

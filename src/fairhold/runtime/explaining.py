@@ -37,6 +37,7 @@ _WHY = {
     Bound.HOSTS: "a host goes to one consumer, and the hosts that it can have for its quota have no more",
     Bound.GANGS: "what it wants beyond that are gangs that are larger than its quota can be",
     Bound.BUDGET: "a budget is used up, and nothing more is granted",
+    Bound.BORROWS: "a budget is used up, so that it only gets what others leave",
     Bound.SITE: "what it wants beyond that must stand on hosts that have no more slots",
     Bound.USER_LIMIT: "its users hold as much as each of them may",
     Bound.NOTHING_LEFT: "it owns nothing, and owners beside it use everything",

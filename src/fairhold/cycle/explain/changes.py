@@ -99,6 +99,11 @@ class MoreOwned(Kind):
         self.largest = min(LARGEST, (books.slots + 1) * (books.rows.configured + 1))
         self.spare: list[tuple[int, int]] = []
         plan, tree = books.rows.plan, books.rows.tree
+
+        def of_children(parent: int) -> int:
+            """What the plan says, also of who owns nothing for now because a budget is used up."""
+            return sum(books.rows.stated(child).owned for child in range(tree.first[parent], tree.end[parent]))
+
         above, spare = row, 0
         while above > 0:
             self.spare.append((above, spare))
@@ -106,8 +111,8 @@ class MoreOwned(Kind):
             self.up_to(room - plan.owned[above] + spare)
             above = tree.parent[above]
             if above > 0:
-                spare += plan.owned[above] - sum(plan.owned[tree.first[above] : tree.end[above]])
-        self.total = sum(plan.owned[tree.first[0] : tree.end[0]])
+                spare += plan.owned[above] - of_children(above)
+        self.total = of_children(0)
         self.up_to(LARGEST - self.total + spare)
 
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
@@ -240,8 +245,10 @@ def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bo
         if books.rows.rank(ranked) > 0:
             yield _BetterRank(plan, books, ranked, demand)
     for row_above in line:
-        more = _HigherRatio if books.rows.entry.policy == "share_ratio" else MoreOwned
-        yield more(books, row_above, demand)
+        if books.rows.entry.policy == "share_ratio":
+            yield _HigherRatio(books, row_above, demand)
+        elif not books.rows.controls.owns_nothing[row_above]:
+            yield MoreOwned(books, row_above, demand)
     yield from _of_owner(books, row, inside, demand)
     for row_above in line:
         if row_above in books.rows.controls.budgets and books.rows.node[row_above] in books.rows.spent:

@@ -228,6 +228,8 @@ def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exa
         if need < wanted:
             return Bound.LIMIT
         return bound_of_demand(result, row) if need <= snapshot.demand[row] else Bound.RESERVE
+    if rows.controls.owns_nothing[row] and rows.stated(row).owned:
+        return Bound.BORROWS
     if owned == 0 and filling.phase != PHASE_REST:
         return Bound.NOTHING_LEFT
     if filling.phase == PHASE_REST:

@@ -54,6 +54,8 @@ class Bound(Enum):
 
     BUDGET = "budget"
     """A budget, its own or one above it, is used up: it is granted nothing more (R-BUDGET-2)."""
+    BORROWS = "only borrows"
+    """A budget, its own or one above it, is used up: it owns nothing, and others leave no more (R-BUDGET-3)."""
     HOSTS = "whole hosts"
     """A host goes to one consumer, and those that it can have for its quota have no more (R-HOSTS-2)."""
     GANGS = "gangs"
@@ -87,6 +89,7 @@ RULE_OF = {
     Bound.GANGS: "R-GANG-1",
     Bound.SITE: "R-SITE-2",
     Bound.BUDGET: "R-BUDGET-2",
+    Bound.BORROWS: "R-BUDGET-3",
     Bound.USER_LIMIT: "R-USER-1",
 }
 

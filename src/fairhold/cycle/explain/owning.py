@@ -85,8 +85,9 @@ def _bound(result: CycleResult, row: int, parts: Parts) -> Bound:
         if draft.quota[above] >= rows.plan.limit[above]:
             return Bound.LIMIT_OF_BRANCH
         above = tree.parent[above]
-    if parts.own < min(need, rows.plan.owned[row]) and rows.is_leaf(row):
-        return Bound.SLOTS
+    comes_after = rows.controls.comes_after[row]
+    if rows.is_leaf(row) and (comes_after or parts.own < min(need, rows.plan.owned[row])):
+        return Bound.BORROWS if comes_after else Bound.SLOTS
     if parts.shared:
         return Bound.UNOWNED
     return Bound.LENDERS if row in rows.lists.borrower else Bound.OWNED
