@@ -117,6 +117,14 @@ def test_r_gang_1_beside_what_a_gang_holds_others_use_the_rest() -> None:
     assert (quota(cycle), granted(cycle)) == (8, {"a": 6})
 
 
+def test_r_gang_1_what_a_gang_below_its_minimum_holds_counts() -> None:
+    """R-USER-1: ann may hold no more than her 5, of which at least 6 run together: they are hers all the same."""
+    line = [request("g", 6, 6, user="ann"), request("a", 8)]
+    runs = {"request": "g", "host": "h", "units": 5, "started": "2026-01-05T08:30:00Z"}
+    cycle = verified(case_of({"h": (12, [])}, {"A": {"owned": 12, "user_limit": 1}}, line, runs, policy="hybrid"))
+    assert (quota(cycle), granted(cycle)) == (12, {"a": 7})
+
+
 def test_r_site_4_nothing_is_missed_where_whole_hosts_cannot_help() -> None:
     line = [request("a", 4, **IN_A), request("b", 8, consumer="/B")]
     runs = [{"request": "b", "host": host, "units": 4, "started": "2026-01-05T08:30:00Z"} for host in ("i", "h")]

@@ -91,7 +91,7 @@ def _filled(sheet: Sheet, line: list[Request], first: Mapping[str, int], quota: 
     beside = {alike(each): sheet.together[each.id] for each in line}
     turns = [(each, first[each.id]) for each in line if each.id in first] + [(each, each.count) for each in line]
     for request, most in turns:
-        room = min(left, beside[alike(request)])
+        room = min(left, beside[alike(request)]) if any(request.siting) else left
         if taken[request.id] or request.min_count <= room:
             units = min(room, most - taken[request.id])
             taken[request.id] += units
