@@ -108,7 +108,8 @@ def test_r_take_1_who_is_not_above_its_quota_keeps_its_units() -> None:
 
 
 def test_r_take_4_a_gang_is_short_of_units_and_a_smaller_one_would_start() -> None:
-    request = first("/A", PAIR, [of("/A", 4, min_count=4)], hosts={"h0": 2, "h1": 1})
+    wants = [of("/A", 4, min_count=4), of("/B", 1)]
+    request = first("/A", PAIR, wants, [on("h1", "B", 1)], hosts={"h0": 2, "h1": 2})
     assert level(request)["reason"] == "gang"
     assert level(request)["gang"] == {"units": 4, "room_for": 3}
     assert helps(request)["min_count"] == (4, 3, 3)

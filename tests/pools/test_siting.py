@@ -27,7 +27,7 @@ def test_r_site_1_units_stand_where_labels_allow_and_first_where_they_are_liked(
     assert placed(PAIR, [of("/A", 9, avoid=["zone=b"])], hosts=LABELLED) == [("A", "h0", 4, "/")]
     assert placed(PAIR, [of("/A", 1, need=["gpus"])], hosts=LABELLED) == []
     refused = run(PAIR, [of("/A", 1, need=["gpus"])], hosts=LABELLED).document["refused"]
-    assert refused == [{"request": "A", "reason": "unplaceable"}]
+    assert refused == [{"request": "A", "reason": "unplaceable", "because": "labels"}]
 
 
 def test_r_site_5_owners_and_pools_take_only_where_it_helps() -> None:

@@ -78,12 +78,12 @@ def _coming(coming: Document) -> Iterator[str]:
 def _waits(request: Document) -> Iterator[str]:
     waits = request["waits"]
     left = request["waiting"] - request["on_the_way"]
-    if not waits["levels"]:
+    if "never" in waits or not waits["levels"]:
         yield f"  {counted(left)} beyond that: {why(waits)}"
     else:
         yield f"  {counted(left)} {'waits' if left == 1 else 'wait'}, level by level:"
-        for level in waits["levels"]:
-            yield from _level(level)
+    for level in waits["levels"]:
+        yield from _level(level)
     yield from _help(request)
 
 

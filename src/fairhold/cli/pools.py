@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
 from fairhold.errors import printable
+from fairhold.runtime.explaining_pools import never, unplaceable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +52,7 @@ def _pool(title: str, pool: Document) -> str:
 
 
 def ownership_text(document: Document) -> str:
-    """Who owns what of which hosts after a cycle, and requests that fit nowhere."""
+    """Who owns what of which hosts after a cycle, and requests that can have nothing."""
     rows, refused = document["ownership"], document["refused"]
     texts = ["Owned: nothing"]
     if rows:
@@ -62,8 +63,13 @@ def ownership_text(document: Document) -> str:
     if warnings:
         texts.append("Own less than planned:\n" + table(("consumer", "what"), warnings))
     if refused:
-        texts.append("Too large for any host:\n" + table(("request",), [(row["request"],) for row in refused]))
+        texts.append("Refused:\n" + table(("request", "why"), [(row["request"], _refused(row)) for row in refused]))
     return "\n\n".join(texts)
+
+
+def _refused(row: Document) -> str:
+    """Why a request can have nothing on the hosts that are up."""
+    return unplaceable(row) if row["reason"] == "unplaceable" else never(row)
 
 
 def changed_pools(document: Document) -> Iterator[str]:

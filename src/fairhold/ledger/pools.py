@@ -116,7 +116,7 @@ class Parcel:
 
 
 class Machine:
-    """A host that is up.
+    """A host.
 
     total : with overcommitment
     place : in inventory order
@@ -141,10 +141,11 @@ class Asked:
     siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
-    most  : units that its user may hold in it, those held counted; UNLIMITED = any number (R-USER-2)
+    most  : units that it may hold, those held counted; UNLIMITED = any number (R-USER-2, R-GANG-2)
+    never : of a gang that can never start, why
     """
 
-    __slots__ = ("away", "leaf", "model", "most", "place", "siting", "unit", "units")
+    __slots__ = ("away", "leaf", "model", "most", "never", "place", "siting", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
@@ -155,6 +156,7 @@ class Asked:
         self.units: dict[Unit, None] = {}
         self.away = 0
         self.most = UNLIMITED
+        self.never: Never | None = None
 
     @property
     def held(self) -> int:
@@ -168,18 +170,31 @@ class Asked:
 
     @property
     def waiting(self) -> int:
-        """The same, of those that its user may hold."""
+        """The same, of those that it may hold."""
         return max(0, min(self.model.count, self.most) - self.held)
 
     @property
     def missing(self) -> int:
-        """Units without which a gang does not run; none where its user has no room for them."""
+        """Units without which a gang does not run; none where it may not hold them."""
         return max(0, min(self.model.min_count, self.most) - self.held)
 
     @property
     def order(self) -> tuple[int, int, str]:
         """Place in its leaf: priority, submitted, id."""
         return -self.model.priority, self.model.submitted, self.model.id
+
+
+class Never(NamedTuple):
+    """Why a gang can never start on the hosts that are up, were they empty (R-GANG-2).
+
+    because : what is too little for it: `hosts` that will do (`down`: with those that are down there would be enough),
+              `user limit`, `share limit`, or `reach`, what it may use at one level
+    units   : that it misses of its minimum; room: for how many of them there is room there
+    """
+
+    because: str
+    units: int
+    room: int
 
 
 class Notice:
@@ -234,6 +249,7 @@ class PoolBooks:
     """All that one policy entry shares: its hosts that are up, requests, and what was decided so far.
 
     hosts_of : row → hosts of which it or somebody below it owns some, in inventory order
+    hosts_down : those that are in no pool
     """
 
     terms: Terms
@@ -245,6 +261,7 @@ class PoolBooks:
     keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
     """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
+    hosts_down: list[Machine] = field(default_factory=list)
     unmet: list[Unmet] = field(default_factory=list)
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)

@@ -12,7 +12,8 @@ WHY = {
     "gang first": "the gang's minimum is on its way, and nothing beyond it is asked for before it is there",
     "control": "a control of the plan keeps it from what it would take back",
     "unplaceable": "one unit is larger than any host",
-    "too large": "one unit is larger than what there is on any host",
+    "never fits": "it can never start",
+    "too large": "on no host that will do there is enough for one unit",
     "ratio 0": "its share ratio, or one above it, is 0: it takes no part",
     "share limit": "a share limit allows no more",
     "bound": "where there is room it may not borrow, as it lets go too slowly",
@@ -28,6 +29,19 @@ WHY = {
     "next cycle": "something is idle for it, which the next cycle gives",
 }
 """Why a request waits, all in all or at one level."""
+UNPLACEABLE = {
+    "down": "every host that could take a unit is down",
+    "labels": "no host with the labels that it asks for is large enough for a unit",
+}
+"""Why no host can take a unit, where some are large enough."""
+NEVER = {
+    "hosts": "the hosts that will do have room for {room} of them, were they empty",
+    "down": "the hosts that are up have room for {room} of them, were they empty",
+    "user limit": "its user may hold {room} more",
+    "share limit": "share limits allow {room} of them, whoever else has none",
+    "reach": "what it may use at one level has room for {room} of them, were it empty",
+}
+"""What is too little for a gang."""
 
 
 def as_document(told: Document, called: str = "") -> Document:
@@ -61,9 +75,22 @@ def sentence(told: Document, called: str = "") -> str:
 
 def why(waits: Document) -> str:
     """Why a request waits, with where the least is missing and the rule."""
-    if waits["reason"] == "unplaceable" and not waits.get("nearest"):
-        return f"no host will do for it [{waits['rule']}]"
-    return f"{WHY[waits['reason']]}{_control(waits)}{_user(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+    said = WHY[waits["reason"]]
+    if waits["reason"] == "unplaceable":
+        said = unplaceable(waits)
+    elif "never" in waits:
+        said = f"{said}: {never(waits['never'])}"
+    return f"{said}{_control(waits)}{_user(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+
+
+def unplaceable(told: Document) -> str:
+    """Why no host can take a unit; told: of a request that waits, or that is refused."""
+    return UNPLACEABLE.get(told.get("because", ""), WHY["unplaceable"])
+
+
+def never(told: Document) -> str:
+    """What is too little for a gang; told: of one that waits, or that is refused."""
+    return f"{counted(told['units'])} at once, and {NEVER[told['because']].format(**told)}"
 
 
 def _control(waits: Document) -> str:

@@ -11,6 +11,7 @@ from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, P
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning
 from fairhold.rules.pools.booking import Stood, book_units, split_lenders
+from fairhold.rules.pools.never import find_never
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
@@ -81,30 +82,33 @@ def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind])
         book_units(books, host, stood)
     _notices(plan, books, state, stated)
     _keeps(books, state)
+    find_never(books)
     share_rooms(books)
 
 
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
     hosts: list[Machine] = []
+    down: list[Machine] = []
     totals: dict[Vector, Vector] = {}
     for name in entry.resource_groups:
         for host in plan.resource_groups[name].hosts:
-            if host.name not in state.hosts_down:
-                if host.amounts not in totals:
-                    totals[host.amounts] = tuple(
-                        int(amount * resource.overcommit)
-                        for amount, resource in zip(host.amounts, plan.resources, strict=True)
-                    )
-                hosts.append(Machine(host.name, name, len(hosts), host.amounts, totals[host.amounts]))
-                hosts[-1].is_closed = host.name in state.hosts_closed
-                hosts[-1].labels = _labels(state, host)
+            if host.amounts not in totals:
+                totals[host.amounts] = tuple(
+                    int(amount * resource.overcommit)
+                    for amount, resource in zip(host.amounts, plan.resources, strict=True)
+                )
+            into = down if host.name in state.hosts_down else hosts
+            into.append(Machine(host.name, name, len(into), host.amounts, totals[host.amounts]))
+            into[-1].is_closed = host.name in state.hosts_closed
+            into[-1].labels = _labels(state, host)
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
         if request.unit:
             found = asked[request.id] = Asked(request, len(asked))
             by_leaf[request.consumer].append(found)
-    return PoolBooks(terms, hosts, asked, by_leaf, {host.name: host for host in hosts}, state.now)
+    here = {host.name: host for host in hosts}
+    return PoolBooks(terms, hosts, asked, by_leaf, here, state.now, hosts_down=down)
 
 
 def _labels(state: State, host: Host) -> frozenset[str]:

@@ -12,6 +12,7 @@ from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.shares import in_units, planned, total_of
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text
+from fairhold.rules.pools.never import why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import private_pools
@@ -21,7 +22,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairhold.ledger.pools import PoolBooks, Unit, Unmet
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit, Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
@@ -195,10 +196,19 @@ def _unmet(plan: Plan, unmet: Unmet) -> Document:
 
 
 def _refused(books: PoolBooks) -> list[Document]:
-    """Requests whose unit fits no host of the entry that will do at all."""
+    """Requests that cannot get a unit on the hosts that are up, though they were empty, and gangs that cannot start."""
     kinds = kinds_of_hosts(books)
-    return [
-        {"request": asked.model.id, "reason": "unplaceable"}
-        for asked in books.asked.values()
-        if asked.lacking and not could_stand(asked, kinds)
-    ]
+    return [row for asked in books.asked.values() if (row := _refusal(books, asked, kinds))]
+
+
+def _refusal(books: PoolBooks, asked: Asked, kinds: list[Machine]) -> Document | None:
+    if asked.lacking and not could_stand(asked, kinds):
+        because = why_unplaceable(books, asked)
+        return {"request": asked.model.id, "reason": "unplaceable"} | (
+            {} if because == "size" else {"because": because}
+        )
+    if asked.never is None:
+        return None
+    because, units, room = asked.never
+    told = {"because": because, "units": units, "room": room}
+    return {"request": asked.model.id, "reason": "never-fits"} | told

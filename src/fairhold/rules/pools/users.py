@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def share_rooms(books: PoolBooks) -> None:
     """Give the room of every user to his requests in their order, where a leaf has a user limit.
 
-    What no host could take, and a gang whose minimum does not fit into what is left, has none of it; who says no user
-    is bound by nothing.
+    What no host could take, a gang that can never start, and one whose minimum does not fit into what is left, has none
+    of it; who says no user is bound by nothing.
     """
     limited = [leaf for leaf in books.terms.leaves if books.terms.user_limit[leaf] < UNLIMITED]
     hosts = kinds_of_hosts(books) if limited else []
@@ -32,7 +32,7 @@ def _share_room(line: list[Asked], limit: int, hosts: list[Machine]) -> None:
     room = max(0, limit - sum(asked.held for asked in line))
     for asked in sorted(line, key=lambda each: each.order):
         units = min(asked.lacking, room)
-        if asked.held + units < asked.model.min_count or not could_stand(asked, hosts):
+        if asked.never or asked.held + units < asked.model.min_count or not could_stand(asked, hosts):
             units = 0
         asked.most = asked.held + units
         room -= units

@@ -122,7 +122,9 @@ class _Trials:
         minimum, name = self.asked.model.min_count, self.asked.model.id
         if self.asked.held >= minimum:
             return
-        for fewer in dict.fromkeys([*range(minimum - 1, max(0, minimum - 1 - _GANGS), -1), 1]):
+        never = self.waiting.never
+        fits = [] if never is None else [self.asked.held + never.room]
+        for fewer in dict.fromkeys([*fits, *range(minimum - 1, max(0, minimum - 1 - _GANGS), -1), 1]):
             if 0 < fewer < minimum:
                 change = Change("min_count", minimum, fewer, request=name)
                 yield Trial(self.plan, with_request(self.state, name, min_count=fewer), (change,))
@@ -198,7 +200,8 @@ class _Trials:
         """A user limit of the leaf that has room for what is wanted in one go."""
         if self.waiting.user is not None:
             _, most, held = self.waiting.user
-            need = max(most, held) + max(1, self.asked.model.min_count - self.asked.held)
+            wants = max(1, self.asked.model.min_count - self.asked.held)
+            need = held + wants if self.waiting.never else max(most, held) + wants
             change = Change("user_limit", most, need, consumer=self.inquiry.path(self.asked.leaf))
             yield Trial(with_settings(self.plan, self.at, self.asked.leaf, user_limit=need), self.state, (change,))
 

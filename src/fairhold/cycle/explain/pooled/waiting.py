@@ -20,9 +20,10 @@ from fairhold.cycle.explain.pooled.spaces import (
     whole_hosts,
 )
 from fairhold.kernels.vectors import add, count, fits
-from fairhold.ledger.pools import OWN
+from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.never import why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, will_do
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.spaces import Gap, Space
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import Asked, Never
     from fairhold.rules.pools.standing import Standing
 
 RULE_OF = {
@@ -44,6 +45,7 @@ RULE_OF = {
     "gang first": "R-TAKE-4",
     "control": "R-CONTROL-6",
     "unplaceable": "R-POOL-3",
+    "never fits": "R-GANG-2",
     "too large": "R-POOL-3",
     "ratio 0": "R-SHARE-2",
     "share limit": "R-LIMIT-1",
@@ -91,6 +93,8 @@ class Waiting:
     gap    : the host where the least is missing beside what is idle for it, and what
     control: that keeps it from what it would take back
     user   : its user, what he may hold in its leaf, and what he holds, where that keeps it from more
+    because : of a unit that no host could take: `size`, `labels` or `down`
+    never  : why a gang can never start
     """
 
     reason: str
@@ -98,6 +102,8 @@ class Waiting:
     gap: Gap | None = None
     control: HeldBack | None = None
     user: tuple[str, int, int] | None = None
+    because: str = ""
+    never: Never | None = None
 
 
 class Why:
@@ -147,12 +153,32 @@ class Why:
         return self._waits(asked)
 
     def _beyond_user_limit(self, asked: Asked) -> Waiting:
-        """Why a request has none of the room of its user; it may have none as no host could take it."""
+        """Why a request may have no more than it holds: no host could take it, it never fits, or its user may not."""
         if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
             return self._looked(asked)
+        if asked.never is not None and asked.never.because != "user limit":
+            return Waiting("never fits", tuple(self._in_the_way(asked, asked.never)), never=asked.never)
         user = asked.model.user
         held = sum(each.held for each in self.inquiry.books.by_leaf[asked.leaf] if each.model.user == user)
-        return Waiting("user limit", user=(user, self.inquiry.terms.user_limit[asked.leaf], held))
+        return Waiting(
+            "never fits" if asked.never else "user limit",
+            user=(user, self.inquiry.terms.user_limit[asked.leaf], held),
+            never=asked.never,
+        )
+
+    def _in_the_way(self, asked: Asked, never: Never) -> Iterator[Level]:
+        """Where a gang could start but for a limit, a bound or a ratio of 0."""
+        if never.because == "share limit":
+            limits = Limits(self.inquiry.books, asked.units)
+            yield Level(PUBLIC, "share limit", limit=self._limit(limits, asked, never.units))
+        for standing in self.inquiry.pools(asked.leaf) if never.because == "reach" else ():
+            line = self.inquiry.terms.above[asked.leaf]
+            spaces = pool_spaces(self.inquiry, asked, standing.pool, self._parts(standing.pool), set())
+            passed = tuple(dict.fromkeys(each for space in spaces for each in space.passed))
+            if not all(self.inquiry.terms.ratio[row] for row in line[: line.index(standing.pool)]):
+                yield Level(standing.pool, "ratio 0")
+            elif passed:
+                yield Level(standing.pool, "bound", passed=passed)
 
     def _waits(self, asked: Asked) -> Waiting:
         """Why a request waits for what its user may hold."""
@@ -175,7 +201,9 @@ class Why:
         """Why a request finds nothing at any level."""
         hosts = [space for space in whole_hosts(self.inquiry) if will_do(asked, space.host)]
         if not any(fits(asked.unit, space.whole) for space in hosts):
-            return Waiting("unplaceable", gap=nearest(asked.unit, hosts, _whole))
+            because = why_unplaceable(self.inquiry.books, asked)
+            gap = None if because == "down" else nearest(asked.unit, hosts, _whole)
+            return Waiting("unplaceable", gap=gap, because=because)
         found = [*self._own(asked), *(self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf))]
         gap = nearest(asked.unit, [space for _, spaces in found for space in spaces], _free)
         return Waiting(found[-1][0].reason, tuple(level for level, _ in found), gap)
@@ -315,6 +343,10 @@ def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
         "nearest": _gap_document(inquiry, waiting.gap),
         "levels": [level_document(inquiry, level) for level in waiting.levels],
     }
+    if waiting.because not in {"", "size"}:
+        found["because"] = waiting.because
+    if waiting.never is not None:
+        found["never"] = waiting.never._asdict()
     if waiting.user is not None:
         found["user"] = dict(zip(("name", "limit", "held"), waiting.user, strict=True))
     return found | waiting.control.document() if waiting.control is not None else found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import excess, plus
 from fairhold.cycle.verify.pooled.booking import Kinds, book, share_out
+from fairhold.cycle.verify.pooled.never import stop_never
 from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
 from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone
@@ -56,19 +57,15 @@ def open_settled(plan: Plan, share: Share, state: State) -> tuple[Stock, Counter
 
 
 def _empty(plan: Plan, share: Share, state: State) -> Stock:
-    """Hosts that are up, and requests."""
+    """Hosts and requests."""
     terms, paths = make_terms(plan, share.entry), plan.tree.paths
     stock = Stock(terms, {}, {}, state.now)
     for group in share.groups:
         for noun in plan.resource_groups[group].hosts:
-            if noun.name not in state.hosts_down:
-                sizes = zip(noun.amounts, plan.resources, strict=True)
-                total = tuple(
-                    amount * each.overcommit.numerator // each.overcommit.denominator for amount, each in sizes
-                )
-                stock.hosts[noun.name] = Host(
-                    noun.name, group, len(stock.hosts), noun.amounts, total, labels_of(noun.labels)
-                )
+            sizes = zip(noun.amounts, plan.resources, strict=True)
+            total = tuple(amount * each.overcommit.numerator // each.overcommit.denominator for amount, each in sizes)
+            into = stock.down if noun.name in state.hosts_down else stock.hosts
+            into[noun.name] = Host(noun.name, group, len(into), noun.amounts, total, labels_of(noun.labels))
     for request in state.requests:
         if request.unit and plan.tree.first_level[request.consumer] in share.members:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
@@ -90,6 +87,7 @@ def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
         if is_here and will_do(stock.asked[row.request], stock.hosts[row.host]):
             said[row.request, row.host] += row.units
     stock.keeps |= said
+    stop_never(stock)
     cap_users(stock)
 
 

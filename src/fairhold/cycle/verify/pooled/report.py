@@ -6,8 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.pooled.amounts import fits
-from fairhold.cycle.verify.pooled.siting import will_do
+from fairhold.cycle.verify.pooled.never import refusal
 from fairhold.model.vector import amount_text, amounts_document
 from fairhold.units import format_instant
 
@@ -99,11 +98,8 @@ def _by_notice(noticed: Iterable[Unit]) -> Counter[tuple[str, str, str, int, str
 
 
 def refused_rows(stock: Stock) -> list[Json]:
-    """Requests of which a unit is too large for every host that will do."""
-    hosts = stock.hosts.values()
-    waiting = [asked for asked in stock.asked.values() if asked.unmet]
-    lost = [each for each in waiting if not any(fits(each.unit, host.total) for host in hosts if will_do(each, host))]
-    return [{"request": asked.id, "reason": "unplaceable"} for asked in lost]
+    """Requests that can get nothing on these hosts, though they were empty."""
+    return [row for asked in stock.asked.values() if (row := refusal(stock, asked))]
 
 
 def unmet_rows(plan: Plan, stock: Stock) -> list[Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, lower, minus, plus, summed
 from fairhold.cycle.verify.pooled.terms import TOP, Terms
@@ -52,7 +52,7 @@ class Parcel:
 
 @dataclass(eq=False)
 class Host:
-    """A host that is up.
+    """A host.
 
     plain, total : without and with overcommitment
     """
@@ -71,7 +71,8 @@ class Host:
 class Asked:
     """A request: its leaf, and units on hosts that are up; away: those on hosts that are down.
 
-    cap : units that it may have by the limit of its user, None = any number
+    cap : units that it may have, None = any number
+    never : why a gang can never start, as its row under `refused` says it; empty = it may
     """
 
     model: Request
@@ -80,6 +81,7 @@ class Asked:
     units: list[Unit] = field(default_factory=list)
     away: int = 0
     cap: int | None = None
+    never: dict[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -103,12 +105,12 @@ class Asked:
 
     @property
     def waiting(self) -> int:
-        """Those that its user may hold."""
+        """Those that it may hold."""
         return self.unmet if self.cap is None else max(0, min(self.unmet, self.cap - self.held))
 
     @property
     def missing(self) -> int:
-        """Of a gang, those without which it does not run, if its user may hold them."""
+        """Of a gang, those without which it does not run, if it may hold them."""
         return max(0, self.model.min_count - self.held) if self.waiting else 0
 
     @property
@@ -159,6 +161,7 @@ class Stock:
     """All that one entry shares.
 
     keeps : (request, host) → units for which space is held there, None = for all that fit
+    down  : hosts that are in no pool
     unmet : owner, entry, what it has and what it asks for, where that is more
     """
 
@@ -167,6 +170,7 @@ class Stock:
     asked: dict[str, Asked]
     now: int
     keeps: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    down: dict[str, Host] = field(default_factory=dict)
     unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     count: int = 0
 

@@ -22,7 +22,7 @@ def cap_users(stock: Stock) -> None:
         for asked in line:
             more = max(0, min(left[asked.model.user], asked.unmet))
             fitting = [host for host in stock.hosts.values() if will_do(asked, host) and fits(asked.unit, host.total)]
-            if not fitting or asked.held + more < asked.model.min_count:
+            if asked.never or not fitting or asked.held + more < asked.model.min_count:
                 more = 0
             left[asked.model.user] -= more
             asked.cap = asked.held + more
