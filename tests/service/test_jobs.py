@@ -332,10 +332,16 @@ def test_more_than_the_service_takes_names_the_limit(tmp_path: Path, limits: Lim
         assert answer.headers["retry-after"] == "1"
 
 
-def test_an_array_that_is_too_large_is_not_to_be_tried_later(tmp_path: Path) -> None:
-    with Bank(tmp_path / "small", core=Limits(tasks=5)) as bank:
+@pytest.mark.parametrize("name", ["tasks", "waiting", "waiting_in_leaf"])
+def test_an_array_that_is_too_large_is_not_to_be_tried_later(tmp_path: Path, name: str) -> None:
+    with Bank(tmp_path / "small", core=Limits()._replace(**{name: 5})) as bank:
         found = bank.submit(413, count=6)
-        assert (found["code"], "`tasks`" in found["detail"], "wait" in found["detail"]) == ("too-large", True, False)
+        assert (found["code"], f"`{name}`" in found["detail"], "wait until" in found["detail"]) == (
+            "too-large",
+            True,
+            False,
+        )
+        assert f"--limit {name}=N`" in found["detail"]
         bank.submit(count=5)
 
 

@@ -151,6 +151,11 @@ def check_limits(core: Core, terms: JobSubmitted) -> None:
     if terms.count > core.limits.tasks:
         what = f"the limit `tasks` of one job is {core.limits.tasks}, and this one has {terms.count}"
         raise InputError([Fault("too-large", what, f"submit several smaller jobs, or {raised('tasks')}")])
+    for name, limit in (("waiting_in_leaf", core.limits.waiting_in_leaf), ("waiting", core.limits.waiting)):
+        if terms.count > limit:  # it would not be taken later, either
+            what = f"the limit `{name}` is {limit}, and this job alone has {terms.count} tasks"
+            mend = f"submit smaller jobs, one when another is over, or {raised(name)}"
+            raise InputError([Fault("too-large", what, mend)])
     if len(core.orchestrator.jobs) >= core.limits.jobs:
         raise _too_many("jobs", core.limits.jobs, len(core.orchestrator.jobs) + 1)
     core.waiting.check(core, terms)
