@@ -149,7 +149,10 @@ def test_a_service_that_is_not_there_is_one_clear_error(tmp_path: Path, monkeypa
     monkeypatch.delenv("FAIRHOLD_SERVICE", raising=False)
     with pytest.raises(ServiceMissing, match="no service runs here"):
         fairhold.connect()
-    with fairhold.connect("http://127.0.0.1:1") as service, pytest.raises(ServiceMissing, match="does not answer"):
+    with (
+        fairhold.connect("http://127.0.0.1:1") as service,
+        pytest.raises(ServiceMissing, match=r"does not answer: .*; start one with `fairhold serve PLAN`"),
+    ):
         service.submit("/A", ["true"])
     for wrong in ("ftp://host", "host:80", "http://host/path", "http://host:port"):
         with pytest.raises(UsageError, match="is no service"):
@@ -343,8 +346,9 @@ def test_a_service_that_goes_on_stopping_after_a_break_leaves_it_open_what_happe
 def test_an_answer_of_something_else_says_so() -> None:
     asked = steps.health()
     next(asked)
-    with pytest.raises(ServiceError, match=r"an answer 502 that no fairhold service gives: <html>"):
+    with pytest.raises(ServiceError, match=r"an answer 502 that no fairhold service gives: <html>") as caught:
         asked.send(Response(502, {}, b"<html>"))
+    assert caught.value.faults[0].mend
 
 
 def test_import_is_fast_and_leaves_the_client_out() -> None:

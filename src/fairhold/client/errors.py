@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SERVICE_AT_FAULT = frozenset({401, 403, 429})
 """Nothing is wrong with what was asked: somebody else may ask it, or later."""
 _SET_IT = "set FAIRHOLD_TOKEN to what is in the file `token` of the service's state directory"
+_LOOK = "look whether the address is that of a service"
 _NO_NAMES = ("unknown-word", "unknown-key")
 _LONGEST = 200
 
@@ -78,7 +79,7 @@ class Refused(InputError):  # noqa: N818 - it says what has happened
 def strange(error: Exception) -> ServiceError:
     """The error that a good answer is in which something is missing."""
     what = f"an answer that no fairhold service gives: {type(error).__name__} at {error}"
-    return ServiceError([Fault("not-a-service", what, "look whether the address is that of a service")])
+    return ServiceError([Fault("not-a-service", what, _LOOK)])
 
 
 def closed() -> UsageError:
@@ -109,7 +110,8 @@ def _faults(response: Response) -> list[Fault]:
         if code or detail:
             return [Fault(str(code or "service"), str(detail or code))]
     said = response.body.decode(errors="replace").strip()[:_LONGEST]
-    return [Fault("not-a-service", f"an answer {response.status} that no fairhold service gives: {said or 'empty'}")]
+    what = f"an answer {response.status} that no fairhold service gives: {said or 'empty'}"
+    return [Fault("not-a-service", what, _LOOK)]
 
 
 def _fault(row: dict[str, Any]) -> Fault:

@@ -9,6 +9,7 @@ import httpx
 
 from fairhold.client.errors import ConnectionLost, ServiceError, ServiceMissing
 from fairhold.client.exchange import Request, Response
+from fairhold.client.finding import START
 
 if TYPE_CHECKING:
     from fairhold.client.finding import Target
@@ -54,7 +55,7 @@ def answered(response: httpx.Response) -> Response:
 def broken(error: httpx.HTTPError, name: str) -> ServiceError:
     """What a failure of httpx means."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return ServiceMissing(f"the service at {name} does not answer: {_why(error)}")
+        return ServiceMissing(f"the service at {name} does not answer: {_why(error)}; {START}")
     return ConnectionLost(f"the connection to {name} broke: {_why(error)}")
 
 

@@ -162,6 +162,9 @@ HostLabels = Annotated[list[HostLabel], Field(max_length=64)]
 User = Annotated[
     Text, *_of_form(r"^[^\s/:\x00-\x1f\x7f]{1,64}$", "the name of a user is 1 to 64 characters without blanks, / and :")
 ]
+KeyOfClient = Annotated[
+    str, *_of_form(r"^[!-~]{1,200}$", "a key is 1 to 200 characters of ASCII that can be seen, without blanks")
+]
 ConsumerPath = Annotated[Plain, Field(min_length=1, max_length=10_000)]
 GroupName = Annotated[Plain, Field(min_length=1, max_length=1_000)]
 JobName = Annotated[str, *_of_form(r"^[0-9]{1,18}$", "a job is named by its number, as a string")]

@@ -148,7 +148,12 @@ def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTre
 
 def _stranger(path: str, where: str, key: str) -> Fault:
     what = f"{where} has no consumer `{path}`"
-    return Fault("unknown-consumer", what, "write NEW PATH: OLD PATH, each with all above it", ("was", key))
+    return Fault(
+        "unknown-consumer",
+        what,
+        "name NEW as the new plan does and OLD as the plan in force does, each with all above it",
+        ("was", key),
+    )
 
 
 def plan_head(plan: PlanVersion) -> Document:

@@ -24,6 +24,7 @@ def test_terms_of_a_job_file_are_submitted_and_names_become_numbers(fake: Fake, 
     )
     said = fairhold("submit", "--file", str(file), exits=1).stderr
     assert "jobs[1].stdin" in said
+    assert "name a file that is there" in said
     assert not fake.jobs
     (tmp_path / "in").write_bytes(b"input")
     assert fairhold("submit", "--file", str(file), "--key", "k", "--label", "a=z").stdout == "1  early\n2  late\n"

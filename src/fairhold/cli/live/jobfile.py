@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.cli.live.connection import Connection, connect
 from fairhold.cli.live.options import by_name
 from fairhold.cli.live.printing import say, say_json
-from fairhold.cli.live.submitting import Wishes, left, read_stdin, wait_for
+from fairhold.cli.live.submitting import READABLE, Wishes, left, read_stdin, wait_for
 from fairhold.client import steps
 from fairhold.client.terms import job_terms, new_key, own_environment
 from fairhold.errors import Fault, InputError, UsageError
@@ -119,7 +119,7 @@ def _terms(plan: Plan, job: Job, wishes: Wishes, path: Path, at: int) -> Documen
         stdin = read_stdin(Path(job.stdin)) if job.stdin else b""
     except InputError as error:
         what = f"{job.stdin}: {error.faults[0].what}"
-        raise InputError([Fault("cannot-read", what, file=str(path), place=("jobs", at, "stdin"))]) from None
+        raise InputError([Fault("cannot-read", what, READABLE, ("jobs", at, "stdin"), str(path))]) from None
     return job_terms(
         plan.tree.paths[job.consumer],
         job.argv,

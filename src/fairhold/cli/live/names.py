@@ -42,7 +42,7 @@ def _refusal(path: str, known: tuple[list[str], list[str]], status: int) -> Refu
     leaves, branches = known
     if path in leaves:
         return None
-    if path in branches:
+    if path in branches or path == "/":
         below = [leaf for leaf in leaves if leaf.startswith(path.rstrip("/") + "/")]
         what = f"`{printable(path)}` is no leaf, and only leaves have jobs"
         return Refused([Fault("not-a-leaf", what, f"name one below it: {_names(below)}")], status)

@@ -181,5 +181,12 @@ def run_agent(words: Sequence[str]) -> None:
         os.execv(sys.executable, [sys.executable, "-I", "-S", str(path), *words])  # noqa: S606 - no shell is wanted
     except OSError as error:
         raise InputError(
-            [Fault("cannot-read", f"the agent cannot be started: {error.strerror}", file=str(path))]
+            [
+                Fault(
+                    "cannot-read",
+                    f"the agent cannot be started: {error.strerror}",
+                    "install fairhold again",
+                    file=str(path),
+                )
+            ]
         ) from None

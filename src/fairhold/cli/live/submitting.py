@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from fairhold.client.exchange import Document
 
+READABLE = "name a file that is there and that you may read"
+"""How to mend an input of tasks that cannot be read."""
 _INTERRUPTED = 128 + 2
 _LARGEST_CODE = 255
 
@@ -142,7 +144,7 @@ def read_stdin(path: Path | None) -> bytes:
         return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError([Fault("cannot-read", f"the file cannot be read: {why}", file=str(path))]) from None
+        raise InputError([Fault("cannot-read", f"the file cannot be read: {why}", READABLE, file=str(path))]) from None
 
 
 def _submit(connection: Connection, terms: Document, key: str) -> Document:

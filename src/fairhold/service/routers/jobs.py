@@ -16,6 +16,7 @@ from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.tasks import tasks_page
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
+from fairhold.service.fields import KeyOfClient
 from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
@@ -26,10 +27,7 @@ router = APIRouter(prefix="/jobs", tags=["jobs"], route_class=ReadingRoute)
 OVER = frozenset({"done", "failed", "cancelled"})
 LONGEST_WAIT = 60
 State = Literal["waiting", "blocked", "held", "running", "done", "failed", "cancelled"]
-Key = Annotated[
-    str | None,
-    Header(alias="Idempotency-Key", max_length=200, pattern=r"^[!-~]+$", description="The same key is the same job."),
-]
+Key = Annotated[KeyOfClient | None, Header(alias="Idempotency-Key", description="The same key is the same job.")]
 Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait.")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str, Query(max_length=200, description="`next` of the page before.")]
