@@ -77,7 +77,7 @@ def idle_is_lost(cycle: PooledCycle) -> None:
 
 
 def a_unit_stands_on_less(cycle: PooledCycle) -> None:
-    unit_of(cycle, "y", "h1").books.clear()
+    unit_of(cycle, "y", "h1").books = {}
 
 
 def nobody_is_above_a_child(cycle: PooledCycle) -> None:

@@ -1,7 +1,13 @@
-"""Arithmetic of vectors: tuples of whole numbers, one for every resource (SPEC §6)."""
+"""Arithmetic of vectors: tuples of whole numbers, one for every resource (SPEC §6).
+
+Vectors that meet are of one plan, and so of one length. A cycle does this a hundred thousand times: `map` over an
+operator takes a third of what a comprehension takes.
+"""
 
 from __future__ import annotations
 
+from operator import add as plus
+from operator import le, sub
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,12 +18,12 @@ Vector = tuple[int, ...]
 
 def add(one: Vector, other: Vector) -> Vector:
     """The sum."""
-    return tuple([a + b for a, b in zip(one, other, strict=True)])
+    return tuple(map(plus, one, other))
 
 
 def less(one: Vector, other: Vector) -> Vector:
     """The difference; may be negative."""
-    return tuple([a - b for a, b in zip(one, other, strict=True)])
+    return tuple(map(sub, one, other))
 
 
 def times(vector: Vector, units: int) -> Vector:
@@ -27,20 +33,17 @@ def times(vector: Vector, units: int) -> Vector:
 
 def common(one: Vector, other: Vector) -> Vector:
     """What both have, by resource."""
-    return tuple([min(a, b) for a, b in zip(one, other, strict=True)])
+    return tuple(map(min, one, other))
 
 
 def beyond(one: Vector, other: Vector) -> Vector:
     """What the one has more than the other, by resource; never negative."""
-    return tuple([max(0, a - b) for a, b in zip(one, other, strict=True)])
+    return tuple([max(0, more) for more in map(sub, one, other)])
 
 
 def fits(need: Vector, room: Vector) -> bool:
     """Whether there is room in every dimension."""
-    for a, b in zip(need, room, strict=True):  # noqa: SIM110 - a generator takes twice as long
-        if a > b:
-            return False
-    return True
+    return all(map(le, need, room))
 
 
 def count(unit: Vector, room: Vector) -> int:
@@ -50,5 +53,4 @@ def count(unit: Vector, room: Vector) -> int:
 
 def total(vectors: Iterable[Vector], dimensions: int) -> Vector:
     """The sum of many."""
-    columns = list(zip(*vectors, strict=True))
-    return tuple(map(sum, columns)) if columns else (0,) * dimensions
+    return tuple(map(sum, zip(*vectors, strict=True))) or (0,) * dimensions

@@ -7,6 +7,7 @@ time: with its owner, or lent up to a pool.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.vectors import add, common, less
@@ -16,7 +17,7 @@ from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.model.plan import PolicySettings
@@ -61,6 +62,9 @@ class Terms:
     """(rows,) units that one user may hold in a leaf; UNLIMITED = any number (R-USER-2)"""
 
 
+_NOTHING: Mapping[Parcel, Vector] = {}
+
+
 class Parcel:
     """A piece of a host that one consumer owns and its children do not, or nobody.
 
@@ -71,7 +75,7 @@ class Parcel:
     level  : the pool whose idle content this is, or OWN for a leaf's own
     """
 
-    __slots__ = ("amounts", "chain", "host", "idle", "kept", "level", "owner")
+    __slots__ = ("_alone", "amounts", "chain", "host", "idle", "kept", "level", "owner")
 
     def __init__(self, host: Machine, owner: int, chain: tuple[tuple[int, Owning], ...], amounts: Vector) -> None:
         self.host = host
@@ -80,6 +84,14 @@ class Parcel:
         self.amounts = self.idle = amounts
         self.kept: dict[Asked, Vector] = {}
         self.level = PUBLIC
+        self._alone: dict[Vector, Mapping[Parcel, Vector]] = {}
+
+    def alone(self, amounts: Vector) -> Mapping[Parcel, Vector]:
+        """The books of a unit that has so much of this parcel and stands on no other: all such units have the same."""
+        found = self._alone.get(amounts)
+        if found is None:
+            found = self._alone[amounts] = {self: amounts}
+        return found
 
     @property
     def preference(self) -> int:
@@ -210,7 +222,7 @@ class Unit:
     """One unit of a request on a host.
 
     pool  : where it was placed, or OWN
-    books : parcel → what it takes of it
+    books : parcel → what it takes of it; replaced, never changed
     attempt : by what number a live cluster knows it; 0 = by none
     """
 
@@ -219,7 +231,7 @@ class Unit:
     def __init__(self, asked: Asked, host: Machine, started: int, serial: int, pool: int) -> None:
         self.asked, self.host, self.started, self.serial, self.pool = asked, host, started, serial, pool
         self.attempt = 0
-        self.books: dict[Parcel, Vector] = {}
+        self.books: Mapping[Parcel, Vector] = _NOTHING
         self.notice: Notice | None = None
 
     def lenders(self, terms: Terms) -> tuple[int, ...]:
@@ -277,8 +289,7 @@ class PoolBooks:
 
     def units(self) -> Iterator[Unit]:
         """All units, host by host."""
-        for host in self.hosts:
-            yield from host.units
+        return chain.from_iterable(host.units for host in self.hosts)
 
 
 def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
@@ -286,7 +297,7 @@ def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: lis
     unit = Unit(asked, host, books.now, books.next_serial(), pool)
     if len(parcels) == 1 and not parcels[0].kept:  # the common case
         parcels[0].idle = less(parcels[0].idle, asked.unit)
-        unit.books[parcels[0]] = asked.unit
+        unit.books = parcels[0].alone(asked.unit)
     else:
         _book_on(unit, parcels)
     asked.units[unit] = None
@@ -295,13 +306,15 @@ def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: lis
 
 
 def _book_on(unit: Unit, parcels: list[Parcel]) -> None:
+    books: dict[Parcel, Vector] = {}
     rest = unit.asked.unit
     for parcel in parcels:
         part = common(rest, parcel.room(unit.asked))
         if any(part):
             parcel.take(unit.asked, part)
-            unit.books[parcel] = part
+            books[parcel] = part
             rest = less(rest, part)
+    unit.books = books
     assert not any(rest), "whoever places a unit has seen that it fits"
 
 

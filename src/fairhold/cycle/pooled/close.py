@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add
-from fairhold.ledger.pools import OWN, PUBLIC, Notice, Unit
+from fairhold.ledger.pools import OWN, PUBLIC, Unit
 from fairhold.model.state import Allocation, HeldUnits
 from fairhold.model.state import Notice as NoticeNoun
 from fairhold.model.vector import Parcel as ParcelNoun
 
 if TYPE_CHECKING:
-    from fairhold.cycle.pooled.open import Kind
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine, PoolBooks, Terms
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
+    from fairhold.rules.pools.booking import Kind
     from fairhold.rules.pools.ways import Ways
 
 
@@ -60,24 +60,28 @@ def _kind_of(terms: Terms, unit: Unit) -> Kind:
 def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tuple[int, int], ...], Parts]:
     started, pool, lenders, parts = kind
     name = "own" if pool == OWN else plan.tree.paths[pool]
-    return started, name, tuple((row, units) for row in sorted(lenders)), parts
+    return started, name, tuple([(row, units) for row in sorted(lenders)]) if lenders else (), parts
 
 
 def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
     """What requests hold: units of one host that started together, in one pool and on the same parcels."""
-    found: dict[tuple[str, str, Kind], int] = {}
+    rows: list[Allocation] = []
     for asked in books.asked.values():
+        found: dict[tuple[Machine, Kind], int] = {}
         for unit in asked.units:
-            key = asked.model.id, unit.host.name, _kind_of(books.terms, unit)
+            key = unit.host, _kind_of(books.terms, unit)
             found[key] = found.get(key, 0) + 1
-    return tuple(
-        Allocation(request, host, units, *_kind_noun(plan, kind, units))
-        for (request, host, kind), units in found.items()
-    )
+        rows += [
+            Allocation(asked.model.id, host.name, units, *_kind_noun(plan, kind, units))
+            for (host, kind), units in found.items()
+        ]
+    return tuple(rows)
 
 
 def lenders_of(terms: Terms, units: list[Unit]) -> tuple[tuple[int, int], ...]:
     """Lender → units that stand on what it owns, in path order."""
+    if len(units) == 1:  # the common case
+        return tuple([(row, 1) for row in units[0].lenders(terms)])
     found: dict[int, int] = {}
     for unit in units:
         for row in unit.lenders(terms):
@@ -90,18 +94,17 @@ def notices_of(plan: Plan, books: PoolBooks) -> tuple[NoticeNoun, ...]:
 
     What tells units of one holder on one host from one another is said where they are not all alike.
     """
+    noticed = [(unit.notice.serial, unit, unit.notice) for unit in books.units() if unit.notice is not None]
     found: dict[tuple[str, str, str, int, str, Kind], int] = {}
-    kinds: dict[tuple[str, str], set[Kind]] = {}
-    noticed: list[tuple[int, Unit, Notice]] = []
-    for unit in books.units():
-        kinds.setdefault((unit.asked.model.id, unit.host.name), set()).add(_kind_of(books.terms, unit))
-        if unit.notice is not None:
-            noticed.append((unit.notice.serial, unit, unit.notice))
     for _, unit, notice in sorted(noticed, key=lambda each: each[0]):
         taker = notice.taker.model.id if notice.taker else ""
         about = unit.asked.model.id, unit.host.name, taker, notice.deadline, notice.reason
         key = *about, _kind_of(books.terms, unit)
         found[key] = found.get(key, 0) + 1
+    kinds: dict[tuple[str, str], set[Kind]] = {}
+    for asked in {unit.asked: None for _, unit, _ in noticed}:
+        for unit in asked.units:
+            kinds.setdefault((asked.model.id, unit.host.name), set()).add(_kind_of(books.terms, unit))
     rows = []
     for (request, host, taker, deadline, reason, kind), units in found.items():
         leaf = books.asked[taker].leaf if taker else -1

@@ -10,9 +10,9 @@ from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning
-from fairhold.rules.pools.booking import Stood, book_units, split_lenders
+from fairhold.rules.pools.booking import Kind, book_units, split_lenders
 from fairhold.rules.pools.never import find_never
-from fairhold.rules.pools.owners import Before, adjust
+from fairhold.rules.pools.owners import Before, Chain, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.users import share_rooms
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Host, Plan, PolicyEntry
-    from fairhold.model.state import Parts, State
+    from fairhold.model.state import State
 
 POLICY = "multidimensional"
-Kind = tuple[int, int, tuple[int, ...], "Parts"]
-"""What tells units of a request on one host from one another: started, pool, lenders, parts."""
 Stop = tuple[str, str, int]
 """(request, host, units) that are stopped."""
 
@@ -77,9 +75,8 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
 def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
     """Who owns what now, and where all units stand on it."""
     adjust(books, _before(books, state, stated), tuple(resource.step for resource in plan.resources))
-    stood = _stood(stated)
     for host in books.hosts:
-        book_units(books, host, stood)
+        book_units(books, host, stated)
     _notices(plan, books, state, stated)
     _keeps(books, state)
     find_never(books)
@@ -127,18 +124,13 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
             asked.away += allocation.units
             continue
         pool = _pool_row(plan, allocation.pool)
-        for rows in split_lenders(allocation.units, dict(allocation.lenders)):
+        for lenders in split_lenders(allocation.units, allocation.lenders):
             unit = Unit(asked, host, allocation.started, books.next_serial(), pool)
             unit.attempt = allocation.attempt
             asked.units[unit] = None
             host.units[unit] = None
-            stated[unit] = allocation.started, pool, rows, allocation.parts
+            stated[unit] = allocation.started, pool, lenders, allocation.parts
     return stated
-
-
-def _stood(stated: dict[Unit, Kind]) -> dict[Unit, Stood]:
-    """Unit → whose parcels it stood on."""
-    return {unit: (lenders, parts) for unit, (_, _, lenders, parts) in stated.items()}
 
 
 def _pool_row(plan: Plan, name: str) -> int:
@@ -176,27 +168,29 @@ def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
 
 def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
     """What was owned before, and where units stood on it."""
-    before, stood = Before(), _stood(stated)
+    before = Before()
+    chains: dict[tuple[int, str], Chain] = {}
     for noun in state.ownership or ():
         host = books.host_of.get(noun.host)
         if host is None:
             continue
-        chain = tuple((row, Owning(host.group)) for row in books.terms.above[noun.consumer][:-1])
-        parcel = Parcel(host, noun.consumer, chain, noun.amounts)
-        host.parcels.append(parcel)
+        key = noun.consumer, host.group
+        if key not in chains:
+            chains[key] = tuple((row, Owning(host.group)) for row in books.terms.above[noun.consumer][:-1])
+        host.parcels.append(Parcel(host, noun.consumer, chains[key], noun.amounts))
         owned = before.owned.setdefault(host, {})
-        for row, _ in chain:
+        for row, _ in chains[key]:
             owned[row] = add(owned[row], noun.amounts) if row in owned else noun.amounts
     for host in before.owned:
         left = host.total
         for parcel in host.parcels:
             left = less(left, common(left, parcel.amounts))
         host.parcels.append(Parcel(host, PUBLIC, (), left))
-        pools = {unit: unit.pool for unit in host.units}
-        book_units(books, host, stood)
+        book_units(books, host, stated)
+        there = {parcel for unit in host.units for parcel in unit.books}
+        before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
         for unit in host.units:
-            before.busy.update((row, host) for parcel in unit.books for row, _ in parcel.chain)
-            unit.pool = pools[unit]
+            unit.pool = stated[unit][1]
     return before
 
 

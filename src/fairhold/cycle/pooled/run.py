@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.open import open_pools
-from fairhold.cycle.pooled.shares import in_units, planned, total_of
+from fairhold.cycle.pooled.shares import in_units, part_text, planned
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text
 from fairhold.rules.pools.never import why_unplaceable
@@ -113,17 +113,16 @@ def _pools(plan: Plan, standings: Iterable[Standing], members: Collection[int] |
 
 def _pool(plan: Plan, standing: Standing, members: Collection[int]) -> Document:
     """What a pool has, and of everybody who shares it usage, demand and quota, and what that is in resources."""
-    books, pool = standing.books, standing.pool
-    has = total_of(books, pool)
+    has, nothing = standing.content, Fraction(0)
     consumers: Document = {}
-    for row, amounts in sorted(planned(books.terms, pool, has, members).items()):
-        quota = standing.quota.get(row, Fraction(0))
+    for row, amounts in sorted(planned(standing.books.terms, standing.pool, has, members).items()):
+        quota = standing.quota.get(row, nothing)
         consumers[plan.tree.paths[row]] = {
-            "usage": str(Fraction(standing.usage.get(row, 0), standing.whole)),
-            "usage_demand": str(standing.demand.get(row, Fraction(0))),
+            "usage": part_text(standing.usage.get(row, 0), standing.whole),
+            "usage_demand": str(standing.demand.get(row, nothing)),
             "usage_quota": str(quota),
             "share_quota": in_units(plan.resources, amounts),
-            "approximate_share_quota": in_units(plan.resources, (quota * each for each in has)),
+            "approximate_share_quota": in_units(plan.resources, has, quota),
         }
     return {"amounts": in_units(plan.resources, has), "consumers": consumers}
 
@@ -140,21 +139,27 @@ def _row(plan: Plan, books: PoolBooks, request: str, host: str) -> Document:
 
 def _grants(plan: Plan, books: PoolBooks, placed: Iterable[Unit]) -> list[Document]:
     """Units in the order of placing; neighbours that are alike in one row."""
-    rows: list[tuple[tuple[str, str, int], list[Unit]]] = []
+    rows: list[list[Unit]] = []
     for unit in placed:
-        key = unit.asked.model.id, unit.host.name, unit.pool
-        if rows and rows[-1][0] == key:
-            rows[-1][1].append(unit)
+        if rows and _is_alike(rows[-1][0], unit):
+            rows[-1].append(unit)
         else:
-            rows.append((key, [unit]))
+            rows.append([unit])
     found = []
-    for (request, host, pool), units in rows:
-        row = _row(plan, books, request, host) | {"units": len(units), "pool": _name(plan, pool)}
+    for units in rows:
+        unit = units[0]
+        row = _row(plan, books, unit.asked.model.id, unit.host.name)
+        row["units"], row["pool"] = len(units), _name(plan, unit.pool)
         lenders = lenders_of(books.terms, units)
         if lenders:
             row["lenders"] = {plan.tree.paths[lender]: number for lender, number in lenders}
         found.append(row)
     return found
+
+
+def _is_alike(one: Unit, other: Unit) -> bool:
+    """Whether units are of one request, on one host and in one pool."""
+    return one.asked is other.asked and one.host is other.host and one.pool == other.pool
 
 
 def _withdrawn(plan: Plan, books: PoolBooks, units: Iterable[Unit]) -> list[Document]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import total
@@ -58,8 +59,18 @@ def _under(terms: Terms, row: int, amounts: Amounts) -> Amounts:
     return tuple(min(each, Fraction(limit[at])) if at in limit else each for at, each in enumerate(amounts))
 
 
-def in_units(resources: Iterable[Resource], amounts: Iterable[Fraction | int]) -> dict[str, str]:
-    """Resource → amount in the declared unit, an exact fraction."""
+def in_units(
+    resources: Iterable[Resource], amounts: Iterable[Fraction | int], part: Fraction = Fraction(1)
+) -> dict[str, str]:
+    """Resource → amount, or a part of it, in the declared unit, an exact fraction."""
+    over, under = part.numerator, part.denominator
     return {
-        resource.name: str(Fraction(each) / resource.base) for resource, each in zip(resources, amounts, strict=True)
+        resource.name: part_text(each.numerator * over, each.denominator * under * resource.base)
+        for resource, each in zip(resources, amounts, strict=True)
     }
+
+
+def part_text(amount: int, of: int) -> str:
+    """A fraction as text, reduced."""
+    common = gcd(amount, of)
+    return str(amount // common) if of == common else f"{amount // common}/{of // common}"

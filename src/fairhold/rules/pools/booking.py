@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine, Terms
+    from fairhold.ledger.pools import Asked, Machine, Terms
     from fairhold.model.state import Parts
 
 
-Stood = tuple[tuple[int, ...], "Parts"]
-"""Whose parcels a unit stood on: lenders, and what it used of whose parcel where that was of several."""
+Kind = tuple[int, int, tuple[int, ...], "Parts"]
+"""What tells units of a request on one host from one another: started, pool, and whose parcels they stand on: lenders,
+and what they use of whose parcel where that is of several."""
 
 
-def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Stood]) -> None:
+def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> None:
     """Book all units of a host: first those that find again what they stood on, then as R-POOL-2 says.
 
     Of the others first those of owners, then those without stated lenders.
@@ -29,9 +30,9 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Stood]) -> 
         parcel.idle = parcel.amounts
     if not host.units or _all_on_one(books.terms, host):
         return
-    order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit])}
-    for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][0]), order[unit])):
-        stated, pool = stood[unit][0], unit.pool
+    order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit][2:])}
+    for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][2]), order[unit])):
+        stated, pool = stood[unit][2], unit.pool
         _book(books.terms, unit, ())
         if stated and set(unit.lenders(books.terms)) != set(stated):  # what it stood on then is not what is free now
             _unbook(unit)
@@ -42,15 +43,15 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Stood]) -> 
 def _all_on_one(terms: Terms, host: Machine) -> bool:
     """Book all units of a host that is one parcel: the common case, in which their order makes no difference."""
     parcels = [parcel for parcel in host.parcels if any(parcel.amounts)]
-    used = total((unit.asked.unit for unit in host.units), terms.dimensions)
+    used = total([unit.asked.unit for unit in host.units], terms.dimensions)
     if len(parcels) != 1 or not fits(used, parcels[0].amounts):
         return False
     (parcel,) = parcels
     parcel.idle = less(parcel.amounts, used)
-    pools: dict[tuple[int, int], int] = {}
+    pools: dict[tuple[Asked, int], int] = {}
     for unit in host.units:
-        unit.books = {parcel: unit.asked.unit}
-        key = unit.asked.leaf, unit.pool
+        unit.books = parcel.alone(unit.asked.unit)
+        key = unit.asked, unit.pool
         if key not in pools:
             pools[key] = _pool(terms, unit)
         unit.pool = pools[key]
@@ -87,23 +88,24 @@ def _unbook(unit: Unit) -> None:
 def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
     """Book a unit where it was placed; what is not there any more makes it a borrower of others."""
     leaf, pool = unit.asked.leaf, unit.pool
-    unit.books = {}
+    found: dict[Parcel, Vector] = {}
     rest = unit.asked.unit
     able = [parcel for parcel in unit.host.parcels if any(parcel.idle)]
     if len(able) > 1:
         able.sort(key=lambda each: _place(terms, each, leaf, pool, lenders))
     for parcel in able:
         if fits(rest, parcel.idle):  # the common case
-            unit.books[parcel] = rest
+            found[parcel] = rest
             parcel.idle = less(parcel.idle, rest)
             break
         part = common(rest, parcel.idle)
         if any(part):
-            unit.books[parcel] = part
+            found[parcel] = part
             parcel.idle = less(parcel.idle, part)
             rest = less(rest, part)
             if not any(rest):
                 break
+    unit.books = found
     unit.pool = _pool(terms, unit)
 
 
@@ -138,7 +140,7 @@ def _pool(terms: Terms, unit: Unit) -> int:
     return PUBLIC
 
 
-def split_lenders(units: int, lenders: Mapping[int, int]) -> list[tuple[int, ...]]:
+def split_lenders(units: int, lenders: tuple[tuple[int, int], ...]) -> list[tuple[int, ...]]:
     """The lenders of each of so many units, where a state has only their numbers: as few a unit as can be."""
     if not lenders:
         return [()] * units

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, count, less
+from fairhold.kernels.vectors import add, count, less, total
 from fairhold.ledger.pools import OWN, PUBLIC, within
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Terms, Unit
@@ -103,17 +103,13 @@ def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
 def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
     """The same, with the host."""
     for host in books.hosts_in(pool):
-        part = None
+        found = [unit.asked.unit for unit in host.units if unit.pool == pool]
         for parcel in host.parcels:
             if parcel.level == pool:
-                part = parcel.idle if part is None else add(part, parcel.idle)
-                for kept in parcel.kept.values():
-                    part = add(part, kept)
-        for unit in host.units:
-            if unit.pool == pool:
-                part = unit.asked.unit if part is None else add(part, unit.asked.unit)
-        if part is not None:
-            yield host, part
+                found.append(parcel.idle)
+                found += parcel.kept.values()
+        if found:
+            yield host, total(found, len(found[0])) if len(found) > 1 else found[0]
 
 
 def parts_with_lent(books: PoolBooks, pool: int) -> Iterator[Vector]:
@@ -131,9 +127,9 @@ def parts_with_lent(books: PoolBooks, pool: int) -> Iterator[Vector]:
         yield part
 
 
-def capacities(books: PoolBooks, pool: int, sizes: Iterable[Vector], *, with_lent: bool = False) -> dict[Vector, int]:
-    """Size of a unit → how many fit into a pool that is free, host by host (S0.22)."""
-    have: dict[Vector, int] = {}
-    for part in parts_with_lent(books, pool) if with_lent else parts(books, pool):
-        have[part] = have.get(part, 0) + 1
+def capacities(have: Mapping[Vector, int], sizes: Iterable[Vector]) -> dict[Vector, int]:
+    """Size of a unit → how many fit into a pool that is free, host by host (S0.22).
+
+    have : part of a host → on how many the pool has it
+    """
     return {size: sum(count(size, part) * hosts for part, hosts in have.items()) for size in set(sizes)}

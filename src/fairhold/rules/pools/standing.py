@@ -6,13 +6,14 @@ and comparisons are exact.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import times
+from fairhold.kernels.vectors import times, total
 from fairhold.ledger.pools import OWN
-from fairhold.rules.pools.content import capacities
+from fairhold.rules.pools.content import capacities, parts, parts_with_lent
 from fairhold.rules.pools.siting import most_units
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 class Standing:
     """How a pool is used.
 
+    content : what the pool has on all hosts
     size   : request → what one unit of it counts, in common parts; 0 where none fits
     whole  : common parts that are a usage of 1
     usage  : row → what its units in the pool count, those under notice with their holder
@@ -37,10 +39,12 @@ class Standing:
         terms = books.terms
         self.books, self.pool = books, pool
         self.members = [each for leaf in terms.leaves if pool in terms.above[leaf] for each in books.by_leaf[leaf]]
-        self.capacity = capacities(books, pool, [each.unit for each in self.members], with_lent=with_lent)
+        have = Counter(parts_with_lent(books, pool) if with_lent else parts(books, pool))
+        self.content = total((times(part, hosts) for part, hosts in have.items()), terms.dimensions)
+        self.capacity = capacities(have, [each.unit for each in self.members])
         self.whole = lcm(*[each for each in self.capacity.values() if each]) if self.capacity else 1
-        part = {unit: self.whole // fit if fit else 0 for unit, fit in self.capacity.items()}
-        self.size: dict[Asked, int] = {each: part[each.unit] for each in self.members}
+        size = {unit: self.whole // fit if fit else 0 for unit, fit in self.capacity.items()}
+        self.size: dict[Asked, int] = {each: size[each.unit] for each in self.members}
         self.usage: dict[int, int] = {}
         self.moved: dict[int, int] = {}
         self.held: dict[Asked, int] = {}
@@ -91,23 +95,22 @@ class Standing:
         if most := most_units(self.books, self.pool, self.members):
             room = {asked: max(0, units - self.held.get(asked, 0)) for asked, units in most.items()}
             waiting = {asked: min(units, room.get(asked, units)) for asked, units in waiting.items()}
-        wanted: dict[int, Fraction] = {}
+        wanted: dict[int, int] = {}
         for asked in self.members:
             want = self._wanted(asked, waiting.get(asked, 0))
             for row in terms.above[asked.leaf]:
-                wanted[row] = wanted.get(row, Fraction(0)) + want
+                wanted[row] = wanted.get(row, 0) + want
                 if row == self.pool or not terms.ratio[row]:  # who takes no part is no need of those above
                     break
-        self.waiting, self.wanted = waiting, wanted
-        self.demand = _limited(self, wanted, waiting)
+        self.waiting, self.wanted = waiting, {row: Fraction(want, self.whole) for row, want in wanted.items()}
+        self.demand = _limited(self, self.wanted, waiting)
         self.quota = {self.pool: Fraction(self.usage.get(self.pool, 0), self.whole)}
         self._divide(self.pool)
 
-    def _wanted(self, asked: Asked, waiting: int) -> Fraction:
-        if not self.size[asked]:
-            return Fraction(0)
-        units, fit = self.held.get(asked, 0) + waiting, self.capacity[asked.unit]
-        return max(Fraction(self.held.get(asked, 0), fit), min(Fraction(1), Fraction(units, fit)))
+    def _wanted(self, asked: Asked, waiting: int) -> int:
+        """Usage demand of a request, in common parts."""
+        held, size = self.held.get(asked, 0), self.size[asked]
+        return max(held * size, min(self.whole, (held + waiting) * size))
 
     def _divide(self, row: int) -> None:
         """Share priorities from high to low; inside one by ratio, nobody beyond its demand."""
@@ -115,9 +118,8 @@ class Standing:
         children = terms.tree.children[row]
         for priority in sorted({terms.priority[child] for child in children}, reverse=True):
             band = [child for child in children if terms.priority[child] == priority]
-            for child, share in _fill(left, band, terms.ratio, self.demand).items():
-                self.quota[child] = share
-                left -= share
+            shares, left = _fill(left, band, terms.ratio, self.demand)
+            self.quota |= shares
         for child in children:
             if terms.tree.children[child]:
                 self._divide(child)
@@ -125,17 +127,27 @@ class Standing:
 
 def _fill(
     amount: Fraction, band: list[int], ratio: tuple[int, ...], caps: Mapping[int, Fraction]
-) -> dict[int, Fraction]:
-    """The smallest level λ at which min(cap, λ · ratio) is the amount in all, or all caps (SPEC §2)."""
-    share = {child: Fraction(0) for child in band}
+) -> tuple[dict[int, Fraction], Fraction]:
+    """Shares at the smallest level λ at which min(cap, λ · ratio) is the amount in all, or all caps (SPEC §2).
+
+    With them, what is left of the amount. It is counted in whole numbers of one common part.
+    """
+    share = dict.fromkeys(band, Fraction(0))
     rest = [child for child in band if ratio[child] and caps.get(child)]
-    rest.sort(key=lambda child: caps[child] / ratio[child])
-    weight = sum(ratio[child] for child in rest)
-    for child in rest:
-        share[child] = min(caps[child], amount * ratio[child] / weight)
-        amount -= share[child]
+    whole = lcm(amount.denominator, *{caps[child].denominator for child in rest})
+    common = lcm(*{ratio[child] for child in rest})
+    most = {child: caps[child].numerator * (whole // caps[child].denominator) for child in rest}
+    rest.sort(key=lambda child: most[child] * (common // ratio[child]))
+    left, weight = amount.numerator * (whole // amount.denominator), sum(ratio[child] for child in rest)
+    for at, child in enumerate(rest):
+        if most[child] * weight > left * ratio[child]:  # it and all after it are at the level
+            level = {part: Fraction(left * part, whole * weight) for part in {ratio[each] for each in rest[at:]}}
+            share |= {each: level[ratio[each]] for each in rest[at:]}
+            return share, Fraction(0)
+        share[child] = caps[child]
+        left -= most[child]
         weight -= ratio[child]
-    return share
+    return share, Fraction(left, whole)
 
 
 def _limited(standing: Standing, wanted: dict[int, Fraction], waiting: Mapping[Asked, int]) -> dict[int, Fraction]:

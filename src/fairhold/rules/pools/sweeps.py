@@ -16,7 +16,7 @@ from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways
-from fairhold.rules.pools.withdrawing import stands_on_reserved, withdraw, withdraw_nobodys
+from fairhold.rules.pools.withdrawing import all_on_reserved, withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         ways.fill_again(limits_as_moved(books, ways))
         taker = Taker(books, ways, found.noticed)
         found.standings = taker.standings
-        for unit in [unit for unit in books.units() if stands_on_reserved(books, unit)]:
+        for unit in all_on_reserved(books):
             _give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
         withdraw_nobodys(found, taker)

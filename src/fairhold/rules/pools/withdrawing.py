@@ -80,6 +80,12 @@ def _take_off(found: Sweeps, units: list[Unit]) -> None:
     found.withdrawn += [unit for unit in units if unit not in new]
 
 
+def all_on_reserved(books: PoolBooks) -> list[Unit]:
+    """Units that stand on what is reserved for others, host by host."""
+    hosts = [host for host in books.hosts if any(entry.reserved for each in host.parcels for _, entry in each.chain)]
+    return [unit for host in hosts for unit in host.units if stands_on_reserved(books, unit)]
+
+
 def stands_on_reserved(books: PoolBooks, unit: Unit) -> bool:
     """Whether a unit stands on what is reserved for others (SPEC §6.7.4)."""
     above = books.terms.above[unit.asked.leaf]
