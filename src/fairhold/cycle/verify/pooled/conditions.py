@@ -104,16 +104,20 @@ def limits_are_kept(plan: Plan, state: State, terms: Terms, said: Json) -> Itera
 def hosts_hold_what_they_have(plan: Plan, state: State, after: Json) -> Iterator[Finding]:
     """Units on a host need no more than it has (R-POOL-1)."""
     unit = {request.id: request.unit for request in state.requests if request.unit}
-    rows = [row for row in after.get("allocations", []) if row["request"] in unit]
+    uses: dict[str, list[Amounts]] = {}
+    for row in after.get("allocations", []):
+        if row["request"] in unit:
+            uses.setdefault(row["host"], []).append(scaled(unit[row["request"]], row["units"]))
     for group in plan.resource_groups.values():
         for host in group.hosts if any(host.amounts for host in group.hosts) else ():
-            mine = [scaled(unit[row["request"]], row["units"]) for row in rows if row["host"] == host.name]
-            before = [each for each in state.allocations if each.host == host.name and each.request in unit]
-            used = summed(mine, len(plan.resources))
+            used = summed(uses.get(host.name, ()), len(plan.resources))
             pairs = zip(host.amounts, plan.resources, strict=True)
             has: Amounts = tuple(int(amount * resource.overcommit) for amount, resource in pairs)
+            if fits(used, has):
+                continue
+            before = [each for each in state.allocations if each.host == host.name and each.request in unit]
             was = summed((scaled(unit[each.request], each.units) for each in before), len(plan.resources))
-            if not fits(used, has) and not fits(used, was):
+            if not fits(used, was):
                 yield Finding("R-POOL-1", f"state {host.name}", str(used), str(has), "more is held than the host has")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, how_many, minus, plus
@@ -124,5 +125,5 @@ def capacities(stock: Stock, pool: str, sizes: Iterable[Amounts], *, takes_back:
 
     takes_back : while it takes back what it lent up, that counts as its own
     """
-    found = own_parts(stock, pool) if takes_back else parts(stock, pool)
-    return {size: sum(how_many(size, part) for part in found) for size in set(sizes)}
+    alike = Counter(own_parts(stock, pool) if takes_back else parts(stock, pool))
+    return {size: sum(how_many(size, part) * hosts for part, hosts in alike.items()) for size in set(sizes)}

@@ -28,6 +28,11 @@ def packs(asked: Asked) -> bool:
     return asked.model.siting.place == "pack" and bool(asked.model.min_count)
 
 
+def is_choosy(asked: Asked) -> bool:
+    """Whether a request says which hosts come first."""
+    return bool(asked.model.siting.prefer or asked.model.siting.place)
+
+
 def wish(asked: Asked, host: Host) -> tuple[int, int]:
     """The smallest first: most labels that are preferred, then where it holds fewest (spread) or most (pack)."""
     siting, held = asked.model.siting, len([unit for unit in asked.units if unit.host is host])

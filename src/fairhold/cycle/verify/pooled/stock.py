@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, lower, minus, plus, summed
@@ -184,14 +185,31 @@ class Stock:
         for host in self.hosts.values():
             yield from host.units
 
+    @cached_property
+    def lines(self) -> dict[str, list[Asked]]:
+        """Leaf → its requests in their order; who asks for what stays as it is for a cycle."""
+        found: dict[str, list[Asked]] = {}
+        for asked in sorted(self.asked.values(), key=lambda each: each.turn):
+            found.setdefault(asked.leaf, []).append(asked)
+        return found
+
     def of(self, leaf: str) -> list[Asked]:
         """Requests of a leaf in their order."""
-        return sorted((each for each in self.asked.values() if each.leaf == leaf), key=lambda each: each.turn)
+        return self.lines.get(leaf, [])
 
     def parcels(self) -> Iterator[Parcel]:
         """All parcels."""
         for host in self.hosts.values():
             yield from host.parcels
+
+    @cached_property
+    def owned(self) -> dict[str, list[Host]]:
+        """Owner → hosts of which it owns some, in inventory order; as it stays once ownership is adjusted."""
+        found: dict[str, dict[Host, None]] = {}
+        for host in self.hosts.values():
+            for parcel in host.parcels:
+                found.setdefault(parcel.owner, {})[host] = None
+        return {owner: list(hosts) for owner, hosts in found.items()}
 
     def private(self) -> list[str]:
         """Owners of private pools, the deepest first, then in plan order (R-SWEEP-1)."""

@@ -6,12 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.coming import Coming, for_nobody
-from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool, next_leaf
+from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
 from fairhold.cycle.verify.pooled.taking import Ground, Restraint, Taking
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
+from fairhold.cycle.verify.pooled.turns import Turns
 from fairhold.cycle.verify.pooled.usage import Pool
 from fairhold.cycle.verify.pooled.victims import bundle_of
 
@@ -92,7 +93,7 @@ class Sweeps:
                 self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
                 if self._is_early(leaf, preference):
                     self._note(leaf, partial(take_own, leaf=leaf, preferences=[preference]))
-            lend_up([each for each in stock.parcels() if each.owner == leaf], leaf, terms.up[leaf][1])
+            lend_up(self._parcels(leaf), leaf, terms.up[leaf][1])
         for pool in stock.private():
             self.placed += fill_pool(stock, pool, self.used, self.waits)
             if self._is_early(pool, None):
@@ -115,7 +116,10 @@ class Sweeps:
         return is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
 
     def _preferences(self, leaf: str) -> list[int]:
-        return sorted({parcel.preference for parcel in self.stock.parcels() if parcel.owner == leaf})
+        return sorted({parcel.preference for parcel in self._parcels(leaf)})
+
+    def _parcels(self, owner: str) -> list[Parcel]:
+        return [each for host in self.stock.owned.get(owner, ()) for each in host.parcels if each.owner == owner]
 
     def _is_early(self, path: str, preference: int | None) -> bool:
         return any(
@@ -256,10 +260,11 @@ def _in_turns(taking: Taking, ground: Callable[[str], Ground], used: Callable[[]
             if path in terms.up[leaf]
             and any(taking.wants(asked) for asked in taking.stock.of(leaf) if pool.size[asked.id])
         }
-        while (leaf := next_leaf(terms, path, open_, pool.moved)) is not None:
+        turns = Turns(terms, path, open_, pool.moved)
+        while (leaf := turns.next()) is not None:
             place = ground(leaf)
             if any(taking.take(asked, place) for asked in taking.stock.of(leaf) if pool.size[asked.id]):
                 break
-            open_.remove(leaf)
+            turns.drop(leaf)
         else:
             return

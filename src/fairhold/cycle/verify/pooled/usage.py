@@ -31,9 +31,7 @@ class Pool:
 
     def __init__(self, stock: Stock, path: str, *, takes_back: bool = False) -> None:
         self.stock, self.path, self.terms = stock, path, stock.terms
-        self.members = [
-            asked for leaf in self.terms.leaves if path in self.terms.up[leaf] for asked in _of(stock, leaf)
-        ]
+        self.members = [asked for leaf in self.terms.leaves if path in self.terms.up[leaf] for asked in stock.of(leaf)]
         self.capacity = capacities(stock, path, [asked.unit for asked in self.members], takes_back=takes_back)
         self.size = {
             asked.id: Fraction(1, fit) if (fit := self.capacity[asked.unit]) else Fraction(0) for asked in self.members
@@ -43,11 +41,11 @@ class Pool:
         self.moved: By = defaultdict(Fraction)
         self.demand: By = {}
         self.quota: By = {}
-        for unit in stock.units():
-            if unit.pool == path:
-                self.here[unit.asked.id] += 1
-                self.count(self.usage, unit.asked, 1)
-                self.count(self.moved, unit.asked, int(unit.notice is None))
+        for asked in self.members:
+            mine = [unit for unit in asked.units if unit.pool == path]
+            self.here[asked.id] = len(mine)
+            self.count(self.usage, asked, len(mine))
+            self.count(self.moved, asked, sum(unit.notice is None for unit in mine))
 
     def count(self, column: By, asked: Asked, units: int) -> None:
         """So many units of a request more, or fewer, for all on the way up to the pool."""
@@ -85,7 +83,7 @@ class Pool:
             if path in terms.limit:
                 want = min(want, self._counted(path, path, waiting))
         else:
-            mine = [asked for asked in self.members if asked.leaf == path and self.size[asked.id]]
+            mine = [asked for asked in self.stock.of(path) if self.size[asked.id]]
             want = sum((self._wanted(asked, waiting(asked)) for asked in mine), Fraction(0))
             limits = [above for above in terms.up[path] if above in terms.limit]
             want = min([want, *(self._counted(path, above, waiting) for above in limits)])
@@ -149,7 +147,3 @@ class Pool:
 
         give(self.path, Fraction(1), has)
         return found
-
-
-def _of(stock: Stock, leaf: str) -> list[Asked]:
-    return [asked for asked in stock.asked.values() if asked.leaf == leaf]
