@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from bench.live_service import DISK, LiveService, live_service
 from bench.live_store import Writer
+from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.desk import SLICE
 from fairhold.runtime.live.recovery import Frozen
+from fairhold.store import check_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +42,7 @@ def live() -> dict[str, Row]:
         **waiting(),
         **start(),
         **replay(),
+        **check(),
         **snapshot(),
     }
 
@@ -136,6 +139,20 @@ def replay(events: int = 10 * EVENTS) -> dict[str, Row]:
             Writer(Path(folder) / "state", 64).close()
             rates.append(entries / (time.perf_counter() - begun))
         return {"replay of a whole log": {"per_s": round(median(rates)), "goal_per_s": 50_000}}
+
+
+def check(events: int = EVENTS) -> dict[str, Row]:
+    """Milliseconds that a check of a store takes: all that is kept is read, and a start is tried with it."""
+    with tempfile.TemporaryDirectory(dir=DISK) as folder:
+        state = Path(folder) / "state"
+        Writer(state, 64).submit(events).snapshot().run(events).close()
+        took = []
+        for _ in range(3):
+            found: list[object] = []
+            took.append(_timed(lambda: found.extend(check_store(state, LiveContents))))  # noqa: B023 - called at once
+            assert not found
+        name = f"store check: a snapshot, {events:,} entries after it, {events:,} jobs"
+        return {name: {"ms": round(median(took)), "goal_ms": 3000}}
 
 
 def snapshot(jobs: int = WAITING) -> dict[str, Row]:

@@ -46,11 +46,15 @@ class Columns:
         self.submitted: list[int] = []
         self.changed: dict[str, Document] = {}
         self.terms: dict[JobAdded, int] = {}
+        self._seen: dict[int, int] = {}
 
     def add(self, job: JobRecord, more: Document) -> None:
         """The next job; more: what is different of it since it was submitted."""
         self.names.append(job.name)
-        self.places.append(self.terms.setdefault(job.terms, len(self.terms)))
+        seen = id(job.terms)  # jobs share their terms, which stay as long as the jobs do
+        if seen not in self._seen:
+            self._seen[seen] = self.terms.setdefault(job.terms, len(self.terms))
+        self.places.append(self._seen[seen])
         self.submitted.append(job.submitted)
         if more:
             self.changed[job.name] = more
@@ -116,17 +120,12 @@ def _shortages(cluster: Cluster) -> Document:
 def changed_of(cluster: Cluster, job: JobRecord) -> Document:
     """What is different of a job since it was submitted."""
     asked = job.terms
-    more: Document = {name: count for name in COUNTS if (count := getattr(job, name))}
+    counts = job.finished, job.failed, job.cancelled, job.dropped, job.reclaimed
+    more: Document = {name: count for name, count in zip(COUNTS, counts, strict=True) if count} if any(counts) else {}
     if (path := cluster.books[job.resource_group].rows.path(job.leaf)) != asked.consumer:
         more["consumer"] = path
-    for name, value, usual in (
-        ("priority", job.priority, asked.priority),
-        ("hold", job.hold, asked.hold),
-        ("needs", job.needs, len(asked.after)),
-        ("waiting", job.waiting, asked.tasks),
-    ):
-        if value != usual:
-            more[name] = value
+    usual = {"priority": asked.priority, "hold": asked.hold, "needs": len(asked.after), "waiting": asked.tasks}
+    more |= {name: value for name, was in usual.items() if (value := getattr(job, name)) != was}
     more |= job.progress()
     if job.is_cancelled:
         more["is_cancelled"] = True

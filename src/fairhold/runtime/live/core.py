@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -378,7 +379,12 @@ class Core:
         self, plan: Plan, said: PlanVersion, moved: Mapping[str, str], returns: tuple[Return, ...]
     ) -> int:
         now, version = said.at, said.version
-        cluster = thaw(freeze(self.cluster), open_cluster_books(plan, now), forgets=True, own=self.own, moved=moved)
+        gc.disable()  # nothing of the many objects that are made now can be garbage yet
+        try:
+            books = open_cluster_books(plan, now)
+            cluster = thaw(freeze(self.cluster), books, forgets=True, own=self.own, moved=moved)
+        finally:
+            gc.enable()
         self.usage.end_span(now)
         kept = said._replace(until=returns[0].at if returns else 0)
         self.journal.note_entry([PLAN_APPLIED, version, moved, returns, windows_of(cluster)], now)
