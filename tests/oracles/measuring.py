@@ -1,0 +1,86 @@
+"""What pools have, and usage, usage demand and usage quota in each (SPEC §6.4), with nothing under notice, slow."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from tests.oracles.filling import fill
+from tests.oracles.parcels import PUBLIC, World, add
+
+if TYPE_CHECKING:
+    from tests.oracles.parcels import Vector, Wish
+
+
+class Pools(World):
+    """A world of which every pool can be measured."""
+
+    filled = ""
+    """The pool that is being filled: what is idle in it has not been lent up yet."""
+
+    def has_idle(self, pool: str, host: str) -> list[Vector]:
+        """What is idle in a pool on a host: lent up to it, and by it no further."""
+        mine = (each for each in self.on(host) if self.has(pool, each))
+        return [self.idle(each) for each in mine if pool == self.filled or not self.is_lent_on(pool, each.owner)]
+
+    def is_lent_on(self, pool: str, owner: str) -> bool:
+        """Whether a pool lends up what is idle in it of somebody's parcels: no reserve keeps it inside."""
+        return PUBLIC not in {pool, owner} and not self.own(pool).get("reserved")
+
+    def content(self, pool: str, host: str) -> Vector:
+        used = (unit.wish.unit for unit in self.units() if unit.pool == pool and unit.host == host)
+        return add(self.resources, *used, *self.has_idle(pool, host))
+
+    def capacity(self, pool: str, unit: Vector) -> int:
+        """Units of a size that fit, host by host, were the pool free."""
+        parts = [self.content(pool, host) for host in self.hosts]
+        return sum(min(have // need for need, have in zip(unit, part, strict=True) if need) for part in parts)
+
+    def part(self, units: int, wish: Wish, pool: str) -> Fraction:
+        capacity = self.capacity(pool, wish.unit)
+        return Fraction(units, capacity) if capacity else Fraction(0)
+
+    def below(self, path: str) -> list[Wish]:
+        return [wish for wish in self.wishes.values() if self.is_below(wish.leaf, path)]
+
+    def usage(self, path: str, pool: str) -> Fraction:
+        return sum((self.part(self.held(wish, pool), wish, pool) for wish in self.below(path)), Fraction(0))
+
+    def held(self, wish: Wish, pool: str) -> int:
+        return sum(unit.pool == pool for unit in wish.units)
+
+    def demand(self, path: str, pool: str) -> Fraction:
+        """Of one that takes part: without those below it that do not."""
+        return sum(
+            (self.demand_of(wish, pool) for wish in self.below(path) if self.takes_part(wish.leaf, path)), Fraction(0)
+        )
+
+    def demand_of(self, wish: Wish, pool: str) -> Fraction:
+        held = self.held(wish, pool)
+        waiting = max(0, wish.count - len(wish.units))
+        return max(self.part(held, wish, pool), min(Fraction(1), self.part(held + waiting, wish, pool)))
+
+    def takes_part(self, path: str, above: str) -> bool:
+        """Whether nobody from below `above` down to a consumer has ratio 0."""
+        return all(self.ratio(up) for up in self.above(path) if up != above and self.is_below(up, above))
+
+    def priority(self, path: str) -> int:
+        found: int = self.words[path].get("share_priority", 0)
+        return found
+
+    def ratio(self, path: str) -> int:
+        found: int = self.words[path].get("share_ratio", 1)
+        return found
+
+    def quotas(self, pool: str) -> dict[str, Fraction]:
+        """Everybody's, from the pool's owner down: priorities from high to low, inside one filled by ratio."""
+        found = {pool: self.usage(pool, pool)}
+        for path in [pool, *(each for each in self.tree if each != pool and self.is_below(each, pool))]:
+            left, children = found[path], self.children(path)
+            for priority in sorted({self.priority(child) for child in children}, reverse=True):
+                band = [child for child in children if self.priority(child) == priority]
+                ratios = [self.ratio(child) for child in band]
+                caps = [self.demand(child, pool) if self.ratio(child) else 0 for child in band]
+                found |= zip(band, fill(left, ratios, [0] * len(band), caps), strict=True)
+                left -= sum(found[child] for child in band)
+        return found

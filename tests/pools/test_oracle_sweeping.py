@@ -1,0 +1,53 @@
+"""The first sweep against its slow oracle: who has which unit on which host, in which order (SPEC §6.1-6.5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+
+from fairhold.planio.state import state_document
+from tests.examples import FEWER
+from tests.oracles.parcels import World
+from tests.oracles.sweeping import FirstSweep
+from tests.pools.lending import Story, stories
+from tests.pools.strategies import read
+
+Json = dict[str, Any]
+
+
+@FEWER
+@given(stories())
+def test_what_is_idle_goes_out_as_the_oracle_says(story: Story) -> None:
+    """First from nothing, then beside what stands."""
+    for state, cycle in story.cycles():
+        oracle = FirstSweep(story.plan, state, cycle.document["ownership"])
+        oracle.sweep()
+        placed = [
+            (row["request"], row["host"], row["pool"]) for row in cycle.document["grants"] for _ in range(row["units"])
+        ]
+        assert [(unit.wish.id, unit.host, unit.pool) for unit in oracle.placed] == placed
+        after = state_document(read(story.plan, state)[0], cycle.after)
+        assert told(oracle) == told(World(story.plan, after, cycle.document["ownership"]))
+        compare_pools(oracle, cycle.document)
+
+
+def compare_pools(oracle: FirstSweep, done: Json) -> None:
+    if done["reclaims"] or any("share_limit" in word for word in oracle.words.values()):
+        return
+    for pool, has in done["pools"].items():
+        table, quotas = has["consumers"], oracle.quotas(pool)
+        found = {path: (row["usage"], row["usage_demand"], row["usage_quota"]) for path, row in table.items()}
+        assert found == {
+            path: tuple(map(str, (oracle.usage(path, pool), oracle.demand(path, pool), quotas[path])))
+            for path in quotas
+        }, pool
+
+
+def told(world: World) -> Counter[tuple[Any, ...]]:
+    """Where all units stand, and what each uses of whose."""
+    return Counter(
+        (unit.wish.id, unit.host, unit.pool, *sorted((parcel.owner, part) for parcel, part in unit.books.items()))
+        for unit in world.units()
+    )

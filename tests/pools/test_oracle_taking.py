@@ -1,0 +1,31 @@
+"""The second sweep against its slow oracle: who takes which units from whom, by when (SPEC §6.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+
+from fairhold.units import SECOND, parse_instant
+from tests.examples import FEWER
+from tests.oracles.taking import SecondSweep
+from tests.pools.lending import Story, stories
+
+Json = dict[str, Any]
+
+
+@FEWER
+@given(stories(gangs=False, limits=False))
+def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
+    for state, cycle in story.cycles():
+        oracle = SecondSweep(story.plan, state, cycle.document["ownership"])
+        oracle.sweep()
+        oracle.reclaim()
+        now = parse_instant(state["now"]) or 0
+        said: Counter[tuple[Any, ...]] = Counter()
+        for row in cycle.document["reclaims"]:
+            grace = ((parse_instant(row["deadline"]) or 0) - now) // SECOND
+            said[row["request"], row["host"], row["for"], grace] += row["units"]
+        found = Counter((each.unit.wish.id, each.unit.host, each.taker.id, each.seconds) for each in oracle.notices)
+        assert found == said
