@@ -1,4 +1,4 @@
-"""Vectors on several machines: each declares what it has, and what stands there survives agents, drains and restores."""
+"""Vectors on several machines: what stands there survives agents that die, drains, restores and new plans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tests.faults.conftest import Open
 
 HOSTS = ("desk", "h2")
-VISIBLE = "FAIRHOLD_DEVICES CUDA_VISIBLE_DEVICES HIP_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES ZE_AFFINITY_MASK".split()
+_VENDORS = ("CUDA", "HIP", "NVIDIA")
+VISIBLE = ["FAIRHOLD_DEVICES", "ZE_AFFINITY_MASK", *(f"{name}_VISIBLE_DEVICES" for name in _VENDORS)]
 """How a task is told its GPUs: our own word, and those of the vendors."""
 WORK = f"""
     trap 'test -e stay || exit 75' TERM
