@@ -262,6 +262,14 @@ SAMPLES = {
     "private-grace-short": vectors(
         f"{OWN}}}]", f"{OWN}, lend_grace: 60s}}], private_pool_grace: 30s", "private_pool_grace: 30s"
     ),
+    "no-private-pool": vectors(
+        f"{OWN}}}]}}",
+        f"{OWN}}}]}}\n      /Research: {{private_pool_grace: 30s}}",
+        "/Research: {private_pool_grace: 30s}",
+    ),
+    "private-pool-empty": vectors(f"own: [{{resource_group: gpu, {OWN}}}]", "private_pool_grace: 30s"),
+    "owns-nothing": vectors(OWN, "hosts: 10%"),
+    "odd-overcommit": vectors("{cpu: {}", "{cpu: {overcommit: 0.5}", "overcommit: 0.5"),
     "never-borrows": Sample(
         "plan",
         PLAN,

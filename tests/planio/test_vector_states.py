@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fairhold.cycle.document import run_cycle
 from fairhold.errors import InputError
 from fairhold.model.state import Allocation, HeldUnits, Notice
 from fairhold.model.vector import Parcel
@@ -100,7 +101,7 @@ def test_owning_nothing_is_not_the_same_as_not_known() -> None:
         ("{cpu: 4}", "{cpu: 5, memory: -4}", "negative", "requests.1.unit.memory", "above 0"),
         ("{cpu: 4}", "{cpu: 0.0015}", "no-multiple", "requests.1.unit.cpu", "write 0.002"),
         ("{cpu: 4}", "{gpu: 0.5}", "no-multiple", "requests.1.unit.gpu", "write 1"),
-        ("{cpu: 4}", "{slots: 1}", "unknown-resource", "requests.1.unit.slots", "add it to the plan"),
+        ("{cpu: 4}", "{slots: 1}", "unknown-resource", "requests.1.unit.slots", "some of `cpu`, `memory`, `gpu`"),
         ("{cpu: 4}", "4", "wrong-type", "requests.1.unit", "`{key: value, …}`"),
         ("{cpu: 4}, ", "{cpu: 4}, resource_group: main, ", "wrong-place", "requests.1.resource_group", "leave"),
         ("min_count: 4", "min_count: 13", "gang-above-count", "requests.1.min_count", "raise `count`"),
@@ -127,6 +128,10 @@ def test_owning_nothing_is_not_the_same_as_not_known() -> None:
         ("request: r1, host: g2, units: 1", "consumer: /Research, units: 1", "missing-key", "reclaims.0", "`request:`"),
         ("host: g2, units: 1", "units: 1", "missing-key", "reclaims.0", "add `host:`"),
         ("host: big, ", "", "missing-key", "held.0", "add `host:`"),
+        ("big, units: 2}", "big, units: 2}, {request: r2, host: big, units: 1}", "listed-twice", "held.1", "one row"),
+        ("for: r2", "for: r1", "wrong-holder", "reclaims.0.for", "or `null`"),
+        ("reason: limit", "reason: window", "other-policy", "reclaims.1.reason", "or write `limit`"),
+        ("reason: limit", "reason: lost", "other-policy", "reclaims.1.reason", "or write `limit`"),
         ("ownership: [{host: g1", "ownership: [{host: g9", "unknown-host", "ownership.0.host", "name a host"),
         ("amounts: {cpu: 64, gpu: 8}", "amounts: {cpu: 65}", "owned-above-host", "ownership.0.amounts", "lower"),
         ("amounts: {cpu: 64, gpu: 8}", "amounts: {}", "out-of-range", "ownership.0.amounts", "leave it out"),
@@ -177,6 +182,19 @@ def test_a_unit_that_fits_no_host_is_no_fault_of_the_state() -> None:
     assert state(swapped(STATE, "{cpu: 0.5, memory: 1.25, gpu: 1}, count: 8", "{cpu: 0.5}, count: 8")).requests
     text = STATE[: STATE.index("allocations:")].replace("{cpu: 4}", "{cpu: 4000, gpu: 900}")
     assert state(text).requests[1].unit == (4_000_000, 0, 900)
+
+
+def test_what_a_change_of_plan_or_demand_leaves_behind_is_read() -> None:
+    """What was held, lent or its own under the plan before is no fault of the state: a cycle puts it right."""
+    for old, new in (
+        ("host: big, units: 2", "host: big, units: 99"),  # `count` was lowered since
+        ("hosts_down: [g4]", "hosts_down: [big]"),  # the host went down since
+        ("lenders: {/Trading/FX: 2}", "lenders: {/Research: 2}"),  # who owned it owns nothing by the plan of now
+        ("host: r1, units: 3", "host: r1, pool: own, units: 3"),
+    ):
+        found = state(swapped(STATE, old, new))
+        after = run_cycle(PLAN, found).after
+        assert state(json.dumps(state_document(PLAN, after))) == after
 
 
 def test_slots_and_vectors_stand_side_by_side() -> None:

@@ -77,6 +77,7 @@ CODES = {
     "owned-twice": "two entries of a consumer own the same hosts, or say the same but how much",
     "group-of-another-entry": "a resource group is owned of that the policy entry does not share",
     "remaining-twice": "two entries own all hosts that are left",
+    "no-private-pool": "a leaf bounds who uses a private pool, and has none",
     "reserved-above-owned": "a consumer reserves more than it owns",
     "owned-above-limit": "a consumer owns more than its limit",
     "children-own-more": "children own more than their parent",
@@ -88,6 +89,9 @@ CODES = {
     "one-sided-lending": "one consumer names the other, and not the other way round",
     "root-balance": "beside `hybrid` not all configured slots are owned",
     "private-grace-short": "strangers may borrow what a consumer's own may not",
+    "private-pool-empty": "a consumer bounds who uses its private pool, and owns nothing",
+    "owns-nothing": "what is to be owned is rounded down to nothing, or others have all",
+    "odd-overcommit": "a host's amount is made less by `overcommit`, or stays what it is",
     "never-borrows": "a consumer's grace is longer than any bound",
     "overcommitted": "more is owned than a resource group has",
     # states and jobs

@@ -56,8 +56,10 @@ def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[st
     if "slots" in node:
         what = f"the resource group `{shown(name)}` has both `slots` and `hosts`"
         report.fault("slots-and-hosts", what, "leave `slots` away: it is the sum of the hosts'", (*place, "slots"))
+    faults = len(report.faults)
     hosts = read_hosts(report, node["hosts"], (*place, "hosts"), taken, resources)
-    _check_alike(report, name, node, hosts)
+    if len(report.faults) == faults:  # what a host at fault would have is not known
+        _check_alike(report, name, node, hosts)
     _check_totals(report, hosts, (*place, "hosts"), resources)
     slots = sum(host.slots for host in hosts)
     if slots > LARGEST:

@@ -92,7 +92,11 @@ def _read_amounts(report: Report, node: dict[str, Value], place: Place, resource
             _refuse_key(report, key, resources, (*place, key))
             is_told = True
     if not amounts and (not is_told or not resources.at or "slots" in node):
-        report.missing(node, ("slots",), place, "a host")
+        if resources.at and "slots" not in node and node:
+            mend = f"add an amount, as `{shown(next(iter(resources.at)))}: 8`, or `slots:`"
+            report.fault("missing-key", "a host needs amounts of resources, or `slots`", mend, place)
+        else:
+            report.missing(node, ("slots",), place, "a host")
         return ()
     if "slots" in node:
         what = "the host has slots and amounts of resources, and is shared in one of them"

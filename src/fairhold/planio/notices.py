@@ -79,11 +79,22 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
         host = view.host_for(node, request, place)
         of = (request.consumer, request.resource_group, units, taker, deadline, reason, request.id, host)
         if request.unit:
+            _check_vector(view, node, request, reason, place)
             return _of_kind(view, node, place, Notice(*of, _taker_request(view, node.get("for"), (*place, "for"))))
         _refuse_kind(view, node, place)
         return Notice(*of)
     _refuse_kind(view, node, place)
     return _of_counts(view, node, place, Notice(-1, "", units, taker, deadline, reason))
+
+
+def _check_vector(view: StateView, node: dict[str, Value], request: Request, reason: str, place: Place) -> None:
+    """Refuse what no cycle says of units of vectors: that they are for who holds them, or go at a switch."""
+    if node.get("for") == request.id:
+        what = f"`{shown(request.id)}` is to give units back for itself"
+        view.report.fault("wrong-holder", what, "name the request that they are for, or `null`", (*place, "for"))
+    if reason in REASONS[2:]:
+        what = f"`{reason}` is a reason of policies of slots, and these are units of resources"
+        view.report.fault("other-policy", what, "leave it out, or write `limit`", (*place, "reason"))
 
 
 def _of_kind(view: StateView, node: dict[str, Value], place: Place, notice: Notice) -> Notice:
@@ -186,6 +197,7 @@ def _taker_request(view: StateView, value: Value, place: Place) -> str:
 def read_held(view: StateView, value: Value) -> tuple[HeldUnits, ...]:
     """Freed units that are kept for one request each."""
     report, held = view.report, []
+    seen: set[tuple[str, str]] = set()
     for at, item in enumerate(view.items(value, ("held",), "held units")):
         place = ("held", at)
         node = report.mapping(item, place, what="held units")
@@ -195,4 +207,8 @@ def read_held(view: StateView, value: Value) -> tuple[HeldUnits, ...]:
         units = report.whole(node.get("units", 1), (*place, "units"), least=1)
         if request:
             held.append(HeldUnits(request.id, view.host_for(node, request, place), units))
+            if request.unit and (request.id, held[-1].host) in seen and held[-1].host:
+                what = f"`{shown(request.id)}` stands twice with `{shown(held[-1].host)}`"
+                report.fault("listed-twice", what, "write one row with the units of both", place)
+            seen.add((request.id, held[-1].host))
     return tuple(held)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import floor
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import beyond
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
 from fairhold.model.vector import amount_text
-from fairhold.planio.reach import Reach, Stock, least_of, most_of, per_host_of, reach_of_all
+from fairhold.planio.effectless import owns_nothing
+from fairhold.planio.reach import Reach, count_of, largest, most_of, per_host_of, reach_of_all, together
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import VECTORS
 from fairhold.planio.sides import listed_by
@@ -82,18 +83,19 @@ class _OwnCheck:
                 families.setdefault(self.tree.parent[row], []).append((row, position, own))
         if not families:
             return
-        stock = Stock(self.plan.resource_groups[name].hosts, len(self.plan.resources))
-        reach: dict[int, Reach] = {ROOT: reach_of_all(stock)}
+        hosts, resources = self.plan.resource_groups[name].hosts, self.plan.resources
+        of = {host.name: host.amounts for host in hosts}
+        reach: dict[int, Reach] = {ROOT: reach_of_all(hosts)}
         # Parents stand before their children, so that what one has is known when its family's turn comes.
         for parent in sorted(families):
             if parent not in reach:
                 self._owns_nothing(parent, name, families[parent])
                 continue
-            self._check_family(parent, name, families[parent], reach[parent], stock)
+            self._check_family(parent, name, families[parent], reach[parent])
             mine: dict[int, list[Owning]] = {}
             for row, _, own in families[parent]:
                 mine.setdefault(row, []).append(own)
-            reach |= {row: most_of(entries, reach[parent], stock) for row, entries in mine.items()}
+            reach |= {row: most_of(entries, reach[parent], of, resources) for row, entries in mine.items()}
 
     def _owns_nothing(self, parent: int, group: str, family: _Stated) -> None:
         path = shown(self.tree.paths[parent])
@@ -102,7 +104,7 @@ class _OwnCheck:
             mend = f"let `{path}` own at least as much"
             self.report.fault("children-own-more", what, mend, self.place(row, position))
 
-    def _check_family(self, parent: int, group: str, family: _Stated, reach: Reach, stock: Stock) -> None:
+    def _check_family(self, parent: int, group: str, family: _Stated, reach: Reach) -> None:
         """Children of one parent: no host twice, `remaining` once, together no more than the parent has."""
         self._check_names(parent, family, reach)
         self._check_pairs(family)
@@ -112,35 +114,61 @@ class _OwnCheck:
             self.report.fault(
                 "remaining-twice", what, "write a number or a percentage", (*self.place(row, position), "hosts")
             )
-        entries = [own for _, _, own in family]
-        part = sum((own.percent or 0) for own in entries)
+        part = sum((own.percent or 0) for _, _, own in family)
         if part > 1:
             self._more(parent, group, f"{float(part * 100):g}% of the hosts", "100%", family)
             return
-        if reach.whole is not None:
-            hosts = sum((own.hosts or 0) + len(own.names) + floor((own.percent or 0) * reach.whole) for own in entries)
-            if hosts > reach.whole:
-                self._more(parent, group, f"{hosts} hosts", str(reach.whole), family)
-                return
-        self._check_amounts(parent, group, family, reach, stock)
+        hosts = sum(count_of(own, reach.number) or 0 for _, _, own in family)
+        if reach.number is not None and hosts > reach.number:
+            self._more(parent, group, "1 host" if hosts == 1 else f"{hosts} hosts", str(reach.number), family)
+            return
+        self._check_effect(family, reach, hosts)
+        if hosts and any(own.per_host for _, _, own in family):
+            what = (
+                f"whole hosts of `{shown(group)}` and a part of every host are owned side by side: no host has room for"
+            )
+            what += " both, and the best ranks have theirs"
+            self.report.warn("overcommitted", what, "write parts alone, or whole hosts", self.place(*family[-1][:2]))
+        self._check_amounts(parent, group, family, reach, hosts)
 
-    def _check_amounts(self, parent: int, group: str, family: _Stated, reach: Reach, stock: Stock) -> None:
-        """Compare what is owned of single resources, in all and of every host; the first one beyond is told."""
+    def _check_effect(self, family: _Stated, reach: Reach, hosts: int) -> None:
+        """Warn of entries that give nothing; hosts: whole ones that all of them ask for."""
+        for row, position, own in family:
+            others = hosts - (count_of(own, reach.number) or 0)
+            why = owns_nothing(own, reach, self.plan.resources, others)
+            if why:
+                mend = "write more, or leave the entry out"
+                self.report.warn("owns-nothing", why, mend, self.place(row, position))
+
+    def _check_amounts(self, parent: int, group: str, family: _Stated, reach: Reach, hosts: int) -> None:
+        """Compare what is owned of single resources, in all and of every host, beside so many whole hosts.
+
+        The first one beyond is told; what depends on which hosts the parent has is not.
+        """
         entries, resources = [own for _, _, own in family], self.plan.resources
-        in_all = least_of(entries, stock, len(resources), are_whole=reach.whole is not None)
+        there = sum(number for _, number in reach.kinds)
+        count = there if reach.number is None else reach.number
+        asked = {vector: together(entries, vector, resources) for vector, _ in reach.kinds}
+        free = largest(reach.kinds, count - hosts, lambda vector: beyond(vector, asked[vector]))
         per_host, parts = per_host_of(entries, len(resources))
         for at, resource in enumerate(resources):
+            total = sum(dict(own.total).get(at, 0) for own in entries)
+            room = min(free[at], reach.amounts[at])
+            over = {vector: number for vector, number in reach.kinds if asked[vector][at] > vector[at]}
             name = f"of `{shown(resource.name)}`"
-            if in_all[at] > reach.amounts[at]:
-                mine, its = (amount_text(resource, units) for units in (in_all[at], reach.amounts[at]))
+            if total > room:
+                theirs, its = total + reach.amounts[at] - room, reach.amounts[at]
             elif per_host[at] > reach.per_host[at]:
-                mine, its = (amount_text(resource, units) for units in (per_host[at], reach.per_host[at]))
-                name += " on a host"
+                theirs, its, name = per_host[at], reach.per_host[at], f"{name} on a host"
+            elif sum(over.values()) > there - count:
+                most = max(over, key=lambda vector: asked[vector][at] - vector[at])
+                theirs, its, name = asked[most][at], most[at], f"{name} on a host"
             elif parts[at] > 1:
-                mine, its = f"{float(parts[at] * 100):g}%", "100%"
+                self._more(parent, group, f"{float(parts[at] * 100):g}% {name}", "100%", family)
+                return
             else:
                 continue
-            self._more(parent, group, f"{mine} {name}", its, family)
+            self._more(parent, group, f"{amount_text(resource, theirs)} {name}", amount_text(resource, its), family)
             return
 
     def _check_names(self, parent: int, family: _Stated, reach: Reach) -> None:

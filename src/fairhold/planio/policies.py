@@ -144,7 +144,12 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
 
 def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], place: Place) -> None:
     """Refuse a policy of slots for a group of vectors, and the other way round."""
+    at_fault = {
+        fault.place[1] for fault in report.faults if fault.place[:1] == ("resource_groups",) and fault.place[1:]
+    }
     for group in groups:
+        if group.name in at_fault:  # what its hosts would have is not known
+            continue
         has_vectors = any(host.amounts for host in group.hosts)
         if policy == VECTORS and not has_vectors:
             what = f"`{VECTORS}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"

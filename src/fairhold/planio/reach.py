@@ -1,117 +1,135 @@
-"""How much an owner can have of a resource group at most and at least, as far as the plan alone says it."""
+"""How much an owner can have of a resource group at most, as far as the plan alone says it (SPEC §6.1)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
-from itertools import accumulate
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from fairhold.model.plan import Host
-    from fairhold.model.vector import Owning, Vector
+    from fairhold.model.vector import Owning, Resource, Vector
 
-
-class Stock:
-    """The hosts of a resource group: what single ones have, and what the largest and smallest have together."""
-
-    def __init__(self, hosts: Sequence[Host], resources: int) -> None:
-        self.of = {host.name: host.amounts for host in hosts}
-        columns = [sorted(host.amounts[at] for host in hosts) for at in range(resources)]
-        self._least = [list(accumulate(column, initial=0)) for column in columns]
-        self._most = [list(accumulate(reversed(column), initial=0)) for column in columns]
-
-    def named(self, names: Iterable[str]) -> Vector:
-        """What the hosts of these names have together."""
-        return tuple(map(sum, zip(*(self.of[name] for name in names), strict=True)))
-
-    def largest(self, count: int) -> Vector:
-        """Of every resource what the `count` hosts with the most of it have."""
-        return tuple(sums[min(count, len(self.of))] for sums in self._most)
-
-    def smallest(self, count: int) -> Vector:
-        """Of every resource what the `count` hosts with the least of it have."""
-        return tuple(sums[min(count, len(self.of))] for sums in self._least)
+Kinds = tuple[tuple["Vector", int], ...]
+"""What there is of a host, and of how many hosts; they are alike in it."""
 
 
 class Reach(NamedTuple):
     """What an owner can have at most.
 
-    whole    : whole hosts; None where it owns parts, or their number is not known
+    kinds    : hosts of which it can have some, and what of each
+    number   : of how many of them it has some; None where that is not known
     names    : the hosts that they are, None where the plan leaves it open
     amounts  : of every resource in all, in base units
-    per_host : of every resource on one host, in base units
+    has_parts: whether it owns parts of hosts, not whole ones
     """
 
-    whole: int | None
+    kinds: Kinds
+    number: int | None
     names: frozenset[str] | None
     amounts: Vector
-    per_host: Vector
+    has_parts: bool = False
+
+    @property
+    def per_host(self) -> Vector:
+        """Of every resource the most that it can have on one host."""
+        columns = zip(*(vector for vector, _ in self.kinds), strict=True)
+        return tuple(min(max(column), all_) for column, all_ in zip(columns, self.amounts, strict=True))
 
 
-def reach_of_all(stock: Stock) -> Reach:
+def reach_of_all(hosts: Sequence[Host]) -> Reach:
     """All of a resource group."""
-    whole = len(stock.of)
-    return Reach(whole, frozenset(stock.of), stock.largest(whole), stock.largest(1))
+    kinds = tuple(Counter(host.amounts for host in hosts).items())
+    return Reach(kinds, len(hosts), frozenset(host.name for host in hosts), largest(kinds, len(hosts)))
 
 
-def most_of(entries: Sequence[Owning], above: Reach, stock: Stock) -> Reach:
-    """What the entries of one owner give it at most; `above` is what its parent can have."""
-    each = [_most_of_one(own, above, stock) for own in entries]
-    wholes = [reach.whole for reach in each]
+def largest(kinds: Kinds, count: int, room: Callable[[Vector], Vector] = tuple) -> Vector:
+    """Of every resource what the `count` hosts with the most of it have; `room`: what of each is looked at."""
+    rooms = [(room(vector), hosts) for vector, hosts in kinds]
+    found = []
+    for at in range(len(kinds[0][0]) if kinds else 0):
+        left, units = count, 0
+        for vector, hosts in sorted(rooms, key=lambda each: -each[0][at]):
+            units += vector[at] * min(left, hosts)
+            left -= min(left, hosts)
+        found.append(units)
+    return tuple(found)
+
+
+def most_of(entries: Sequence[Owning], above: Reach, of: Mapping[str, Vector], resources: Sequence[Resource]) -> Reach:
+    """What the entries of one owner give it at most.
+
+    above : what its parent can have; of: host → what it has
+    """
+    each = [_most_of_one(own, above, of, resources) for own in entries]
+    counts = [reach.number for reach in each]
+    hosts = sum(number for _, number in above.kinds)
     names = [reach.names for reach in each]
-    amounts = (sum(units) for units in zip(*(reach.amounts for reach in each), strict=True))
-    per_host = (sum(units) for units in zip(*(reach.per_host for reach in each), strict=True))
+    columns = zip(*(reach.amounts for reach in each), strict=True)
     return Reach(
-        None if None in wholes else sum(whole or 0 for whole in wholes),
+        each[0].kinds if len(each) == 1 else above.kinds,
+        None if None in counts else min(hosts, sum(count or 0 for count in counts)),
         None if None in names else frozenset().union(*(part or () for part in names)),
-        tuple(map(min, amounts, above.amounts)),
-        tuple(map(min, per_host, above.per_host)),
+        tuple(min(sum(column), all_) for column, all_ in zip(columns, above.amounts, strict=True)),
+        any(reach.has_parts for reach in each),
     )
 
 
-def _most_of_one(own: Owning, above: Reach, stock: Stock) -> Reach:
+def _most_of_one(own: Owning, above: Reach, of: Mapping[str, Vector], resources: Sequence[Resource]) -> Reach:
     if own.names:
-        each = zip(*(stock.of[name] for name in own.names), strict=True)
-        return Reach(len(own.names), frozenset(own.names), stock.named(own.names), tuple(map(max, each)))
-    whole = own.hosts
-    if own.percent is not None and above.whole is not None:
-        whole = floor(own.percent * above.whole)
-    if whole is not None:
-        return Reach(whole, None, stock.largest(whole), above.per_host)
-    # What is left out follows the largest part, so that only what there is bounds it.
-    total, part = dict(own.total), dict(own.per_host)
+        kinds = tuple(Counter(of[name] for name in own.names).items())
+        return Reach(kinds, len(own.names), frozenset(own.names), largest(kinds, len(own.names)), above.has_parts)
+    count = count_of(own, above.number)
+    if count is not None:
+        return Reach(above.kinds, count, None, largest(above.kinds, count), above.has_parts)
+    if own.per_host:
+        parts: Counter[Vector] = Counter()
+        for vector, hosts in above.kinds:
+            parts[part_of(own, vector, resources)] += hosts
+        kinds = tuple(parts.items())
+        some = above.number if above.number is not None else sum(parts.values())
+        return Reach(kinds, above.number, None, largest(kinds, some), has_parts=True)
+    # Of a total what is left out follows the largest part, so that only what there is bounds it.
+    total = dict(own.total)
     amounts = tuple(min(total.get(at, units), units) for at, units in enumerate(above.amounts))
-    per_host = tuple(_of_host(part.get(at, units), units) for at, units in enumerate(above.per_host))
-    return Reach(None, None, amounts, tuple(map(min, per_host, amounts)))
+    return Reach(above.kinds, None, None, amounts, has_parts=bool(total) or above.has_parts)
 
 
-def _of_host(part: Fraction | int, units: int) -> int:
-    """A part or an amount of what there is of one host."""
-    return floor(part * units) if isinstance(part, Fraction) else min(part, units)
+def count_of(own: Owning, there: int | None) -> int | None:
+    """Whole hosts that an entry asks for of so many; None where it asks for parts, or nobody knows."""
+    if own.names:
+        return len(own.names)
+    if own.percent is not None and there is not None:
+        return floor(own.percent * there)
+    return own.hosts
 
 
-def least_of(entries: Sequence[Owning], stock: Stock, resources: int, *, are_whole: bool) -> Vector:
-    """What entries take together at least: named hosts, of numbers the smallest ones, totals as far as they say it.
+def part_of(own: Owning, whole: Vector, resources: Sequence[Resource]) -> Vector:
+    """What an entry by host asks of one: those left out follow the largest part, rounded down to the step."""
+    stated = dict(own.per_host)
+    parts = [
+        each if isinstance(each, Fraction) else Fraction(each, whole[at]) for at, each in own.per_host if whole[at]
+    ]
+    most = min(Fraction(1), max(parts, default=Fraction(0)))
+    found = []
+    for at, have in enumerate(whole):
+        said = stated.get(at, most)
+        part = min(have, floor(said * have) if isinstance(said, Fraction) else said)
+        found.append(part if part == have else part - part % resources[at].step)
+    return tuple(found)
 
-    are_whole : whether hosts are whole ones; where the parent owns parts, what hosts bring is not known
-    """
-    amounts = [0] * resources
-    for own in entries:
-        for at, units in own.total:
-            amounts[at] += units
-        if not are_whole:
-            continue
-        taken = stock.named(own.names) if own.names else stock.smallest(own.hosts or 0)
-        for at, units in enumerate(taken):
-            amounts[at] += units
-    return tuple(amounts)
+
+def together(entries: Iterable[Owning], whole: Vector, resources: Sequence[Resource]) -> Vector:
+    """What entries by host ask of one host together."""
+    parts = [part_of(own, whole, resources) for own in entries if own.per_host]
+    return tuple(map(sum, zip(*parts, strict=True))) if parts else (0,) * len(whole)
 
 
 def per_host_of(entries: Sequence[Owning], resources: int) -> tuple[Vector, tuple[Fraction, ...]]:
-    """What entries take of every host together: amounts in base units, and parts, of every resource."""
+    """What entries name of every host together: amounts in base units, and parts, of every resource."""
     amounts, parts = [0] * resources, [Fraction(0)] * resources
     for own in entries:
         for at, stated in own.per_host:

@@ -119,6 +119,10 @@ class Report:
         if is_whole(value) or isinstance(value, float):
             self.fault("duration", f"{shown(value)} has no unit of time", f"write `{shown(value)}s` for seconds", place)
             return 0
+        if isinstance(value, str) and _is_number(value):
+            what, mend = f"`{value}` has no unit of time", f"write `{value}s` for seconds"
+            self.fault("duration", what, mend, place)
+            return 0
         micros = parse_duration(value) if isinstance(value, str) and len(value) <= 40 else None
         if micros is None:
             self.fault("duration", f"expected a duration, found {kind(value)}", "write `30s`, `1m30s` or `2h`", place)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.model.vector import Resource, amount_text
 from fairhold.planio.names import check_name
-from fairhold.planio.report import kind, shown
+from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.scalars import Written, is_whole
 from fairhold.units import LARGEST
 
@@ -33,7 +33,7 @@ MOST_OVERCOMMIT = 1000
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL_SIZES = ("B", "kB", "MB", "GB", "TB", "PB")
 _PLACE = ("resources",)
-_NUMBER = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,60})?")
+_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,60})?")
 _TINY = 1e-30
 
 
@@ -164,6 +164,10 @@ def _members(report: Report, value: Value, place: Place, resources: Known, what:
 
 def unknown_resource(report: Report, name: str, resources: Known, place: Place) -> None:
     """Refuse a resource that the plan does not declare."""
+    if name in NOT_A_RESOURCE and resources.at:
+        what = f"`{name}` is no resource: this is in amounts of what hosts have"
+        report.fault("unknown-resource", what, f"name some of {listed(resources.at)}", place)
+        return
     declare = f"add it to the plan: `resources: {{{shown(name)}: {{}}}}`"
     close = report.suggest(name, resources.at)
     mend = f"{close} Else {declare}" if close else declare
