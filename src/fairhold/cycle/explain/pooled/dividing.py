@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.pools import PUBLIC
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.ledger.pools import Asked
@@ -28,8 +28,11 @@ RULE_OF_BOUND = {
 """
 
 
-def level_of(inquiry: Inquiry, standing: Standing, parent: int) -> Document:
-    """The division of one consumer's usage quota over its children: class by class, in each by ratio."""
+def level_of(inquiry: Inquiry, standing: Standing, parent: int, wanting: Collection[int]) -> Document:
+    """The division of one consumer's usage quota over its children: class by class, in each by ratio.
+
+    wanting : rows that wait for more in the pool
+    """
     terms = inquiry.terms
     children = [row for row in terms.tree.children[parent] if parent != PUBLIC or row in inquiry.force.members]
     left = standing.quota[parent]
@@ -41,7 +44,7 @@ def level_of(inquiry: Inquiry, standing: Standing, parent: int) -> Document:
         classes.append({"share_priority": priority, "amount": str(left), "lambda": str(level)})
         bounds |= {row: _bound(standing, row, band, left, is_first=len(classes) == 1) for row in band}
         left -= sum((standing.quota[row] for row in band), Fraction(0))
-    nodes = nodes_of(inquiry, standing, children)
+    nodes = nodes_of(inquiry, children, wanting)
     return {
         "parent": inquiry.path(parent),
         "amount": str(standing.quota[parent]),
@@ -77,14 +80,14 @@ def _bound(standing: Standing, row: int, band: Sequence[int], left: Fraction, *,
     return "share ratio" if any(standing.quota[other] for other in others) else "all that is used"
 
 
-def nodes_of(inquiry: Inquiry, standing: Standing, children: Sequence[int]) -> dict[int, Document]:
+def nodes_of(inquiry: Inquiry, children: Sequence[int], wanting: Collection[int]) -> dict[int, Document]:
     """Of siblings that still want something: what part of what becomes free next would go to each (S0.41, S0.42).
 
     The best share priority has all of it. Where several have that priority they are share nodes and divide it by ratio;
     all others are priority nodes. Who is satisfied takes no part (S0.40).
     """
     terms = inquiry.terms
-    open_ = [row for row in children if _wants(inquiry, standing, row)]
+    open_ = [row for row in children if row in wanting]
     best = max((terms.priority[row] for row in open_), default=0)
     found: dict[int, Document] = {row: {"node": None, "percentage": "0"} for row in children}
     for row in open_:
@@ -97,16 +100,19 @@ def nodes_of(inquiry: Inquiry, standing: Standing, children: Sequence[int]) -> d
     return found
 
 
-def _wants(inquiry: Inquiry, standing: Standing, row: int) -> bool:
-    """Whether a consumer, or one below it, waits for units that could stand in a pool, and takes part in it."""
-    terms = inquiry.terms
+def wanting_in(inquiry: Inquiry, standing: Standing) -> set[int]:
+    """Consumers of which a request, their own or one below them, waits for units that could stand in a pool.
+
+    Who takes no part in it by its ratio, and all above it for its sake, are left out.
+    """
+    terms, found = inquiry.terms, set[int]()
     for asked in standing.members:
-        line = terms.above[asked.leaf]
-        if row in line and standing.size[asked] and inquiry.left(asked):
-            at = line.index(row)
-            if all(terms.ratio[each] for each in line[: at + 1]):
-                return True
-    return False
+        if standing.size[asked] and inquiry.left(asked):
+            for row in terms.above[asked.leaf]:
+                if not terms.ratio[row]:
+                    break
+                found.add(row)
+    return found
 
 
 def sums_of(standing: Standing, asked: Asked) -> Document:

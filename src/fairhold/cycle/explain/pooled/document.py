@@ -10,14 +10,15 @@ from fairhold.cycle.explain.pooled.requests import request_document
 from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
 from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
 from fairhold.cycle.explain.pooled.whatif import Search
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.cycle.explain.pooled.inquiry import Document
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import Asked, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -32,16 +33,17 @@ def explain_pools(plan: Plan, state: State, path: str, group: str = "", *, what_
     """
     row = plan.tree.rows[path]
     found = []
-    for force, cycle in run_entries(plan, state):
+    for force in entries_in_force(plan, state.now):  # pools of one do not touch those of another
         takes_part = row == PUBLIC or plan.tree.first_level[row] in force.members
         if takes_part and group in {"", *force.entry.resource_groups}:
+            cycle = run_pools(plan, force.entry, force.part_of(plan, state), force.members)
             inquiry = Inquiry(plan, state, force, cycle, row)
             found.append(_explained(inquiry, Search(inquiry) if what_if else None))
     return found
 
 
 def _explained(inquiry: Inquiry, search: Search | None) -> Document:
-    why = Why(inquiry)
+    why, new = Why(inquiry), set(inquiry.cycle.sweeps.placed)
     return {
         "consumer": inquiry.path(inquiry.row),
         "policy": inquiry.force.entry.policy,
@@ -51,14 +53,14 @@ def _explained(inquiry: Inquiry, search: Search | None) -> Document:
         "borrowed": borrowed(inquiry),
         "share_limits": list(limits_of(inquiry)),
         "pools": [pool_document(inquiry, standing) for standing in inquiry.pools(inquiry.row)],
-        "requests": [_request(inquiry, why, search, asked) for asked in inquiry.asked()],
+        "requests": [_request(inquiry, why, search, asked, new) for asked in inquiry.asked()],
         "moves": list(_moves(inquiry)),
     }
 
 
-def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked) -> Document:
+def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked, new: set[Unit]) -> Document:
     waiting = why.of(asked)
-    found = request_document(inquiry, asked) | {"waits": None}
+    found = request_document(inquiry, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(inquiry, waiting)
         if search is not None and asked.lacking > inquiry.ways.units(asked):

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.nouns import RULE_OF_CONTROL
-from fairhold.cycle.pooled.run import run_pools
+from fairhold.cycle.pooled.decide import decide
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.cycle.pooled.run import PooledCycle
+    from fairhold.cycle.pooled.decide import Decided
     from fairhold.ledger.pools import Asked
+    from fairhold.rules.pools.ways import Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class HeldBack:
         }
 
 
-def without_controls(inquiry: Inquiry) -> PooledCycle | None:
+def without_controls(inquiry: Inquiry) -> Decided | None:
     """The cycle as it would be if nothing held it back; None where the entry states no control."""
     entry, force = inquiry.force.entry, inquiry.force
     settings = replace(entry.settings, max_reclaims=None, dead_zone=0, await_ends=0, observe_only=False)
@@ -46,10 +47,10 @@ def without_controls(inquiry: Inquiry) -> PooledCycle | None:
     if settings == entry.settings and consumers == dict(entry.consumers):
         return None
     free = replace(entry, settings=settings, consumers=consumers)
-    return run_pools(inquiry.plan, free, force.part_of(inquiry.plan, inquiry.state), force.members)
+    return decide(inquiry.plan, free, force.part_of(inquiry.plan, inquiry.state))
 
 
-def held_back(inquiry: Inquiry, asked: Asked, free: PooledCycle | None) -> HeldBack | None:
+def held_back(inquiry: Inquiry, asked: Asked, free: Decided | None) -> HeldBack | None:
     """The control that keeps a request from more; None where it would have no more without.
 
     free : the cycle without controls
@@ -57,10 +58,13 @@ def held_back(inquiry: Inquiry, asked: Asked, free: PooledCycle | None) -> HeldB
     if free is None:
         return None
     other = free.books.asked[asked.model.id]
-    mine, theirs = (
-        each.held + cycle.sweeps.ways.units(each) for each, cycle in ((asked, inquiry.cycle), (other, free))
-    )
+    mine, theirs = (_has(each, ways) for each, ways in ((asked, inquiry.ways), (other, free.sweeps.ways)))
     return replace(_control(inquiry, asked), units=theirs - mine) if theirs > mine else None
+
+
+def _has(asked: Asked, ways: Ways) -> int:
+    """Units that a request holds or that are on their way to it."""
+    return asked.held + ways.units(asked)
 
 
 def _control(inquiry: Inquiry, asked: Asked) -> HeldBack:

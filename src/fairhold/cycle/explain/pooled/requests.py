@@ -11,15 +11,18 @@ from fairhold.rules.pools.telling import rule_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Unit
 
 
-def request_document(inquiry: Inquiry, asked: Asked) -> Document:
-    """A request with what it holds and what comes to it."""
+def request_document(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> Document:
+    """A request with what it holds and what comes to it.
+
+    new : units that the cycle has placed
+    """
     return {
         "request": asked.model.id,
         "consumer": inquiry.path(asked.leaf),
@@ -31,7 +34,7 @@ def request_document(inquiry: Inquiry, asked: Asked) -> Document:
         "on_hosts_down": asked.away,
         "waiting": asked.lacking,
         "on_the_way": inquiry.ways.units(asked),
-        "stands": list(_stands(inquiry, asked)),
+        "stands": list(_stands(inquiry, asked, new)),
         "coming": list(_coming(inquiry, asked)),
         "kept": [
             {"host": host.name, "units": way.units}
@@ -41,9 +44,8 @@ def request_document(inquiry: Inquiry, asked: Asked) -> Document:
     }
 
 
-def _stands(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
+def _stands(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> Iterator[Document]:
     """Units that stand alike: on one host, in one pool, on the same parcels, under the same notice."""
-    new = set(inquiry.cycle.sweeps.placed)
     found: dict[tuple[object, ...], list[Unit]] = {}
     for unit in asked.units:
         notice = unit.notice

@@ -6,7 +6,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.dividing import level_of, sums_of
+from fairhold.cycle.explain.pooled.dividing import level_of, sums_of, wanting_in
 from fairhold.cycle.pooled.shares import in_units, total_of
 from fairhold.kernels.vectors import add, less, total
 from fairhold.ledger.pools import PUBLIC
@@ -26,13 +26,14 @@ def pool_document(inquiry: Inquiry, standing: Standing) -> Document:
     row, pool = inquiry.row, standing.pool
     line = inquiry.terms.above[row]
     line = line[: line.index(pool) + 1]
+    wanting = wanting_in(inquiry, standing)
     return {
         "pool": inquiry.pool(pool),
         **_content(inquiry, pool),
         "capacity": _capacities(inquiry, standing),
         **inquiry.cycle.pools[inquiry.pool(pool)]["consumers"][inquiry.path(row)],
         "usage_as_moved": str(Fraction(standing.moved.get(row, 0), standing.whole)),
-        "levels": [level_of(inquiry, standing, parent) for parent in reversed(line[1:])],
+        "levels": [level_of(inquiry, standing, parent, wanting) for parent in reversed(line[1:])],
         "requests": [
             {"request": asked.model.id, "consumer": inquiry.path(asked.leaf), **sums_of(standing, asked)}
             for asked in inquiry.asked()

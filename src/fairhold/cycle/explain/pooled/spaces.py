@@ -7,7 +7,7 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
-from fairhold.kernels.vectors import add, beyond, fits, total
+from fairhold.kernels.vectors import add, beyond, total
 from fairhold.ledger.pools import OWN, free_of
 from fairhold.rules.pools.content import is_lent_to, may_use
 from fairhold.rules.pools.siting import will_do
@@ -50,30 +50,35 @@ class Space:
 
 Gap = tuple["Space", "Vector"]
 """A host and what is missing there."""
+Lack = tuple[int, int]
+"""How much of a unit is missing: the largest part of any resource, then all parts together."""
 
 
-def nearest(unit: Vector, spaces: Iterable[Space], room: Callable[[Space], Vector]) -> Gap | None:
+def beyond_unit(unit: Vector, spaces: Iterable[Space], room: Callable[[Space], Vector]) -> tuple[Lack, Gap] | None:
     """The host on which the smallest part of a unit is missing, and what; the first of equal ones; None = no host."""
     whole = lcm(*filter(None, unit))
     weight = [whole // need if need else 0 for need in unit]
-    best: tuple[tuple[int, int], Gap] | None = None
+    best: tuple[Lack, Gap] | None = None
     for space in spaces:
         gap = beyond(unit, room(space))
         parts = [miss * each for miss, each in zip(gap, weight, strict=True)]
         key = max(parts), sum(parts)
         if best is None or key < best[0]:
             best = key, (space, gap)
-    return best[1] if best else None
+    return best
 
 
-def owned_by(inquiry: Inquiry, leaf: int) -> list[tuple[int, list[list[Parcel]]]]:
-    """What a leaf owns: preference → its parcels host by host, the best preference first."""
-    found: dict[int, dict[Machine, list[Parcel]]] = {}
+def owned_by(inquiry: Inquiry) -> dict[int, list[tuple[int, list[list[Parcel]]]]]:
+    """Owner → preference → its parcels host by host, the best preference first."""
+    found: dict[int, dict[int, dict[Machine, list[Parcel]]]] = {}
     for host in inquiry.books.hosts:
         for parcel in host.parcels:
-            if parcel.owner == leaf:
-                found.setdefault(parcel.preference, {}).setdefault(host, []).append(parcel)
-    return [(preference, list(found[preference].values())) for preference in sorted(found)]
+            mine = found.setdefault(parcel.owner, {})
+            mine.setdefault(parcel.preference, {}).setdefault(host, []).append(parcel)
+    return {
+        owner: [(preference, list(mine[preference].values())) for preference in sorted(mine)]
+        for owner, mine in found.items()
+    }
 
 
 def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) -> list[Space]:
@@ -114,7 +119,9 @@ def parts_of(inquiry: Inquiry, pool: int) -> list[Part]:
     return found
 
 
-def pool_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part], givers: set[int]) -> list[Space]:
+def pool_spaces(
+    inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part], givers: frozenset[int]
+) -> list[Space]:
     """What a request finds in a pool.
 
     givers : leaves that may be asked to give a unit
@@ -122,7 +129,7 @@ def pool_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
     return [_space(inquiry, asked, pool, part, givers) for part in parts if will_do(asked, part.host)]
 
 
-def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: set[int]) -> Space:
+def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozenset[int]) -> Space:
     terms, host = inquiry.terms, part.host
     usable = [each for each in part.parcels if may_use(terms, each, asked.leaf, pool)]
     barred = [each for each in part.parcels if each not in usable]
@@ -190,11 +197,6 @@ def whole_hosts(inquiry: Inquiry) -> list[Space]:
     """Every host that is up as if it were empty and everybody's."""
     nothing = _sum(inquiry, ())
     return [Space(host, host.total, host.total, host.total, nothing, nothing, nothing) for host in inquiry.books.hosts]
-
-
-def can_take(unit: Vector, spaces: Iterable[Space]) -> bool:
-    """Whether a unit fits on some host with what is idle there and what those have that may give."""
-    return any(fits(unit, add(space.free, space.freed)) for space in spaces)
 
 
 def _idle(parcel: Parcel) -> Iterator[Vector]:

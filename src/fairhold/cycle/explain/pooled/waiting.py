@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.comparing import comparisons, holders_of
 from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
-from fairhold.cycle.explain.pooled.spaces import (
-    can_take,
-    lent_parts,
-    lent_spaces,
-    nearest,
-    own_spaces,
-    owned_by,
-    parts_of,
-    pool_spaces,
-    whole_hosts,
-)
-from fairhold.kernels.vectors import add, count, fits
+from fairhold.cycle.explain.pooled.rooms import Rooms, nearest
+from fairhold.kernels.vectors import add, times
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.never import why_unplaceable
-from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, will_do
+from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +23,9 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.comparing import Comparison
     from fairhold.cycle.explain.pooled.held_back import HeldBack
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.cycle.explain.pooled.rooms import Spaces
     from fairhold.cycle.explain.pooled.spaces import Gap, Space
-    from fairhold.cycle.pooled.run import PooledCycle
+    from fairhold.cycle.pooled.decide import Decided
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Never
     from fairhold.rules.pools.standing import Standing
@@ -111,16 +102,19 @@ class Why:
 
     def __init__(self, inquiry: Inquiry) -> None:
         self.inquiry = inquiry
-        self._parts = cache(partial(parts_of, inquiry))
+        self._rooms = Rooms(inquiry)
         self._holders = cache(partial(holders_of, inquiry))
         self._known: dict[tuple[object, ...], Waiting] = {}
-        self._lent = cache(partial(lent_parts, inquiry))
-        self._owned = {leaf: owned_by(inquiry, leaf) for leaf in dict.fromkeys(each.leaf for each in inquiry.asked())}
 
     @cached_property
-    def _free(self) -> PooledCycle | None:
+    def _free(self) -> Decided | None:
         """The cycle without controls."""
         return without_controls(self.inquiry)
+
+    @cached_property
+    def _keeps(self) -> set[Asked]:
+        """For whom space was held before."""
+        return {asked for asked, _ in self.inquiry.books.keeps}
 
     @cached_property
     def _held(self) -> Limits:
@@ -173,8 +167,7 @@ class Why:
             yield Level(PUBLIC, "share limit", limit=self._limit(limits, asked, never.units))
         for standing in self.inquiry.pools(asked.leaf) if never.because == "reach" else ():
             line = self.inquiry.terms.above[asked.leaf]
-            spaces = pool_spaces(self.inquiry, asked, standing.pool, self._parts(standing.pool), set())
-            passed = tuple(dict.fromkeys(each for space in spaces for each in space.passed))
+            passed = self._rooms.pool(asked, standing.pool, frozenset()).passed
             if not all(self.inquiry.terms.ratio[row] for row in line[: line.index(standing.pool)]):
                 yield Level(standing.pool, "ratio 0")
             elif passed:
@@ -189,7 +182,7 @@ class Why:
         control = held_back(self.inquiry, asked, self._free)
         if control is not None:
             return Waiting("control", control=control)
-        if asked in self.inquiry.ways.of or any(whose is asked for whose, _ in self.inquiry.books.keeps):
+        if asked in self.inquiry.ways.of or asked in self._keeps:
             return self._looked(asked)
         # What is kept for nobody of them makes no difference.
         alike = asked.leaf, asked.unit, asked.siting, self.wants(asked)
@@ -199,83 +192,68 @@ class Why:
 
     def _looked(self, asked: Asked) -> Waiting:
         """Why a request finds nothing at any level."""
-        hosts = [space for space in whole_hosts(self.inquiry) if will_do(asked, space.host)]
-        if not any(fits(asked.unit, space.whole) for space in hosts):
+        unit, hosts = asked.unit, self._rooms.whole(asked)
+        if not hosts.has(unit, _whole):
             because = why_unplaceable(self.inquiry.books, asked)
-            gap = None if because == "down" else nearest(asked.unit, hosts, _whole)
+            gap = None if because == "down" else nearest(unit, [hosts], _whole)
             return Waiting("unplaceable", gap=gap, because=because)
-        found = [*self._own(asked), *(self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf))]
-        gap = nearest(asked.unit, [space for _, spaces in found for space in spaces], _free)
+        found = [
+            (_own_level(unit, self.wants(asked), spaces, preference), spaces)
+            for preference, spaces in self._rooms.own(asked)
+        ]
+        found += [self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf)]
+        gap = nearest(unit, [spaces for _, spaces in found], _free)
         return Waiting(found[-1][0].reason, tuple(level for level, _ in found), gap)
 
-    def _own(self, asked: Asked) -> Iterator[tuple[Level, list[Space]]]:
-        for preference, parcels in self._owned.get(asked.leaf, ()):
-            spaces = own_spaces(self.inquiry, asked, parcels)
-            yield _own_level(asked.unit, self.wants(asked), spaces, preference), spaces
-
-    def _pool(self, asked: Asked, standing: Standing) -> tuple[Level, list[Space]]:
+    def _pool(self, asked: Asked, standing: Standing) -> tuple[Level, Spaces]:
         pool, unit, terms = standing.pool, asked.unit, self.inquiry.terms
         compared = tuple(comparisons(self.inquiry, asked, standing, self._holders(standing)))
-        givers = {each.leaf for each in compared if not each.because}
-        spaces = pool_spaces(self.inquiry, asked, pool, self._parts(pool), givers)
-        passed = tuple(dict.fromkeys(each for space in spaces for each in space.passed))
+        spaces = self._rooms.pool(asked, pool, frozenset(each.leaf for each in compared if not each.because))
         line = terms.above[asked.leaf]
         if not all(terms.ratio[row] for row in line[: line.index(pool)]):
             return Level(pool, "ratio 0"), spaces
-        if not any(fits(unit, space.whole) for space in spaces):  # on the hosts that will do
-            return Level(pool, "too large", gap=nearest(unit, spaces, _whole), passed=passed), spaces
-        return self._in_pool(asked, standing, spaces, passed, compared), spaces
+        if not spaces.has(unit, _whole):  # on the hosts that will do
+            return Level(pool, "too large", gap=nearest(unit, [spaces], _whole), passed=spaces.passed), spaces
+        return self._in_pool(asked, standing, spaces, compared), spaces
 
-    def _in_pool(
-        self,
-        asked: Asked,
-        standing: Standing,
-        spaces: list[Space],
-        passed: tuple[tuple[int, Bound], ...],
-        compared: tuple[Comparison, ...],
-    ) -> Level:
+    def _in_pool(self, asked: Asked, standing: Standing, spaces: Spaces, compared: tuple[Comparison, ...]) -> Level:
         """Why a request has no more of a pool that has room for its units when it is free."""
-        pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
-        fit = sum(count(unit, space.free) for space in spaces if space.is_open)
+        pool, unit, wants, passed = standing.pool, asked.unit, self.wants(asked), spaces.passed
+        fit = spaces.units(unit, _open)
         limit = self._limit(self._held if fit else self._moved, asked, wants)
         if limit is not None:
             return Level(pool, "share limit", limit=limit, passed=passed)
         if fit:
             return Level(pool, "gang" if fit < wants else "next cycle", gang=(wants, fit), passed=passed)
         for reason, room in (("bound", _barred), ("held for others", _kept), ("closed", _shut)):
-            if any(fits(unit, room(space)) for space in spaces if space.is_open or space.is_closed):
-                return Level(pool, reason, gap=nearest(unit, spaces, _free), passed=passed, comparisons=compared)
-        if any(fits(unit, space.free) for space in spaces):
+            if spaces.has(unit, room):
+                gap = nearest(unit, [spaces], _free)
+                return Level(pool, reason, gap=gap, passed=passed, comparisons=compared)
+        if spaces.has(unit, _free):
             return Level(pool, "packing", passed=passed)
-        if not any(fits(unit, space.usable) for space in spaces):
-            return Level(pool, "bound", gap=nearest(unit, spaces, _usable), passed=passed)
-        return self._no_taking(asked, standing, spaces, passed, compared)
+        if not spaces.has(unit, _usable):
+            return Level(pool, "bound", gap=nearest(unit, [spaces], _usable), passed=passed)
+        return self._no_taking(asked, standing, spaces, compared)
 
-    def _no_taking(
-        self,
-        asked: Asked,
-        standing: Standing,
-        spaces: list[Space],
-        passed: tuple[tuple[int, Bound], ...],
-        compared: tuple[Comparison, ...],
-    ) -> Level:
+    def _no_taking(self, asked: Asked, standing: Standing, spaces: Spaces, compared: tuple[Comparison, ...]) -> Level:
         """Why a request takes nothing in a pool in which nothing is idle for it."""
         pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
-        back = lent_spaces(self.inquiry, asked, pool, self._lent(pool)) if pool else []
-        taking = sum(count(unit, _taking(space)) for space in [*spaces, *back])
+        levels = [spaces, self._rooms.lent(asked, pool)] if pool else [spaces]
+        has_back = bool(pool) and bool(levels[1].spaces)
+        taking = sum(each.units(unit, _taking) for each in levels)
         reason = "no room"
-        if not compared and not back:
+        if not compared and not has_back:
             reason = "nobody else"
-        elif can_take(unit, [*spaces, *back]):
+        elif any(each.has(unit, _taking) for each in levels):
             reason = "gang" if taking < wants else "comparison"
-        elif compared and not back and all(each.because for each in compared):
+        elif compared and not has_back and all(each.because for each in compared):
             reason = "usage quota" if all(each.because == "own quota" for each in compared) else "comparison"
         return Level(
             pool,
             reason,
-            gap=None if reason == "gang" else nearest(unit, [*spaces, *back], _taking),
+            gap=None if reason == "gang" else nearest(unit, levels, _taking),
             gang=(wants, taking) if reason == "gang" else None,
-            passed=passed,
+            passed=spaces.passed,
             comparisons=compared,
         )
 
@@ -290,21 +268,21 @@ class Why:
         return None
 
 
-def _own_level(unit: Vector, wants: int, spaces: list[Space], preference: int) -> Level:
+def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Level:
     """Why a leaf has no more of what it owns with one preference."""
-    fit, taking = (sum(count(unit, room(space)) for space in spaces) for room in (_free, _taking))
-    if not any(fits(unit, space.whole) for space in spaces):
-        return Level(OWN, "too large", preference, gap=nearest(unit, spaces, _whole))
+    fit, taking = (spaces.units(unit, room) for room in (_free, _taking))
+    if not spaces.has(unit, _whole):
+        return Level(OWN, "too large", preference, gap=nearest(unit, [spaces], _whole))
     if fit >= wants:
         return Level(OWN, "next cycle", preference)
     if taking:
         return Level(OWN, "gang" if taking < wants else "next cycle", preference, gang=(wants, taking))
     reason = "in use"
-    if any(fits(unit, add(_taking(space), space.kept)) for space in spaces):
+    if spaces.has(unit, _taking_and_kept):
         reason = "held for others"
-    elif any(fits(unit, space.shut) for space in spaces):
+    elif spaces.has(unit, _shut):
         reason = "closed"
-    return Level(OWN, reason, preference, gap=nearest(unit, spaces, _taking))
+    return Level(OWN, reason, preference, gap=nearest(unit, [spaces], _taking))
 
 
 def _whole(space: Space) -> Vector:
@@ -323,16 +301,28 @@ def _taking(space: Space) -> Vector:
     return add(space.free, space.freed)
 
 
+def _taking_and_kept(space: Space) -> Vector:
+    return add(_taking(space), space.kept)
+
+
+def _open(space: Space) -> Vector:
+    return space.free if space.is_open else _nothing(space)
+
+
 def _barred(space: Space) -> Vector:
-    return add(space.free, space.barred)
-
-
-def _shut(space: Space) -> Vector:
-    return space.shut
+    return add(space.free, space.barred) if space.is_open else _nothing(space)
 
 
 def _kept(space: Space) -> Vector:
-    return add(space.free, space.kept)
+    return add(space.free, space.kept) if space.is_open else _nothing(space)
+
+
+def _shut(space: Space) -> Vector:
+    return space.shut if space.is_open or space.is_closed else _nothing(space)
+
+
+def _nothing(space: Space) -> Vector:
+    return times(space.whole, 0)
 
 
 def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.candidates import kinds
+from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.pooled.run import run_pools
 
 if TYPE_CHECKING:
-    from fairhold.cycle.explain.pooled.changes import Trial
+    from fairhold.cycle.explain.pooled.changes import Change, Trial
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.cycle.explain.pooled.waiting import Waiting
     from fairhold.ledger.pools import Asked
@@ -29,6 +29,7 @@ class Search:
         self.inquiry = inquiry
         books = inquiry.books
         units = sum(asked.model.count for asked in books.asked.values())
+        self._tried: dict[tuple[Change, ...], dict[str, tuple[int, int]]] = {}
         self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
 
     def of(self, asked: Asked, waiting: Waiting) -> list[Document] | None:
@@ -50,11 +51,20 @@ class Search:
     def _helps(self, asked: Asked, trial: Trial) -> Document | None:
         """What a request holds and what is on its way to it after a change, where that is more in all."""
         self._left -= 1
-        forces = entries_in_force(trial.plan, trial.state.now)
-        force = next(each for each in forces if each.at == self.inquiry.force.at)
-        cycle = run_pools(trial.plan, force.entry, force.part_of(trial.plan, trial.state), force.members)
-        other = cycle.books.asked[asked.model.id]
-        held, coming = other.held, cycle.sweeps.ways.units(other)
+        if trial.changes not in self._tried:
+            self._tried[trial.changes] = self._run(trial)
+        held, coming = self._tried[trial.changes][asked.model.id]
         if held + coming <= asked.held + self.inquiry.ways.units(asked):
             return None
         return {"changes": [change.document() for change in trial.changes], "held": held, "on_the_way": coming}
+
+    def _run(self, trial: Trial) -> dict[str, tuple[int, int]]:
+        """What every request of the inquiry holds, and what is on its way to it, in a cycle after a change.
+
+        Requests that wait for the same reason are often helped by the same change: it is tried once for all of them.
+        """
+        forces = entries_in_force(trial.plan, trial.state.now)
+        force = next(each for each in forces if each.at == self.inquiry.force.at)
+        decided = decide(trial.plan, force.entry, force.part_of(trial.plan, trial.state))
+        others = [decided.books.asked[asked.model.id] for asked in self.inquiry.asked()]
+        return {other.model.id: (other.held, decided.sweeps.ways.units(other)) for other in others}
