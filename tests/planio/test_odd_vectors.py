@@ -1,4 +1,4 @@
-"""Plans of `multidimensional` in which more is owned than there is, or that say what comes to nothing (SPEC §6.1, §6.3)."""
+"""Plans of vectors in which more is owned than there is, or that say what comes to nothing (SPEC §6.1, §6.3)."""
 
 from __future__ import annotations
 
