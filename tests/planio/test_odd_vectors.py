@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state
+from fairhold.planio.units import told_unit
 from tests.planio.support import VECTORS, faults_of, swapped
-from tests.planio.test_read_vectors import owning, warnings_of
+from tests.planio.test_read_vectors import PLAN, owning, warnings_of
+from tests.planio.test_vector_states import STATE
 
 
 @pytest.mark.parametrize(
@@ -51,3 +55,62 @@ def test_an_overcommit_that_is_odd_is_told(said: str, words: str) -> None:
 def test_a_host_without_amounts_is_one_fault() -> None:
     for old, new in (("{name: r1, cpu: 8}", "{name: r1}"), ("{name: big, cpu: 128", "{name: big")):
         assert [fault.code for fault in faults_of(swapped(VECTORS, old, new))] == ["missing-key"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "place", "mend"),
+    [
+        ("name: r1", 'name: "r\\01"', "name", "hosts.0.name", "use letters"),
+        ("name: r1", 'name: "r[1-2]\\0"', "name", "hosts.0.name", "use letters"),
+        (
+            "own: [{resource_group: main, hosts: 1}]",
+            'own: [{resource_group: main, hosts: ["g\\0"]}]',
+            "unknown-host",
+            "own.0.hosts",
+            "name a host",
+        ),
+        ("reclaim_grace: 30s", 'reclaim_grace: "0"', "duration", "/Trading/Risk.reclaim_grace", "write `0s`"),
+        (
+            "share_limit: {gpu: 6}",
+            "share_limit: {slots: 6}",
+            "unknown-resource",
+            "share_limit.slots",
+            "some of `cpu`, `memory`",
+        ),
+        ("share_limit: {gpu: 6}", 'share_limit: {gpu: "-6"}', "negative", "share_limit.gpu", "above 0"),
+        ("memory: 512", 'memory: "1.5 GiB"', "not-a-number", "hosts.0.memory", "a number in GiB"),
+        ("cpu: 64", 'cpu: "0.3 cpu"', "not-a-number", "hosts.0.cpu", "write a number"),
+        ("cpu: 64", "cpu: 0.0003", "no-multiple", "hosts.0.cpu", "write 0.001"),
+        ("cpu: 64", "cpu: .nan", "bad-number", "", "write a number"),
+        ("Research: {}}", "Research: {}, Research: {}}", "duplicate-key", "consumers.Research", "keep one"),
+    ],
+)
+def test_odd_values_are_one_fault_with_place_and_mend(old: str, new: str, code: str, place: str, mend: str) -> None:
+    (fault,) = faults_of(swapped(VECTORS, old, new))
+    assert (fault.code, ".".join(map(str, fault.place)).endswith(place), fault.line > 0) == (code, True, True), fault
+    assert mend in fault.mend, fault
+
+
+def test_a_notice_without_its_host_is_one_fault() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_state(swapped(STATE, "host: g2, units: 1, for", "units: 1, for"), PLAN, "state.yaml")
+    assert [fault.code for fault in caught.value.faults] == ["missing-key"]
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "mend"),
+    [
+        ({"cpu": "-1"}, "negative", "write an amount above 0"),
+        ({"cpu": "1.5 GiB"}, "not-a-number", "write a number"),
+        ({"cpu": 0.0003}, "no-multiple", "write 0.001"),
+        ({"cpu": 0}, "out-of-range", "write an amount above 0 of one resource at least"),
+        ({"cpus": 1}, "unknown-resource", "did you mean `cpu`?"),
+        ({"slots": 1}, "unknown-resource", "name some of `cpu`, `memory`, `gpu`"),
+    ],
+)
+def test_a_unit_of_a_submit_is_refused_with_its_mend(said: dict[str, int | float | str], code: str, mend: str) -> None:
+    with pytest.raises(InputError) as caught:
+        told_unit(PLAN, said)
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.place[0]) == (code, "unit")
+    assert mend in fault.mend

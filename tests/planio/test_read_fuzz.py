@@ -35,7 +35,25 @@ ODD = st.recursive(
         st.floats(),
         st.text(st.characters(codec="utf-8"), max_size=8),
         st.sampled_from(
-            ["/", "/A", "//", "none", "1e400", "9" * 50, "0s", "g[1-3]", "]", "gpu", "r1", "/Trading", "40%", "1e-400"]
+            [
+                *(
+                    "/",
+                    "/A",
+                    "//",
+                    "none",
+                    "1e400",
+                    "9" * 50,
+                    "0s",
+                    "g[1-3]",
+                    "]",
+                    "gpu",
+                    "r1",
+                    "/Trading",
+                    "40%",
+                    "1e-400",
+                ),
+                *("1.5 GiB", "0.3 cpu", "-1", "101%", "remaining", "own", "a\0b", "g[1-2]\0", "\u202e", "\uff11"),
+            ]
         ),
     ),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

@@ -39,10 +39,11 @@ def expand(name: str, most: int = MOST_HOSTS) -> list[str]:
     A number is padded to the width of the range's start: `g[08-10]` is g08, g09, g10.
     Raises ValueError with the reason where a range is at fault or gives more than `most` names.
     """
-    literals = _BRACKET.sub("\0", name).split("\0")
+    parts = _BRACKET.split(name)
+    literals, brackets = parts[::2], parts[1::2]
     if "[" in "".join(literals) or "]" in "".join(literals):
         raise RangeError("its brackets do not match")
-    spans = [_spans(inner) for inner in _BRACKET.findall(name)]
+    spans = [_spans(inner) for inner in brackets]
     if prod(sum(map(len, lists)) for lists in ([span for span, _ in row] for row in spans)) > most:
         raise RangeError(f"the plan would have more than {MOST_HOSTS:,} hosts")
     choices: list[Iterable[str]] = [[literals[0]]]

@@ -44,9 +44,16 @@ def read_notices(
     for at, item in enumerate(view.items(value, ("reclaims",), "notices")):
         notice = _read_notice(view, view.report.mapping(item, ("reclaims", at), what="a notice"), ("reclaims", at))
         if notice:
-            _take(view, notice, left, ("reclaims", at, "units"))
+            if not _lacks_host(view, notice):
+                _take(view, notice, left, ("reclaims", at, "units"))
             notices.append(notice)
     return tuple(notices)
+
+
+def _lacks_host(view: StateView, notice: Notice) -> bool:
+    """Whether a notice is at fault as it does not say on which host its units stand."""
+    request = view.requests.get(notice.request)
+    return request is not None and not notice.host and bool(request.unit or view.has_hosts(notice.resource_group))
 
 
 def _take(view: StateView, notice: Notice, left: Counter[Holder], place: Place) -> None:

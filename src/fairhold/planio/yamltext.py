@@ -160,7 +160,7 @@ class _Loader:
         try:
             value = resolve(event.value)
         except ValueError as error:
-            self.note(event, "bad-number", str(error), "write a whole number")
+            self.note(event, "bad-number", str(error), "write a number")
             return 0
         self.known[event.value] = value
         return value
