@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,9 +57,22 @@ def test_r_usage_3_the_pool_is_that_of_the_case(case: Json) -> None:
 
 @of_orders
 def test_r_turn_1_the_order_of_placing_is_that_of_the_case(case: Json) -> None:
-    grants = run_cycle(*inputs(case)).document["grants"]
+    """The order of the assignment loop alone: what would take back in the same cycle could change it (R-SWEEP-3)."""
+    quiet = deepcopy(case)
+    quiet["plan"]["policies"][0].setdefault("settings", {})["observe_only"] = True
+    grants = run_cycle(*inputs(quiet)).document["grants"]
     placed = [[row["request"], row["host"]] for row in grants for _ in range(row["units"])]
     assert placed == case["expected_order"]
+
+
+def test_r_sweep_3_what_was_placed_and_would_go_is_its_takers_in_the_same_cycle() -> None:
+    (case,) = (each for each in QUOTAS if each["id"] == "assignment-018")
+    document = run_cycle(*inputs(case)).document
+    units: Counter[str] = Counter()
+    for row in document["grants"]:
+        units[row["request"]] += row["units"]
+    assert units["r3"] == Counter(request for request, _ in case["expected_order"])["r3"] + 1
+    assert document["reclaims"] == []
 
 
 def with_lenders(rows: list[Json]) -> Counter[tuple[str, ...]]:

@@ -96,7 +96,7 @@ def test_what_fits_no_host_is_refused() -> None:
 
 def test_grace_that_has_run_out_stops_and_the_space_is_held_for_its_taker() -> None:
     notice = {"request": "B", "host": "h0", "units": 4, "for": "A", "deadline": "2026-01-05T09:00:00Z"}
-    consumers: Json = {"/A": {"share_priority": 1}, "/B": {"share_priority": 2}}
+    consumers: Json = {"/A": {"share_priority": 2}, "/B": {"share_priority": 1}}
     plan, state = inputs(
         consumers, [of("/A", 1, 4), of("/B", 4)], [on("h0", "B", 4)], hosts={"h0": 4}, reclaims=[notice]
     )

@@ -62,7 +62,8 @@ def test_r_notice_2_what_is_withdrawn_counts_under_the_limit() -> None:
     assert document["reclaims"] == []
 
 
-PAIR: dict[str, Any] = {"/C": {"share_limit": {"cpu": 4}}, "/C/x": {}, "/C/y": {"share_priority": 1}}
+LIMITED: dict[str, Any] = {"/C": {"share_limit": {"cpu": 4}}, "/C/x": {}, "/C/y": {}}
+PAIR = LIMITED | {"/C/y": {"share_priority": 1}}
 
 
 def moves_until_rest(*args: Any, **more: Any) -> list[list[tuple[str, str, str, int]]]:
@@ -88,7 +89,7 @@ def test_r_limit_1_what_is_held_for_one_is_not_filled_by_another() -> None:
 
 
 def test_r_limit_1_what_is_on_its_way_counts_for_others_and_not_for_itself() -> None:
-    consumers = PAIR | {"/V": {"reclaim_grace": "30s"}}
+    consumers = LIMITED | {"/V": {"reclaim_grace": "30s"}}
     wants = [of("/C/x", 2, 2), of("/C/y", 2), of("/V", 2, 2)]
     notices = [{"request": "V", "host": "h0", "units": 1, "for": "x", "deadline": SOON}]
     more: dict[str, Any] = {"reclaims": notices, "held": [{"request": "x", "host": "h0", "units": 1}]}

@@ -56,7 +56,7 @@ def test_usages_quotas_and_the_order_of_placing_are_those_of_the_oracle(
         for host in dict.fromkeys(wish.stands)
     ]
     names = {f"h{at}": as_amounts(host) for at, host in enumerate(hosts)}
-    plan, state = inputs(consumers, asked, stands, hosts=names)
+    plan, state = inputs(consumers, asked, stands, hosts=names, settings={"observe_only": True})
     pool = Pool(tree, list(hosts), wishes)
     table = quota_document(plan, state)["pools"]["/"]["consumers"]
     quotas = pool.quotas()

@@ -85,3 +85,33 @@ def test_r_notice_2_who_waits_no_longer_takes_nothing() -> None:
     cycle = run(consumers, [of("/A", 2), of("/B", 4)], [on("h0", "B", 4)], hosts={"h0": 4}, reclaims=[notice])
     assert [(row["request"], row["units"]) for row in cycle.document["withdrawn"]] == [("B", 1)]
     assert cycle.document["reclaims"] == []
+
+
+def test_r_sweep_3_what_would_go_at_once_is_not_placed_and_its_space_is_held() -> None:
+    wants = [of("/A", 1, 2), of("/B", 4)]
+    cycle = run({"/A": {}, "/B": {"reclaim_grace": "30s"}}, wants, [on("h0", "B", 3)], hosts={"h0": 4})
+    assert cycle.document["grants"] == []
+    assert [(row["request"], row["units"], row["for"]) for row in cycle.document["reclaims"]] == [("B", 1, "A")]
+    assert [(row.request, row.host, row.units) for row in cycle.after.held] == [("A", "h0", 1)]
+
+
+def test_r_sweep_3_gangs_go_whole_and_only_those_that_run_are_told() -> None:
+    better = {"/A": {"share_priority": 1}, "/B": {}}
+    wants = [of("/A", 2, 2, min_count=2), of("/B", 4)]
+    assert placed(better, wants, [on("h0", "B", 1)], hosts={"h0": 4}) == []
+    assert taken(better, wants, [on("h0", "B", 1)], hosts={"h0": 4}) == [("B", "h0", 1, "A", 0)]
+    gang = [of("/A", 1, 4), of("/B", 3, min_count=3)]
+    assert placed(better, [*gang, of("/B", 1, name="one")], [on("h0", "one", 1)], hosts={"h0": 4}) == []
+
+
+def test_r_sweep_3_who_lost_a_place_has_another_one() -> None:
+    better = {"/A": {"share_priority": 1}, "/B": {}}
+    wants = [of("/A", 1, 4), of("/B", 5)]
+    found = placed(better, wants, [on("h0", "B", 2)], hosts={"h0": 4, "h1": 2})
+    assert found == [("B", "h1", 2, "/")]
+
+
+def test_r_sweep_3_what_holds_units_back_counts_those_that_run_alone() -> None:
+    better = {"/A": {"share_priority": 1}, "/B": {}}
+    wants, more = [of("/A", 1, 4), of("/B", 4)], {"hosts": {"h0": 4}, "settings": {"max_reclaims": 2}}
+    assert taken(better, wants, [on("h0", "B", 2)], **more) == [("B", "h0", 2, "A", 0)]

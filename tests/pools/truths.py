@@ -32,6 +32,7 @@ def untrue(plan: Plan, state: State, cycle: Cycle) -> Iterator[str]:
     yield from not_restrained(plan, state, cycle)
     yield from badly_sited(plan, state, cycle)
     yield from too_many_of_a_user(plan, cycle)
+    yield from placed_in_vain(cycle)
 
 
 def too_full(plan: Plan, after: State) -> Iterator[str]:
@@ -170,6 +171,14 @@ def above_limits(plan: Plan, cycle: Cycle) -> Iterator[str]:
             )
             if granted and used > most:
                 yield f"{plan.tree.paths[row]} has {used} of {plan.resources[at].name}, at most {most}"
+
+
+def placed_in_vain(cycle: Cycle) -> Iterator[str]:
+    """Nothing that a cycle places is told to go by it (R-SWEEP-3)."""
+    for _, entry in cycle.pooled:
+        for unit in entry.sweeps.placed:
+            if unit.notice is not None:
+                yield f"{unit.asked.model.id} is placed on {unit.host.name} and told to go at once"
 
 
 def too_many_of_a_user(plan: Plan, cycle: Cycle) -> Iterator[str]:

@@ -224,13 +224,15 @@ class Unit:
     pool  : where it was placed, or OWN
     books : parcel → what it takes of it; replaced, never changed
     attempt : by what number a live cluster knows it; 0 = by none
+    is_new : it was placed by this cycle
     """
 
-    __slots__ = ("asked", "attempt", "books", "host", "notice", "pool", "serial", "started")
+    __slots__ = ("asked", "attempt", "books", "host", "is_new", "notice", "pool", "serial", "started")
 
     def __init__(self, asked: Asked, host: Machine, started: int, serial: int, pool: int) -> None:
         self.asked, self.host, self.started, self.serial, self.pool = asked, host, started, serial, pool
         self.attempt = 0
+        self.is_new = False
         self.books: Mapping[Parcel, Vector] = _NOTHING
         self.notice: Notice | None = None
 
@@ -275,6 +277,8 @@ class PoolBooks:
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     hosts_down: list[Machine] = field(default_factory=list)
     unmet: list[Unmet] = field(default_factory=list)
+    unplaced: dict[Asked, int] = field(default_factory=dict)
+    """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 
@@ -295,6 +299,7 @@ class PoolBooks:
 def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
     """Put a unit on a host, booked on the parcels in their order."""
     unit = Unit(asked, host, books.now, books.next_serial(), pool)
+    unit.is_new = True
     if len(parcels) == 1 and not parcels[0].kept:  # the common case
         parcels[0].idle = less(parcels[0].idle, asked.unit)
         unit.books = parcels[0].alone(asked.unit)

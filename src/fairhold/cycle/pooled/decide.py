@@ -82,7 +82,7 @@ def _shortages(plan: Plan, entry: PolicyEntry, state: State) -> dict[int, Shorta
     """
     settings, group = entry.settings, entry.resource_groups[0]
     before = {short.consumer: short for short in state.shortages if shares_vectors(plan, short.resource_group)}
-    free = _sweep(plan, entry, state, Restraint())
+    free = _sweep(plan, entry, state, Restraint(is_trial=True))
     missing: dict[int, int] = {}
     for asked in free.books.asked.values():
         units = free.sweeps.ways.units(asked)

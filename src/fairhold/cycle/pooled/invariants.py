@@ -196,6 +196,14 @@ def what_is_reserved_goes_to_nobody_else(done: Done) -> Iterator[Violation]:
             yield Violation(name, unit.host.name, text)
 
 
+def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
+    """Nothing that was placed is told to go (R-SWEEP-3)."""
+    for unit in done.cycle.sweeps.placed:
+        if unit.notice is not None:
+            text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
+            yield Violation("nothing_is_placed_in_vain", unit.host.name, text)
+
+
 def pools_do_not_touch_one_another(done: Done) -> Iterator[Violation]:
     """Units go for somebody from a pool that both share, or from what the taker's branch owns (SPEC §6.6)."""
     for unit, taker in _taken(done):
@@ -283,5 +291,6 @@ TRUTHS: tuple[Truth, ...] = (
     pools_do_not_touch_one_another,
     nobody_at_or_under_quota_loses_a_unit,
     quotas_are_within_total_and_demand,
+    nothing_is_placed_in_vain,
 )
 """Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""

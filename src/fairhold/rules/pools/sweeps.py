@@ -14,6 +14,7 @@ from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
 from fairhold.rules.pools.turns import Turns
+from fairhold.rules.pools.unplacing import forget_unplaced, placed_now, unplace
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways
 from fairhold.rules.pools.withdrawing import all_on_reserved, withdraw, withdraw_nobodys
@@ -72,7 +73,8 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         withdraw_nobodys(found, taker)
         _take_back(taker)
         is_needless = withdraw_nobodys(found, taker)
-        is_at_rest = not any(withdraw(found)) and not is_needless
+        is_unplaced = forget_unplaced(found.placed, limits)
+        is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced
     return found
 
 
@@ -95,10 +97,11 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
         lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
     found.placed += fill_pool(books, PUBLIC, early.waits, limits)
     _fill_rest(found, limits, early)
+    is_unplaced = forget_unplaced(found.placed, limits)
     _, is_released = withdraw(found)
     has_room = limits.expect(found.ways.shared())
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
-    return is_released or has_room or (may_go_on and len(found.placed) > before)
+    return is_unplaced or is_released or has_room or (may_go_on and len(found.placed) > before)
 
 
 def _take_back(taker: Taker) -> None:
@@ -220,12 +223,17 @@ def keep_limits(taker: Taker) -> None:
 
 def _give_up(taker: Taker, unit: Unit) -> None:
     """A unit goes though nobody waits, with its whole gang where that falls below its minimum."""
-    if unit.notice is not None or taker.books.restraint.is_still:
+    books = taker.books
+    if unit.notice is not None or books.restraint.is_still or unit not in unit.asked.units:
         return
-    for each in bundle_of(unit, ()):
+    bundle = bundle_of(unit, ())
+    for each in bundle:
         taker.give(each, None, "limit")
-        taker.notices.append(each)
-        taker.books.restraint.gone += 1
+    new = placed_now(books, bundle)
+    told = [each for each in bundle if each not in new]
+    unplace(books, new)
+    taker.notices += told
+    books.restraint.gone += len(told)
 
 
 def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:

@@ -13,6 +13,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.standing import Standing
+from fairhold.rules.pools.unplacing import placed_now, unplace_for
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
 
@@ -124,14 +125,26 @@ class Taker:
         else:
             victims = [unit for done in gone for unit in done.pick.victims]
             is_fair = not source.is_compared or self._is_fair(asked, source, victims)
-            if is_fair and self.limits.allow(asked, 0) and go_now(self.books, victims):
-                self.notices += victims
+            new = placed_now(self.books, victims)
+            told = [unit for unit in victims if unit not in new]
+            if is_fair and self.limits.allow(asked, 0) and go_now(self.books, told):
+                self.notices += told
                 self._bring_more(asked, source, {done.pick.host: None for done in gone})
                 self._bring_elsewhere(asked, gone)
+                self._unplace(asked, new)
                 return True
         for done in reversed(gone):
             self._undo(asked, done)
         return False
+
+    def _unplace(self, asked: Asked, new: list[Unit]) -> None:
+        """Units of this cycle are not placed, and their space is held at once (R-SWEEP-3)."""
+        ways = [self.ways.of[asked][host] for host in {unit.host: None for unit in new}]
+        for way in ways:
+            self._count(asked, way, -1)
+        unplace_for(self.ways, asked, new)
+        for way in ways:
+            self._count(asked, way, 1)
 
     def _bring_elsewhere(self, asked: Asked, gone: list[_Done]) -> None:
         """What a gang that is stopped whole frees on other hosts brings units, too."""

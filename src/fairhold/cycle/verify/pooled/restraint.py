@@ -62,7 +62,7 @@ def _shortages(plan: Plan, share: Share, state: State) -> dict[str, Shortage]:
     """Leaf → since when it misses what would be on its way if nothing were held back (R-CONTROL-2, R-CONTROL-3)."""
     settings, paths = share.entry.settings, plan.tree.paths
     before = {paths[each.consumer]: each for each in state.shortages if each.resource_group in share.groups}
-    free = _sweep(plan, share, state, Restraint())
+    free = _sweep(plan, share, state, Restraint(is_trial=True))
     missing: Counter[str] = Counter()
     for asked in free.stock.asked.values():
         missing[asked.leaf] += free.sweeps.coming.units(asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -137,7 +138,10 @@ class Notice:
 
 @dataclass(eq=False)
 class Unit:
-    """One unit on a host; pool: OWN, TOP or the path of a private pool; at: later ones have larger numbers."""
+    """One unit on a host.
+
+    pool : OWN, TOP or the path of a private pool; at: later ones have larger numbers; is_new: this cycle placed it
+    """
 
     asked: Asked
     host: Host
@@ -146,6 +150,7 @@ class Unit:
     pool: str
     books: dict[Parcel, Amounts] = field(default_factory=dict)
     notice: Notice | None = None
+    is_new: bool = False
 
     def lenders(self, terms: Terms) -> list[str]:
         """Whose parcels it stands on, in path order; neither nobody, nor the pool's owner, nor its own leaf."""
@@ -174,6 +179,8 @@ class Stock:
     down: dict[str, Host] = field(default_factory=dict)
     unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     count: int = 0
+    lost: Counter[Asked] = field(default_factory=Counter)
+    """Request → units of this cycle that were not placed after all (R-SWEEP-3)"""
 
     def next(self) -> int:
         """A larger number than all before."""
@@ -223,7 +230,7 @@ class Stock:
 
 def put(stock: Stock, asked: Asked, host: Host, pool: str, parcels: list[Parcel]) -> Unit:
     """Book a new unit on parcels in their order, on what is kept for it first; then it is there."""
-    unit = Unit(asked, host, stock.now, stock.next(), pool)
+    unit = Unit(asked, host, stock.now, stock.next(), pool, is_new=True)
     rest = asked.unit
     for parcel in parcels:
         part = lower(rest, parcel.room(asked.id))

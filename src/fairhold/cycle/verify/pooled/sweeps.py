@@ -41,7 +41,8 @@ class Sweeps:
             self.coming.bring_again()
             self.taking = Taking(stock, self.coming, self.noticed, restraint)
             is_needless = self._second()
-            is_over = not any(self._withdraw()) and not is_needless
+            is_lost = self._lost_some()
+            is_over = not any(self._withdraw()) and not is_needless and not is_lost
 
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
@@ -56,6 +57,16 @@ class Sweeps:
                 self._stay(more)
                 found, is_idle = found + more, is_idle or is_more_idle
         return bool(found), is_idle
+
+    def _lost_some(self) -> bool:
+        """Whether something placed was taken away again; it is no longer told (R-SWEEP-3)."""
+        stay = [unit for unit in self.placed if unit in unit.asked.units]
+        for unit in self.placed:
+            if unit.pool != OWN and unit not in unit.asked.units:
+                self.used.add(unit.asked, -1)
+        is_any = len(stay) < len(self.placed)
+        self.placed[:] = stay
+        return is_any
 
     def _as_moved(self) -> Used:
         """What counts under limits when all who are told to go are gone, and who comes is there."""
@@ -111,9 +122,10 @@ class Sweeps:
                 break
         has_early = any(self._is_early(path, None) for path in terms.own)
         has_gang = any(unit.asked.model.min_count for unit in self.placed[placed:])
+        is_lost = self._lost_some()
         is_idle = self._withdraw()[1]
         has_room = self.used.count_coming(self.coming.shared())
-        return is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
+        return is_lost or is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
 
     def _preferences(self, leaf: str) -> list[int]:
         return sorted({parcel.preference for parcel in self._parcels(leaf)})
@@ -164,10 +176,15 @@ class Sweeps:
 
     def _tell_to_go(self, unit: Unit) -> None:
         """A unit goes for nobody, with its gang where that is broken."""
-        for each in bundle_of(unit, ()) if unit.notice is None and not self.restraint.is_still else ():
+        is_there = unit.notice is None and unit in unit.asked.units
+        bundle = bundle_of(unit, ()) if is_there and not self.restraint.is_still else []
+        for each in bundle:
             self.taking.give(each, None, "limit")
-            self.noticed.append(each)
-            self.restraint.gone += 1
+        fresh = self.taking.fresh(bundle)
+        self.taking.remove(fresh)
+        told = [each for each in bundle if each not in fresh]
+        self.noticed += told
+        self.restraint.gone += len(told)
 
     def _keep_limits(self) -> None:
         """What is above a share limit goes (R-LIMIT-3)."""

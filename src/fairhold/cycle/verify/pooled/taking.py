@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.coming import wanted
-from fairhold.cycle.verify.pooled.lending import grace_of
+from fairhold.cycle.verify.pooled.lending import grace_of, reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
-from fairhold.cycle.verify.pooled.stock import Notice, keep, kept_on
+from fairhold.cycle.verify.pooled.stock import Notice, gone, keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.usage import Pool
 from fairhold.cycle.verify.pooled.victims import age, breaks_gang, bundle_of, is_young
@@ -45,12 +46,14 @@ class Restraint:
 
     most    : units that are told to go at most, None = any number; takers: leaves that take, None = all
     is_still : nobody is told to go; spares_young: who has not run long enough stays
+    is_trial : what this cycle places may be told to go
     gone    : units told to go so far; is_full: what was next was too much
     """
 
     most: int | None = None
     takers: frozenset[str] | None = None
     is_still: bool = False
+    is_trial: bool = False
     spares_young: bool = False
     gone: int = 0
     is_full: bool = False
@@ -154,14 +157,47 @@ class Taking:
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
         is_done = len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
-        if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone)):
-            self.noticed += gone
+        fresh = self.fresh(gone)
+        if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone) - len(fresh)):
+            self.noticed += [unit for unit in gone if unit not in fresh]
             self._bring_more(asked, ground, chosen)
             self._bring_elsewhere(asked, chosen)
+            self._never_placed(asked, fresh)
             return True
         for choice, undo in reversed(list(zip(chosen, undos, strict=True))):
             self._take_back(asked, choice, undo)
         return False
+
+    def fresh(self, units: Iterable[Unit]) -> list[Unit]:
+        """Those that this cycle has placed, and takes away again; of a request no more than it asks for."""
+        lost: Counter[Asked] = Counter()
+        found: list[Unit] = []
+        for unit in units:
+            asked = unit.asked
+            if unit.is_new and not self.restraint.is_trial and lost[asked] + self.stock.lost[asked] < asked.model.count:
+                lost[asked] += 1
+                found.append(unit)
+        return found
+
+    def remove(self, fresh: Iterable[Unit]) -> None:
+        """They were never placed."""
+        for unit in fresh:
+            unit.notice = None
+            self.stock.lost[unit.asked] += 1
+            gone(unit)
+
+    def _never_placed(self, asked: Asked, fresh: list[Unit]) -> None:
+        """Nor were these; what the taker needs of their space is kept for it (R-SWEEP-3)."""
+        self.remove(fresh)
+        for host in {unit.host: None for unit in fresh}:
+            way = self.coming.to[asked][host]
+            self._count(asked, way, -1)
+            way.goes = [unit for unit in way.goes if unit not in fresh]
+            need = excess(scaled(asked.unit, way.units), self.coming.freed(asked, host))
+            stood = {parcel for unit in fresh if unit.host is host for parcel in unit.books}
+            keep(asked.id, host, [each for each in reachable(self.terms, asked.leaf, host) if each in stood], need)
+            way.pool = self.coming.pool_on(asked, host)
+            self._count(asked, way, 1)
 
     def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> Choice | None:
         """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3)."""

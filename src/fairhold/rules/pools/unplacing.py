@@ -1,0 +1,64 @@
+"""What a cycle has placed and would tell to go at once is not placed (SPEC §6.6, R-SWEEP-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import beyond, times
+from fairhold.ledger.pools import OWN, remove
+from fairhold.rules.pools.ways import hold_beyond, reachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+    from fairhold.rules.pools.limits import Limits
+    from fairhold.rules.pools.ways import Ways
+
+
+def placed_now(books: PoolBooks, units: Iterable[Unit]) -> list[Unit]:
+    """Of units that would go those of this cycle, which are not placed instead.
+
+    So that a cycle ends, a request loses no more of them than it asks for; beyond that they are told to go.
+    """
+    found: list[Unit] = []
+    lost: dict[Asked, int] = {}
+    for unit in units if not books.restraint.is_trial else ():
+        asked = unit.asked
+        before = lost.setdefault(asked, books.unplaced.get(asked, 0))
+        if unit.is_new and before < asked.model.count:
+            lost[asked] += 1
+            found.append(unit)
+    return found
+
+
+def unplace(books: PoolBooks, units: Iterable[Unit]) -> dict[Machine, set[Parcel]]:
+    """Units are not placed after all; on which parcels of which hosts they stood."""
+    found: dict[Machine, set[Parcel]] = {}
+    for unit in units:
+        books.unplaced[unit.asked] = books.unplaced.get(unit.asked, 0) + 1
+        found.setdefault(unit.host, set()).update(unit.books)
+        unit.notice = None
+        remove(unit)
+    return found
+
+
+def unplace_for(ways: Ways, asked: Asked, units: Iterable[Unit]) -> None:
+    """The same of units that would go for a request: what it needs of theirs is held for it at once."""
+    for host, parcels in unplace(ways.books, units).items():
+        way = ways.of[asked][host]
+        way.victims = [unit for unit in way.victims if unit in unit.asked.units]
+        need = beyond(times(asked.unit, way.units), ways.freed(asked, host))
+        hold_beyond(asked, host, [each for each in reachable(ways.books, asked, host) if each in parcels], need)
+        way.pool = ways.pool_of(asked, host)
+
+
+def forget_unplaced(placed: list[Unit], limits: Limits) -> bool:
+    """Leave out of what was placed what is not placed after all; whether there is any."""
+    gone = [unit for unit in placed if unit not in unit.asked.units]
+    if gone:
+        placed[:] = [unit for unit in placed if unit in unit.asked.units]
+    for unit in gone:
+        if unit.pool != OWN:
+            limits.add(unit.asked, -1)
+    return bool(gone)
