@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairhold.errors import InputError
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.vector import Owning, Resource, amounts_document
 from fairhold.planio.document import parse_document
@@ -340,13 +339,6 @@ def test_a_grace_above_every_bound_is_told() -> None:
         found = warnings_of(bounded.replace("reclaim_grace: 30s", f"reclaim_grace: {grace}"))
         assert found == ([("never-borrows", place)] if is_told else []), grace
     assert warnings_of(VECTORS.replace("reclaim_grace: 30s", "reclaim_grace: 61s")) == []  # a lender without a bound
-
-
-def test_a_command_that_knows_slots_alone_refuses_vectors() -> None:
-    with pytest.raises(InputError) as caught:
-        parse_plan(VECTORS, "plan.yaml", runs=True)
-    (fault,) = caught.value.faults
-    assert (fault.code, fault.place, fault.line) == ("not-supported-yet", ("policies", 0, "policy"), 9)
 
 
 @pytest.mark.parametrize(

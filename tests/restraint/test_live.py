@@ -157,7 +157,7 @@ def test_who_is_only_observed_runs_on_and_idle_slots_are_handed_out() -> None:
 def test_a_recorded_cycle_can_be_run_again(settings: dict[str, Any], tmp_path: Path) -> None:
     """R-CONTROL-1, R-CONTROL-4: the state kept of it gives the same; what is only observed is kept once."""
     house = House(plan=plan_of(**settings), h1=6)
-    record = Record(house.plan, house.live.books, tmp_path, lambda _: None)
+    record = Record(house.plan, house.live.cluster, tmp_path, lambda _: None)
     house.live.on_cycle = record.cycle
     house.submit("/B", count=6)
     house.submit("/A", count=4)

@@ -10,6 +10,7 @@ import pytest
 from fairhold.cycle.open import open_books
 from fairhold.model.job import Job
 from fairhold.model.state import State
+from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import Outcome, TaskEnded
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import Start, Stop
@@ -80,8 +81,9 @@ def play(folder: Path, jobs: Sequence[Job], tick: int = 0, **lengths: int) -> li
     plan = read_document(plan_document(2, TWO, "1s"))
     books = open_books(plan, State(now=START))
     complaints: list[str] = []
-    record = Record(plan, books, folder, complaints.append)
-    orchestrator = Orchestrator(books, on_cycle=record.cycle)
+    cluster = Cluster(books)
+    record = Record(plan, cluster, folder, complaints.append)
+    orchestrator = Orchestrator(cluster, on_cycle=record.cycle)
     tally, time = Tally(orchestrator), Time(tick)
     loop = Loop(
         orchestrator,

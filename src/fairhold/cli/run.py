@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 
 from fairhold.engines.files import folder_name
 from fairhold.errors import Fault, InputError, UsageError, printable
+from fairhold.ledger.vectors import open_vectors
 from fairhold.model.job import Job
+from fairhold.orchestrator.vector_fitting import check_unit
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.jobs import read_jobs
 from fairhold.planio.plan import read_plan
 from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.terms import TERM_KEYS
 from fairhold.runtime.lines import PlainView
-from fairhold.runtime.loop import Ending
+from fairhold.runtime.loop import Ending, submission
 from fairhold.runtime.outlet import Outlet, complain, warn
 from fairhold.runtime.record import RECORD
 from fairhold.runtime.summary import not_done, summary
@@ -50,10 +52,11 @@ def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, pl
     was started.
     """
     outlet = Outlet()
-    plan, warnings = read_plan(plan_path, runs=True)
+    plan, warnings = read_plan(plan_path)
     jobs = read_jobs(jobs_path, plan)
     _refuse_of_service(jobs, jobs_path)
     _refuse_max_run_time(plan, plan_path)
+    _refuse_what_never_fits(plan, jobs, jobs_path)
     for warning in warnings:
         warn(str(warning))
     directory = _output_directory(output)
@@ -115,6 +118,20 @@ def _refuse_max_run_time(plan: Plan, path: Path) -> None:
         for row, stated in entry.consumers.items()
         if stated.max_run_time
     ]
+    if faults:
+        raise _in_file(faults, path)
+
+
+def _refuse_what_never_fits(plan: Plan, jobs: Sequence[Job], path: Path) -> None:
+    """Raise InputError where units of resources fit no host of the plan, or a gang of them never does."""
+    books = open_vectors(plan)
+    faults: list[Fault] = []
+    for at, job in enumerate(jobs):
+        if books is not None and job.unit:
+            try:
+                check_unit(books, submission(job, plan.tree.paths))
+            except InputError as error:
+                faults += (replace(fault, place=("jobs", at, "unit")) for fault in error.faults)
     if faults:
         raise _in_file(faults, path)
 

@@ -66,6 +66,7 @@ class LocalEngine:
     complain : is told why something could not be started or written: the first of a job and kind, and how many more
     guard    : is told of every attempt, to kill it where this process is killed
     orphans  : ends what attempts left behind where neither session nor environment tells whose it is
+    first_gpu : host → number of its first GPU on this machine, which is all hosts; 0 where it is not said
 
     One thread calls it; `wake` and `hurry` may be called from any, and from signal handlers.
     """
@@ -79,7 +80,9 @@ class LocalEngine:
         guard: Guard | None = None,
         *,
         orphans: Orphans | None = None,
+        first_gpu: Mapping[str, int] | None = None,
     ) -> None:
+        self._first_gpu = first_gpu or {}
         self._guard = guard or Guard()
         self._orphans = orphans or Orphans()
         self._jobs = jobs
@@ -191,8 +194,10 @@ class LocalEngine:
         self._watch.add(process.pid)
 
     def _environment(self, start: Start, job: Job, files: Files) -> dict[str, str]:
+        first = self._first_gpu.get(start.host, 0)
+        devices = None if start.devices is None else [first + number for number in start.devices]
         return {
-            **with_devices({**os.environ, **job.environment}, start.devices),
+            **with_devices({**os.environ, **job.environment}, devices),
             "FAIRHOLD_JOB": start.job,
             "FAIRHOLD_TASK": str(start.index),
             "FAIRHOLD_ATTEMPT": str(start.number),

@@ -49,6 +49,18 @@ def whole_gpus(plan: Plan, unit: Vector) -> int | None:
     return None
 
 
+def first_gpus(plan: Plan) -> dict[str, int]:
+    """Host → number of its first GPU where all hosts are one machine: they go on from host to host, in plan order."""
+    found: dict[str, int] = {}
+    before = 0
+    for group in plan.resource_groups.values():
+        for host in group.hosts:
+            found[host.name] = before
+            if host.amounts:
+                before += whole_gpus(plan, host.amounts) or 0
+    return found
+
+
 def bounds_of(books: Books, attempt: Attempt) -> tuple[tuple[int, ...] | None, int, int]:
     """What an engine keeps an attempt to: numbers of GPUs, thousandths of a core, bytes; as in `Start`."""
     unit = None if books.vectors is None else books.vectors.unit(attempt.job.terms.unit)

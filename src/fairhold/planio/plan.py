@@ -35,16 +35,15 @@ KEYS = (
 )
 
 
-def read_plan(path: str | Path, *, runs: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
+def read_plan(path: str | Path) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a file and the warnings about it; raises InputError with all its faults. See `parse_plan`."""
-    return parse_plan(read_text(path), str(path), runs=runs)
+    return parse_plan(read_text(path), str(path))
 
 
-def parse_plan(text: str, name: str, *, runs: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
+def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a text and the warnings about it.
 
     name : name of the file, as faults show it
-    runs : whether `fairhold run` is to run work under the plan, which knows slots alone
 
     Raises InputError with all faults in the order of the file. Numbers are compared with each other (SPEC §3.6) only
     where each of them is right, so that one mistake is reported once.
@@ -80,14 +79,5 @@ def parse_plan(text: str, name: str, *, runs: bool = False) -> tuple[Plan, tuple
                 check_private_pools(report, plan, at)
         check_overcommit(report, plan)
         check_pools(report, plan)
-        if runs:
-            _refuse_vectors(report, plan)
         check_mixtures(report, plan)
     return plan, report.settle()
-
-
-def _refuse_vectors(report: Report, plan: Plan) -> None:
-    for at, entry in enumerate(plan.policies):
-        if entry.policy == VECTORS:
-            mend = "run: fairhold serve, and submit the jobs there"
-            report.unsupported(f"`fairhold run` under the policy `{VECTORS}` is", ("policies", at, "policy"), mend)

@@ -20,7 +20,7 @@ def line_of(news: News, start: int) -> str:
     text = f"{(news.at - start) / SECOND:9.3f}s {news.kind:<10} {what}  {news.consumer}"
     if news.kind == "notice":
         left = max(0, news.deadline - news.at) / SECOND
-        return f"{text}: {left:.3f}s to give its slot back, {news.note}"
+        return f"{text}: {left:.3f}s to give its {news.noun} back, {news.note}"
     return f"{text}  ({news.note})" if news.note else text
 
 

@@ -125,9 +125,7 @@ class Loop:
     def _submit(self, pending: deque[Job], paths: Sequence[str]) -> None:
         """Feed the jobs whose instant has come."""
         while pending and self.start + pending[0].submit <= self._clock.now():
-            job = pending.popleft()
-            path = paths[job.consumer]
-            self._feed(JobSubmitted(job.name, path, job.resource_group, job.count, job.priority, throttle=job.throttle))
+            self._feed(submission(pending.popleft(), paths))
 
     def _ending(self) -> Ending | None:
         """Why the run is over, None where it is not; called when everything has been submitted."""
@@ -170,3 +168,17 @@ class Loop:
             self._feed(JobCancelled(job))
         for event in self._engine.events(0.0):
             self._feed(event)
+
+
+def submission(job: Job, paths: Sequence[str]) -> JobSubmitted:
+    """The event that a job of the file is; paths: (rows,) of the plan's tree."""
+    return JobSubmitted(
+        job.name,
+        paths[job.consumer],
+        job.resource_group,
+        job.count,
+        job.priority,
+        throttle=job.throttle,
+        unit=job.unit,
+        min_count=job.min_count,
+    )

@@ -16,20 +16,25 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.cycle.open import close_books
+from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import State
 from fairhold.orchestrator.instructions import WakeAt
+from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.state import state_document
+from fairhold.runtime.pooled_record import as_file, decided, together
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
+    from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.instructions import Instruction
+    from fairhold.orchestrator.pooling import VectorCycle
 
 RECORD = "record.jsonl"
 Line = dict[str, Any]
@@ -38,25 +43,24 @@ Line = dict[str, Any]
 class Record:
     """The record of one run.
 
-    plan, books : of the run
-    directory   : output directory, exists
-    complain    : is told, once, why the record cannot be written; the run goes on without it
+    plan, cluster : of the run
+    directory     : output directory, exists
+    complain      : is told, once, why the record cannot be written; the run goes on without it
 
     failure : why the record ends before the run, empty where it does not
 
     Raises FileExistsError where there is a record already: another run has the directory, or had it.
     """
 
-    def __init__(
-        self, plan: Plan, books: Mapping[str, Books], directory: Path, complain: Callable[[str], None]
-    ) -> None:
+    def __init__(self, plan: Plan, cluster: Cluster, directory: Path, complain: Callable[[str], None]) -> None:
         self._plan = plan
-        self._books = books
+        self._cluster = cluster
         self._directory = directory
         self._complain = complain
         self._cycles = 0
         self._waiting: list[Line] = []
         self._shown: dict[str, tuple[tuple[int, ...], ...]] = {}
+        self._observed: list[Line] = []
         self._file: TextIO | None = None
         self._size = 0
         self.failure = ""
@@ -111,7 +115,24 @@ class Record:
         if decision.observed:
             line["observed"] = merged(observed(result))
         if decision.notices or is_new:
-            line["state"] = self._save_state(result)
+            line["state"] = self._save_state(result.snapshot.now, result.snapshot.books)
+        self._waiting.append(line)
+
+    def cycle_of_vectors(self, cycle: VectorCycle, cause: str) -> None:
+        """The same of a cycle of all that is shared in vectors; `on_vectors` of the orchestrator."""
+        moves = decided(cycle)
+        observed = moves.pop("observed")
+        is_new = observed != self._observed
+        self._observed = observed
+        if self._file is None or not (any(moves.values()) or is_new):
+            return
+        self._cycles += 1
+        head = {"now": format_instant(cycle.now), "kind": "cycle", "cycle": self._cycles, "cause": cause}
+        line: Line = head | {"resource_group": self._cluster.books[POOLED].rows.group.name} | moves
+        if observed:
+            line["observed"] = observed
+        if moves["reclaims"] or is_new:
+            line["state"] = self._save_state(cycle.now)
         self._waiting.append(line)
 
     def close(self) -> None:
@@ -123,8 +144,10 @@ class Record:
             self._give_up(error)
         self._file = None
 
-    def _save_state(self, result: CycleResult) -> str:
+    def _save_state(self, now: int, books: Books | None = None) -> str:
         """Write the state before a cycle; returns the file's name in the output directory.
+
+        books : of slots, whose cycle it is; None = it is one of vectors
 
         Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot
         until it is gone, so that the cycle counts it and a reader must not settle it. Where `max_reclaims` bounds what
@@ -132,11 +155,13 @@ class Record:
         """
         name = f"cycles/{self._cycles:04d}.state.json"
         path = self._directory / name
-        books, now = result.snapshot.books, result.snapshot.now
-        state = close_books(self._books, State(now=now))
-        if any(each.settings.max_reclaims for each in books.rows.entries):
+        slots = {group: each for group, each in self._cluster.books.items() if each.vectors is None}
+        state = close_books(slots, State(now=now))
+        if books is not None and any(each.settings.max_reclaims for each in books.rows.entries):
             notices = tuple(replace(each, deadline=max(each.deadline, now + 1)) for each in state.notices)
             state = replace(state, previous_cycle=books.ran, notices=notices)
+        if POOLED in self._cluster.books:
+            state = together(state, as_file(state_of(self._cluster, now)))
         text = json.dumps(state_document(self._plan, state), indent=1)
         try:
             path.write_text(text + "\n", encoding="utf-8")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.cells import padded, width
+from fairhold.runtime.explaining_pools import why
 from fairhold.runtime.lending import owned_now
 from fairhold.runtime.loop import Ending
+from fairhold.runtime.unit_lending import owned_text
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.model.job import Job
     from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.tally import LeafTally, Tally
 
 _HEAD = ("consumer", "owned", "finished", "failed", "peak borrowed", "peak lent", "reclaimed", "mean wait", "max wait")
@@ -34,8 +40,8 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     rows: list[tuple[str, ...]] = [_HEAD]
     for leaf in shown:
         books = orchestrator.books[leaf.resource_group]
-        name = f"{leaf.path} ({leaf.resource_group})" if several else leaf.path
-        rows.append((name, *_cells(leaf, owned_now(books.rows, books.rows.by_path[leaf.path], books.slots))))
+        name = f"{leaf.path} ({books.rows.group.name})" if several else leaf.path
+        rows.append((name, *_cells(leaf, _owned(books, leaf.path))))
     yield ""
     if shown:
         yield from _aligned(rows)
@@ -45,10 +51,11 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     finished, failed = sum(job.finished for job in jobs), sum(job.failed for job in jobs)
     taken = sum(leaf.reclaimed for leaf in tally.leaves.values())
     stopped = sum(job.reclaimed for job in jobs)
+    noun = "unit" if POOLED in orchestrator.books else "slot"
     yield (
         f"{_counted(finished, 'task')} finished, {failed} failed in {elapsed / SECOND:.1f}s; "
-        f"at most {_counted(tally.peak_borrowed, 'slot')} borrowed and {tally.peak_lent} lent at once; "
-        f"{_counted(taken, 'slot')} reclaimed, {_counted(stopped, 'attempt')} stopped and run again"
+        f"at most {_counted(tally.peak_borrowed, noun)} borrowed and {tally.peak_lent} lent at once; "
+        f"{_counted(taken, noun)} reclaimed, {_counted(stopped, 'attempt')} stopped and run again"
     )
     yield f"output in {output}"
 
@@ -58,7 +65,14 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _cells(leaf: LeafTally, owned: int) -> tuple[str, ...]:
+def _owned(books: Books, path: str) -> str:
+    """Whole slots, or amounts of resources, that a consumer owns now."""
+    if books.vectors is not None:
+        return owned_text(books, path) or "0"
+    return str(owned_now(books.rows, books.rows.by_path[path], books.slots))
+
+
+def _cells(leaf: LeafTally, owned: str) -> tuple[str, ...]:
     numbers = (owned, leaf.finished, leaf.failed, leaf.peak_borrowed, leaf.peak_lent, leaf.reclaimed)
     mean = leaf.waited / leaf.started if leaf.started else 0
     return (*map(str, numbers), f"{mean / SECOND:.2f}s", f"{leaf.longest_wait / SECOND:.2f}s")
@@ -82,14 +96,16 @@ def not_done(jobs: Iterable[Job], orchestrator: Orchestrator, ending: Ending) ->
         left = job.count - record.finished - record.failed
         if left:
             stopped = f", {record.cancelled} stopped while running" if record.cancelled else ""
-            books = orchestrator.books[record.resource_group]
-            why = f": {_why_stuck(books, record.leaf)}" if ending is Ending.STUCK else ""
+            why = f": {_why_stuck(orchestrator, record)}" if ending is Ending.STUCK else ""
             yield job, f"{left} of {_counted(job.count, 'task')}{stopped}{why}"
 
 
-def _why_stuck(books: Books, leaf: int) -> str:
+def _why_stuck(orchestrator: Orchestrator, job: JobRecord) -> str:
     """Why a leaf that wants slots can never get one, when nothing runs."""
+    books, leaf = orchestrator.books[job.resource_group], job.leaf
     rows, row = books.rows, leaf
+    if books.vectors is not None:
+        return _why_unplaced(orchestrator, job, rows.path(leaf))
     if books.slots == 0:
         return f"the resource group {rows.group.name} has no slots"
     while row > 0:
@@ -98,3 +114,14 @@ def _why_stuck(books: Books, leaf: int) -> str:
         row = rows.tree.parent[row]
     slots = _counted(books.slots, "slot")
     return f"what others reserve leaves nothing of the {slots} of {rows.group.name} to {rows.path(leaf)}"
+
+
+def _why_unplaced(orchestrator: Orchestrator, job: JobRecord, leaf: str) -> str:
+    """The same of units of a vector."""
+    plan = orchestrator.books[POOLED].rows.source
+    state = state_of(orchestrator.cluster, orchestrator.now)
+    for told in explain_pools(plan, state, leaf, what_if=False):
+        for request in told["requests"]:
+            if request["request"] == job.name and request["waits"] is not None:
+                return why(request["waits"])
+    return f"no policy entry in force shares resources with {leaf}"

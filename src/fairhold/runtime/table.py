@@ -12,14 +12,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.lending import owned_now
 from fairhold.runtime.lines import line_of
 from fairhold.runtime.outlet import silence
+from fairhold.runtime.unit_lending import owned_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairhold.ledger.books import Books
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.runtime.tally import News, Tally
 
@@ -97,7 +97,7 @@ class TableView:
             self._live.stop()
 
     def _table(self) -> Table:
-        rows = [row for books in self._orchestrator.books.values() for row in self._rows(books)]
+        rows = [row for group in self._orchestrator.books for row in self._rows(group)]
         shown = rows[: max(1, self._console.height - _FRAME)]
         name, columns, bar = _fitting(shown, self._console.width)
         table = Table(title=self._heading(), title_justify="left", box=None, padding=(0, _GAP, 0, 0))
@@ -121,10 +121,15 @@ class TableView:
         counts = f"{running} running, {waiting} waiting, {over} over" + (f", {failed} failed" if failed else "")
         return Text(f"{self._title}  {counts}", style="bold")
 
-    def _rows(self, books: Books) -> Iterator[_Row]:
-        rows, group, slots = books.rows, books.rows.group.name, books.slots
-        borrowed, lent = lending(books)
+    def _rows(self, group: str) -> Iterator[_Row]:
+        books = self._orchestrator.books[group]
+        rows, slots = books.rows, books.slots
+        if books.vectors is not None:  # of units there is no number: the bars show all that are held
+            slots = sum(books.held[leaf] for leaf in rows.leaves)
+        borrowed, lent = self._tally.lending(group)
         columns = [[0] * len(rows) for _ in range(6)]
+        for row in lent:
+            columns[2][row] = lent[row]
         for leaf in rows.leaves:
             own = (borrowed.get(leaf, 0), lent.get(leaf, 0), self._tally.leaves[group, rows.path(leaf)].reclaimed)
             waiting = max(0, books.demand[leaf] - books.held[leaf])
@@ -134,12 +139,13 @@ class TableView:
             for column in columns:
                 column[rows.tree.parent[row]] += column[row]
         if len(self._orchestrator.books) > 1:
-            yield _Row(Text(group, style="italic"), ("",) * len(_COLUMNS), None)
+            yield _Row(Text(rows.group.name, style="italic"), ("",) * len(_COLUMNS), None)
         for row in rows.tree.path[1:]:
             held, loans, lends, taken, waiting, noticed = (column[row] for column in columns)
             path = rows.path(row)
             name = "  " * (path.count("/") - 1) + path.rpartition("/")[2]
-            numbers = (owned_now(rows, row, slots), held, loans, lends, taken, waiting)
+            owned = owned_now(rows, row, slots) if books.vectors is None else owned_text(books, path)
+            numbers = (owned, held, loans, lends, taken, waiting)
             texts = tuple(str(number) if number else "·" for number in numbers)
             yield _Row(Text(name), texts, (held - loans, loans, noticed, slots) if rows.is_leaf(row) else None)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
 from fairhold.runtime.lending import Lenders
+from fairhold.runtime.unit_lending import UnitLenders, owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.orchestrator.instructions import Instruction
+    from fairhold.runtime.lending import Lending
 
 LeafKey = tuple[str, str]
 """Resource group and path of a leaf; its row in the books may be another in another window."""
@@ -31,6 +34,7 @@ class News(NamedTuple):
     consumer : path of the leaf
     note     : details in words, may be empty
     deadline : of a `notice`, when the attempt will be stopped
+    noun     : what an attempt holds: `slot`, or `unit` of a vector
     """
 
     kind: str
@@ -41,6 +45,7 @@ class News(NamedTuple):
     consumer: str
     note: str = ""
     deadline: int = 0
+    noun: str = "slot"
 
 
 @dataclass(slots=True)
@@ -71,6 +76,11 @@ class _Running:
     is_noticed: bool = False
     is_stopped: bool = False
 
+    @property
+    def noun(self) -> str:
+        """What it holds."""
+        return "unit" if self.leaf.resource_group == POOLED else "slot"
+
 
 class Tally:
     """Keeps count of what goes into and comes out of an orchestrator.
@@ -86,15 +96,26 @@ class Tally:
             for group, books in orchestrator.books.items()
             for row in books.rows.leaves
         }
+        self._lenders: dict[str, Lenders | UnitLenders] = {}
+        for group, books in orchestrator.books.items():
+            if books.vectors is None:
+                self._lenders[group] = Lenders(books)
+                continue
+            self._lenders[group] = UnitLenders(orchestrator.cluster)
+            for path in owners(books):  # branches own hosts and lend them, too
+                self.leaves.setdefault((group, path), LeafTally(path, group))
         self.peak_borrowed = 0
         self.peak_lent = 0
-        self._lenders = {group: Lenders(books) for group, books in orchestrator.books.items()}
         self._together: dict[str, tuple[int, int]] = {}
         self._touched: set[LeafKey] = set()
         self._running: dict[int, _Running] = {}
         self._submitted: dict[str, int] = {}
         self._requeued: dict[tuple[str, int], int] = {}
         self._reclaimed: dict[str, int] = {}
+
+    def lending(self, group: str) -> Lending:
+        """Who borrows and who lends in a resource group now."""
+        return self._lenders[group].now()
 
     def note(self, event: Event, instructions: Iterable[Instruction], now: int, how: str = "") -> list[News]:
         """Count an event with the instructions that came of it.
@@ -135,9 +156,11 @@ class Tally:
         start, path = running.start, running.leaf.path
         running.is_noticed = isinstance(instruction, Notify)
         if isinstance(instruction, Withdraw):
-            return News("withdrawn", now, start.job, start.index, start.number, path, "may keep its slot")
+            note = f"may keep its {running.noun}"
+            return News("withdrawn", now, start.job, start.index, start.number, path, note)
         why = f"for {instruction.taker}" if instruction.taker else f"reason: {instruction.reason}"
-        return News("notice", now, start.job, start.index, start.number, path, why, instruction.deadline)
+        about = (start.job, start.index, start.number, path, why, instruction.deadline)
+        return News("notice", now, *about, running.noun)
 
     def _end(self, event: TaskEnded, now: int, how: str) -> News:
         running = self._running.pop(event.attempt)
@@ -150,7 +173,7 @@ class Tally:
         leaf.reclaimed += was_taken
         kind, note = "cancelled", ""
         if event.outcome is Outcome.FINISHED:
-            kind, note = "finished", "in time before its slot was taken back" if was_taken else ""
+            kind, note = "finished", f"in time before its {running.noun} was taken back" if was_taken else ""
             leaf.finished += 1
         elif waits_again:
             kind, note = _word_of(running)

@@ -9,6 +9,8 @@ from fairhold.engines.guard import Guard
 from fairhold.engines.local import LocalEngine
 from fairhold.engines.orphans import Orphans
 from fairhold.kernels._jit import prefer_compiled
+from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.devices import first_gpus
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.runtime.clock import WallClock
@@ -48,17 +50,21 @@ class LocalRun:
         self._complain = complain
         self._clock = WallClock()
         books = open_cluster_books(plan, self._clock.now())
-        if any(len(book.rows) >= MANY_ROWS for book in books.values()):
+        of_slots = [book for book in books.values() if book.vectors is None]
+        if any(len(book.rows) >= MANY_ROWS for book in of_slots):
             prefer_compiled(MANY_ROWS)
-            for book in books.values():  # compiled now and not in the middle of the run
+            for book in of_slots:  # compiled now and not in the middle of the run
                 run(book, self._clock.now())
-        self._record = Record(plan, books, directory, complain)
-        self.orchestrator = Orchestrator(books, on_cycle=self._record.cycle)
+        cluster = Cluster(books)
+        self._record = Record(plan, cluster, directory, complain)
+        self.orchestrator = Orchestrator(cluster, on_cycle=self._record.cycle, on_vectors=self._record.cycle_of_vectors)
         self.tally = Tally(self.orchestrator)
         self._guard, self._orphans = Guard(complain), Orphans()
         by_name = {job.name: job for job in jobs}
         paths = plan.tree.paths
-        self._engine = LocalEngine(by_name, paths, directory, complain, self._guard, orphans=self._orphans)
+        self._engine = LocalEngine(
+            by_name, paths, directory, complain, self._guard, orphans=self._orphans, first_gpu=first_gpus(plan)
+        )
         self.ending: Ending | None = None
         self.elapsed = 0
         self.signal: signal.Signals | None = None
