@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.cli.files import diff_text, print_diff
+from fairhold.cli.differing import diff_text, print_diff
 from fairhold.cycle.ahead import diff_windows, side
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.pooled.carrying import with_owned
-from fairhold.errors import InputError
+from fairhold.errors import ArgumentError, InputError, UsageError
+from fairhold.planio.moving import with_new_paths
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND
@@ -137,6 +138,42 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
     for path, text in zip(paths, (PLAN, PLAN, STATE), strict=True):
         path.write_text(text)
     return paths[0], paths[1], paths[2]
+
+
+def test_was_reads_a_state_under_the_new_paths(
+    files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files[1].write_text(PLAN.replace("A: {}", "Q: {}").replace("/A:", "/Q:"))
+    print_diff(*files, "2d", as_json=True, was={"/Q": "/A"})
+    found = json.loads(capsys.readouterr().out)
+    assert {path: row["was"] for path, row in found["resource_groups"]["slow"]["consumers"].items()} == {"/Q": "/A"}
+    assert (found["ownership"], found["settings"]) == ([], [])
+    assert found["reclaims"] == {"added": [], "removed": []}
+    assert [each["reclaims"] for each in found["windows"]] == [{"added": [], "removed": []}] * len(found["windows"])
+    with pytest.raises(InputError) as caught:
+        print_diff(*files, "2d", as_json=True)
+    assert {fault.code for fault in caught.value.faults} == {"unknown-consumer"}
+    with pytest.raises(ArgumentError) as strange:
+        print_diff(*files, "2d", as_json=True, was={"/Q": "/X"})
+    assert [(fault.code, fault.place) for fault in strange.value.faults] == [("unknown-consumer", ("--was",))]
+    with pytest.raises(UsageError):
+        print_diff(*files, "2d", as_json=True, was={"/Q": "/A", "/C": "/A"})
+
+
+def test_only_paths_of_a_state_are_renamed() -> None:
+    row = {
+        "request": "u",
+        "host": "/M",
+        "user": "/M",
+        "consumer": "/M/x",
+        "for": "u",
+        "pool": "/M",
+        "lenders": {"/M": 2},
+    }
+    was: Json = {"demand": {"/M/x": {"main": 4}, "/Mx": {}}, "reclaims": [row]}
+    will = row | {"consumer": "/N/x", "pool": "/N", "lenders": {"/N": 2}}
+    expected = {"demand": {"/N/x": {"main": 4}, "/Mx": {}}, "reclaims": [will]}
+    assert with_new_paths(was, {"/M": "/N"}) == expected
 
 
 def test_slots_and_the_pools_of_several_entries_are_compared_side_by_side(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairhold.cli.files import print_diff
+from fairhold.cli.differing import print_diff
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.open import open_books
 from fairhold.errors import UsageError

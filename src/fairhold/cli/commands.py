@@ -9,7 +9,7 @@ import typer
 
 from fairhold import __version__
 from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
-from fairhold.cli.live.options import Json, Service, complete_group, complete_job_or_consumer
+from fairhold.cli.live.options import Json, Pair, Service, by_name, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
 from fairhold.errors import UsageError
 
@@ -136,12 +136,16 @@ def diff(
     next_: Annotated[
         str, typer.Option("--next", metavar="DURATION", help="How far to look ahead where a plan has windows.")
     ] = "7d",
+    was: Annotated[
+        list[str] | None,
+        typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show what a new plan would do: who gains, who loses, what would be reclaimed, by when."""
-    from fairhold.cli.files import print_diff  # noqa: PLC0415
+    from fairhold.cli.differing import print_diff  # noqa: PLC0415
 
-    print_diff(plan, newplan, state, next_, as_json=json)
+    print_diff(plan, newplan, state, next_, as_json=json, was=by_name(was))
 
 
 @app.command()

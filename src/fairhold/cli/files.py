@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.pools import changed_pools, hands_text, ownership_text, pool_tables
-from fairhold.cli.table import cut, table
+from fairhold.cli.pools import ownership_text, pool_tables
+from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
 from fairhold.planio.plan import read_plan
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Document = dict[str, Any]
-_LONGEST = 60
-"""Cells of what a plan says at one place."""
 _MOVE_COLUMNS = ("consumer", "resource_group", "request", "host", "units", "for", "deadline", "reason")
 
 
@@ -35,7 +32,8 @@ def print_text(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def _print_json(document: object) -> None:
+def print_json(document: object) -> None:
+    """Print a result as JSON."""
     print_text(json.dumps(document, indent=1))
 
 
@@ -59,11 +57,11 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         plan, warnings = read_plan(path)
     except InputError as error:
         if as_json:
-            _print_json({"faults": [_fault(fault) for fault in error.faults]})
+            print_json({"faults": [_fault(fault) for fault in error.faults]})
         raise
     rows = balances(plan)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "consumers": len(plan.tree) - 1,
                 "faults": [],
@@ -142,7 +140,7 @@ def print_quota(plan_path: Path, state_path: Path, *, as_json: bool) -> None:
     plan = open_plan(plan_path)
     document = quota_document(plan, read_state(state_path, plan))
     if as_json:
-        _print_json(document)
+        print_json(document)
     else:
         print_text(_all_tables(document))
 
@@ -163,12 +161,12 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))
     state = state_document(plan, cycle.after)
     if after == STANDARD_OUTPUT:
-        _print_json(state)
+        print_json(state)
         return
     if after is not None:
         write_whole(after, json.dumps(state, indent=1) + "\n")
     if as_json:
-        _print_json(cycle.document | {"state": state})
+        print_json(cycle.document | {"state": state})
         return
     print_text(_all_tables(cycle.document, _stranded(cycle.after)))
     for name, title in (
@@ -230,7 +228,7 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
     pools = [explaining_pools.as_document(told) for told in explain_pools(plan, state, consumer, group)]
     if as_json:
-        _print_json([*slots, *pools])
+        print_json([*slots, *pools])
         return
     texts = [*map(document_in_words, slots), *map(pools_in_words, pools)]
     print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
@@ -280,96 +278,6 @@ def _numbers(finding: Finding) -> str:
     if finding.said is None and finding.expected is None:
         return ""
     return f" (said {finding.said}, expected {finding.expected})"
-
-
-def print_diff(plan_path: Path, new_path: Path, state_path: Path, ahead: str, *, as_json: bool) -> None:
-    """`diff`: what the new plan changes for the state.
-
-    ahead : duration for which the coming windows are looked at
-    """
-    from fairhold.cli.windows import duration_of  # noqa: PLC0415
-    from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
-    from fairhold.cycle.diff import diff  # noqa: PLC0415
-    from fairhold.cycle.document import run_cycle  # noqa: PLC0415
-    from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
-    from fairhold.cycle.stated import differences  # noqa: PLC0415
-
-    old, new = (open_plan(path) for path in (plan_path, new_path))
-    before = run_cycle(old, read_state(state_path, old))
-    try:
-        state = with_owned(read_state(state_path, new, old), new, before.after, old)
-    except InputError as error:  # that it fits the other plan was seen above
-        under = f"under the plan {new_path}"
-        raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
-    after = run_cycle(new, state)
-    document = diff(before, after) | {"settings": differences(old, new, {})}
-    sides = side(old, before.after), side(new, after.after)
-    coming = diff_windows(*sides, state.now, state.now + duration_of(ahead))
-    if coming is not None:
-        document["windows"] = coming
-    if as_json:
-        _print_json(document)
-        return
-    print_text(diff_text(document))
-
-
-def diff_text(document: Document) -> str:
-    """A difference of two plans in words: what they say, what is otherwise now, and at the coming windows."""
-    from fairhold.cli.windows import windows_text  # noqa: PLC0415
-
-    windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
-    said = [_settings_text(document["settings"])] if "settings" in document else []  # an older service says none
-    return "\n\n".join((*said, _diff_text(document), *windows))
-
-
-def _settings_text(settings: list[Document]) -> str:
-    """What the new plan says otherwise; long lists are cut in their middle."""
-    if not settings:
-        return "Changed in the plan: nothing"
-    rows = [(row["place"], _stated(row["old"]), _stated(row["new"])) for row in settings]
-    return "Changed in the plan:\n" + table(("place", "old", "new"), rows)
-
-
-def _stated(value: object) -> object:
-    """What stands in a plan, in one line."""
-    if isinstance(value, dict):
-        text = ", ".join(f"{key}: {_stated(each)}" for key, each in value.items() if each is not None)
-    elif isinstance(value, list):
-        text = ", ".join(str(_stated(each)) for each in value)
-    else:
-        return str(value).lower() if isinstance(value, bool) else value
-    return (text if len(text) <= _LONGEST else cut(text, _LONGEST)) or None
-
-
-def _diff_text(document: Document) -> str:
-    texts = []
-    for group, result in document["resource_groups"].items():
-        rows = []
-        for path, values in result["consumers"].items():
-            was, will = values["quota"]
-            change = f"{will - was:+d}" if will != was else "="
-            cells = [
-                f"{old} -> {new}" if old != new else new
-                for old, new in (values[key] for key in values if key not in ("allocated", "was"))
-            ]
-            name = f"{path} (was {values['was']})" if "was" in values else path
-            rows.append(
-                (name, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
-            )
-        if rows:
-            texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))
-        else:
-            texts.append(f"{group}: nobody's numbers change")
-    texts += changed_pools(document)
-    if "ownership" in document:
-        texts.append(hands_text(document["ownership"]))
-    for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
-        rows = document["reclaims"][name]
-        if rows:
-            texts.append(f"{title}:\n{moves_table(rows)}")
-        else:
-            texts.append(f"{title}: nothing")
-    return "\n\n".join(texts)
 
 
 def print_schema(kind: str) -> None:

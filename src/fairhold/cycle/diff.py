@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.diff import owners_diff, pools_diff
+from fairhold.model.tree import moved_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,11 +73,8 @@ class _Names:
         self._moved = moved
 
     def new(self, path: str) -> str:
-        """The new path; the longest of those that moved decides."""
-        head = path
-        while head and head not in self._moved:
-            head = head.rpartition("/")[0]
-        return self._moved[head] + path[len(head) :] if head else path
+        """The new path."""
+        return moved_path(path, self._moved)
 
     def row(self, row: Document) -> Document:
         """A notice with the new paths of who gives and who gets."""

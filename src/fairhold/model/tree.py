@@ -7,9 +7,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 ROOT = 0
+
+
+def moved_path(path: str, moved: Mapping[str, str]) -> str:
+    """What a consumer is called by another plan; the longest of the paths that moved decides.
+
+    moved : old path → new path, with all below it
+    """
+    head = path
+    while head and head not in moved:
+        head = head.rpartition("/")[0]
+    return moved[head] + path[len(head) :] if head else path
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ ABSENT = {
         "leave it out",
     ),
     "within": (
-        "inside a leaf requests go by priority, then by when they were submitted",
+        "requests of a leaf go by priority, submitted, id; in turn eight GPUs a unit would count as much as one CPU",
         "leave it out; so that no user fills a leaf write `user_limit`, or give users leaves of their own",
     ),
 }

@@ -8,6 +8,7 @@ from fairhold.model.state import State
 from fairhold.planio.counts import read_counts, read_slots
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.loans import read_loans
+from fairhold.planio.moving import with_new_paths
 from fairhold.planio.notices import read_held, read_notices
 from fairhold.planio.report import Report, shown
 from fairhold.planio.requests import read_allocations, read_requests
@@ -18,6 +19,7 @@ from fairhold.planio.statewrite import state_document
 from fairhold.planio.vectors import read_ownership
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fairhold.model.plan import Plan
@@ -34,23 +36,29 @@ NOT_HERE = {
 }
 
 
-def read_state(path: str | Path, plan: Plan, before: Plan | None = None) -> State:
+def read_state(
+    path: str | Path, plan: Plan, before: Plan | None = None, moved: Mapping[str, str] | None = None
+) -> State:
     """Read the state of a file; raises InputError with all its faults. See `parse_state`."""
-    return parse_state(read_text(path), plan, str(path), before)
+    return parse_state(read_text(path), plan, str(path), before, moved)
 
 
-def parse_state(text: str, plan: Plan, name: str, before: Plan | None = None) -> State:
+def parse_state(
+    text: str, plan: Plan, name: str, before: Plan | None = None, moved: Mapping[str, str] | None = None
+) -> State:
     """Read the state of a text under a plan.
 
     name   : name of the file, as faults show it
     before : plan that the state is of, where that is another one; what its consumers own of its hosts is left out where
              the plan has one of them no more
+    moved  : old path → new path of consumers that the plan before calls otherwise
 
     Raises InputError with all faults in the order of the file.
     """
     document = parse_document(text, name)
     report = Report(document)
-    top = report.mapping(document.value, (), what="a mapping with `fairhold_state: 1`")
+    value = with_new_paths(document.value, moved) if moved else document.value
+    top = report.mapping(value, (), what="a mapping with `fairhold_state: 1`")
     if not top:
         report.settle()
     report.version(top, "fairhold_state")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.files import diff_text
+from fairhold.cli.differing import diff_text
 from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.live.submitting import WhyWaiting
 

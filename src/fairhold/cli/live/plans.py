@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairhold.cli.files import diff_text
+from fairhold.cli.differing import diff_text
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.printing import clock, fitted, say, say_json
 from fairhold.client import steps

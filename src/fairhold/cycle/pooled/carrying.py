@@ -5,31 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairhold.model.tree import moved_path
 from fairhold.model.vector import Parcel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
 
-def with_owned(state: State, plan: Plan, before: State, old: Plan) -> State:
+def with_owned(state: State, plan: Plan, before: State, old: Plan, moved: Mapping[str, str] | None = None) -> State:
     """A state that says nothing of parcels, with those that another one has under the plan before.
 
     So a new plan is adjusted from what the plan in force has assigned, as it is where it is put in force. Parcels of
     consumers and hosts that the new plan has no more are left out.
+
+    moved : old path → new path of consumers that the new plan calls otherwise
     """
     if state.ownership is not None or before.ownership is None:
         return state
-    return replace(state, ownership=tuple(_carried(before.ownership, plan, old)))
+    return replace(state, ownership=tuple(_carried(before.ownership, plan, old, moved or {})))
 
 
-def _carried(parcels: Iterable[Parcel], plan: Plan, old: Plan) -> Iterator[Parcel]:
+def _carried(parcels: Iterable[Parcel], plan: Plan, old: Plan, moved: Mapping[str, str]) -> Iterator[Parcel]:
     at = {resource.name: place for place, resource in enumerate(old.resources)}
     hosts = {host.name for group in plan.resource_groups.values() for host in group.hosts if host.amounts}
     for parcel in parcels:
-        consumer = plan.tree.rows.get(old.tree.paths[parcel.consumer])
+        consumer = plan.tree.rows.get(moved_path(old.tree.paths[parcel.consumer], moved))
         amounts = tuple(
             parcel.amounts[at[each.name]] * each.base // old.resources[at[each.name]].base if each.name in at else 0
             for each in plan.resources

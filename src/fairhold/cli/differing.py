@@ -1,0 +1,138 @@
+"""`diff`: what another plan does to a state, and what a service tells of one, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cli.files import moves_table, open_plan, print_json, print_text, unknown
+from fairhold.cli.pools import changed_pools, hands_text
+from fairhold.cli.table import cut, table
+from fairhold.errors import ArgumentError, InputError, UsageError
+from fairhold.planio.state import read_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fairhold.model.plan import Plan
+
+Document = dict[str, Any]
+_LONGEST = 60
+"""Cells of what a plan says at one place."""
+
+
+def print_diff(
+    plan_path: Path,
+    new_path: Path,
+    state_path: Path,
+    ahead: str,
+    *,
+    as_json: bool,
+    was: Mapping[str, str] | None = None,
+) -> None:
+    """`diff`: what the new plan changes for the state.
+
+    ahead : duration for which the coming windows are looked at
+    was   : new path → old path of consumers that the new plan calls otherwise
+    """
+    from fairhold.cli.windows import duration_of  # noqa: PLC0415
+    from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
+    from fairhold.cycle.diff import diff  # noqa: PLC0415
+    from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+    from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
+    from fairhold.cycle.stated import differences  # noqa: PLC0415
+
+    old, new = (open_plan(path) for path in (plan_path, new_path))
+    moved = _moved(was or {}, old, new)
+    before = run_cycle(old, read_state(state_path, old))
+    try:
+        state = with_owned(read_state(state_path, new, old, moved), new, before.after, old, moved)
+    except InputError as error:  # that it fits the other plan was seen above
+        under = f"under the plan {new_path}"
+        raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
+    after = run_cycle(new, state)
+    document = diff(before, after, moved) | {"settings": differences(old, new, moved)}
+    sides = side(old, before.after), side(new, after.after)
+    coming = diff_windows(*sides, state.now, state.now + duration_of(ahead), moved)
+    if coming is not None:
+        document["windows"] = coming
+    if as_json:
+        print_json(document)
+        return
+    print_text(diff_text(document))
+
+
+def _moved(was: Mapping[str, str], old: Plan, new: Plan) -> dict[str, str]:
+    """Old path → new path; raises ArgumentError where one of the plans does not have it, or it goes to two."""
+    strange = [
+        replace(unknown("consumer", path, plan.tree.paths), place=("--was",))
+        for pair in was.items()
+        for path, plan in zip(pair, (new, old), strict=True)
+        if path not in plan.tree.rows
+    ]
+    moved = {before: after for after, before in was.items()}
+    if strange:
+        raise ArgumentError(strange)
+    if len(moved) < len(was):
+        raise UsageError("--was: one consumer cannot become two; leave one of them out")
+    return moved
+
+
+def diff_text(document: Document) -> str:
+    """A difference of two plans in words: what they say, what is otherwise now, and at the coming windows."""
+    from fairhold.cli.windows import windows_text  # noqa: PLC0415
+
+    windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
+    said = [_settings_text(document["settings"])] if "settings" in document else []  # an older service says none
+    return "\n\n".join((*said, _diff_text(document), *windows))
+
+
+def _settings_text(settings: list[Document]) -> str:
+    """What the new plan says otherwise; long lists are cut in their middle."""
+    if not settings:
+        return "Changed in the plan: nothing"
+    rows = [(row["place"], _stated(row["old"]), _stated(row["new"])) for row in settings]
+    return "Changed in the plan:\n" + table(("place", "old", "new"), rows)
+
+
+def _stated(value: object) -> object:
+    """What stands in a plan, in one line."""
+    if isinstance(value, dict):
+        text = ", ".join(f"{key}: {_stated(each)}" for key, each in value.items() if each is not None)
+    elif isinstance(value, list):
+        text = ", ".join(str(_stated(each)) for each in value)
+    else:
+        return str(value).lower() if isinstance(value, bool) else value
+    return (text if len(text) <= _LONGEST else cut(text, _LONGEST)) or None
+
+
+def _diff_text(document: Document) -> str:
+    texts = []
+    for group, result in document["resource_groups"].items():
+        rows = []
+        for path, values in result["consumers"].items():
+            was, will = values["quota"]
+            change = f"{will - was:+d}" if will != was else "="
+            cells = [
+                f"{old} -> {new}" if old != new else new
+                for old, new in (values[key] for key in values if key not in ("allocated", "was"))
+            ]
+            name = f"{path} (was {values['was']})" if "was" in values else path
+            rows.append(
+                (name, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
+            )
+        if rows:
+            texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))
+        else:
+            texts.append(f"{group}: nobody's numbers change")
+    texts += changed_pools(document)
+    if "ownership" in document:
+        texts.append(hands_text(document["ownership"]))
+    for name, title in (("added", "Reclaimed by the new plan"), ("removed", "No longer reclaimed")):
+        rows = document["reclaims"][name]
+        if rows:
+            texts.append(f"{title}:\n{moves_table(rows)}")
+        else:
+            texts.append(f"{title}: nothing")
+    return "\n\n".join(texts)
