@@ -12,8 +12,8 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.opening import LiveSettings, open_live
-from fairhold.runtime.live.place import check_own_host, make_state_directory
-from tests.planio.support import HOSTS, SMALL
+from fairhold.runtime.live.place import check_own_host, make_state_directory, nothing_can_start
+from tests.planio.support import HOSTS, SMALL, VECTORS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +52,13 @@ def test_a_host_that_the_plan_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match="unknown-host") as caught:
         check_own_host(plan, f"{name}x")
     assert f"did you mean `{name}`?" in caught.value.faults[0].mend
+
+
+def test_a_service_whose_hosts_can_never_come_up_says_so() -> None:
+    plan, small = parse_plan(VECTORS, "f")[0], parse_plan(SMALL, "f")[0]
+    assert "name this machine's host with --host" in nothing_can_start(plan, "", others=False)
+    assert nothing_can_start(plan, "g1", others=False) == nothing_can_start(plan, "", others=True) == ""
+    assert nothing_can_start(small, "", others=False) == ""
 
 
 def test_a_service_of_no_host_of_its_plan_keeps_nothing(tmp_path: Path) -> None:

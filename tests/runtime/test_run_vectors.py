@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from io import StringIO
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 from fairhold.cli.run import run_jobs
 from fairhold.cycle.pooled.joining import run_entries
@@ -17,6 +19,8 @@ from fairhold.orchestrator.events import JobSubmitted
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import parse_state, read_state, state_document
 from fairhold.runtime.pooled_record import as_file, decided, together
+from fairhold.runtime.table import TableView
+from fairhold.runtime.tally import Tally
 from tests.orchestrator.house import House
 from tests.runtime.support import Case, python, read_document
 
@@ -132,3 +136,17 @@ def test_what_waits_for_ever_says_why_and_what_never_fits_starts_nothing(
     told = capsys.readouterr().err
     assert "not done: job w of /Research, 1 of 1 task: " in told
     assert "on no host that will do there is enough for one unit; nearest is g1, cpu 1, gpu 1 short" in told
+
+
+def test_the_table_says_what_is_owned_of_resources() -> None:
+    house = House(plan=read_document(plan({"hosts": ["g1"]})), forgets=True)
+    tally = Tally(house.live)
+    house.take(JobSubmitted("j", "/Research", "", 3, unit=(("cpu", "1"), ("gpu", "1"))))
+    view = TableView(house.live, tally, "x")
+    with StringIO() as text:
+        Console(file=text, width=100).print(view._table())
+        lines = [line.split() for line in text.getvalue().splitlines()]
+    view.close()
+    assert lines[2][:7] == ["Trading", "cpu", "2,", "gpu", "1", "·", "·"]
+    assert lines[4][:7] == ["Research", "·", "2", "2", "·", "·", "1"]
+    assert [dict(tally.lending("").lent), sum(tally.lending("").borrowed.values())] == [{1: 1}, 2]

@@ -94,7 +94,7 @@ def _job_in_words(job: Document) -> str:
             "state": f"{job['state']}{why}",
             "why": job.get("text") or None,
             "exit code": job.get("exit_code"),
-            "consumer": f"{job['consumer']} in {job['resource_group']}",
+            "consumer": f"{job['consumer']} in {job['resource_group']}" if job["resource_group"] else job["consumer"],
             "user": job.get("user") or None,
             "tasks": tasks_in_words(job["tasks"]),
             "units": f"{count(job['units'], 'slot')} a task" if job.get("units", 1) != 1 else None,

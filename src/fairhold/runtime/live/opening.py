@@ -23,7 +23,7 @@ from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.numbering import rise_above
-from fairhold.runtime.live.place import check_own_host, make_state_directory
+from fairhold.runtime.live.place import check_own_host, make_state_directory, nothing_can_start
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.promises import PromisedLeases
 from fairhold.runtime.live.recovery import refusing_damage
@@ -169,6 +169,8 @@ class Live:
         rise_above(core, settings.directory / "jobs")
         check_own_host(core.plan, settings.own)
         if plan and (line := told_of(core, before, plan, name)):
+            settings.tell(line)
+        if line := nothing_can_start(core.plan, settings.own, others=settings.agents is not None):
             settings.tell(line)
         if any(len(books.rows) >= MANY_ROWS for books in core.orchestrator.books.values()):
             prefer_compiled(MANY_ROWS)

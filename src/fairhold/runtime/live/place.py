@@ -51,5 +51,19 @@ def check_own_host(plan: Plan, own: str) -> None:
     raise InputError([Fault("unknown-host", what, mend)])
 
 
+def nothing_can_start(plan: Plan, own: str, *, others: bool) -> str:
+    """What people are told where no host of the plan can ever come up; empty where one can.
+
+    own : the host that is this machine, empty = none; others : agents of other machines may connect
+    """
+    groups = plan.resource_groups.values()
+    if own or others or not groups or any(not group.hosts for group in groups):
+        return ""
+    return (
+        "no host of the plan is this machine, and agents cannot connect: nothing will start; name this machine's host "
+        "with --host, or an address for agents with --agents"
+    )
+
+
 def _unusable(directory: Path, why: str, mend: str) -> InputError:
     return InputError([Fault("state-directory", f"the state directory {why}", mend, file=str(directory))])
