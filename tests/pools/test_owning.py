@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.pools.small import of, on, own, owned, placed, run, taken
+import json
+
+from fairhold.cycle.document import run_cycle
+from fairhold.cycle.verify import verify
+from fairhold.planio.state import state_document
+from tests.pools.small import inputs, of, on, own, owned, placed, run, taken
+from tests.pools.truths import second_cycle
 
 SIX = {f"h{at}": 4 for at in range(6)}
 
@@ -40,6 +46,25 @@ def test_r_adjust_2_the_least_loaded_is_given_up_s2_25_s2_26_s2_27() -> None:
     before = [(host, "/A", 4) for host in ("h0", "h1", "h2")]
     held = [on("h0", "A", 2, "own"), on("h1", "A", 1, "own"), on("h2", "A", 3, "own")]
     assert owned({"/A": own(hosts=2)}, [of("/A", 6)], held, hosts=SIX, ownership=before) == {"/A": ["h0", "h2"]}
+
+
+def test_r_adjust_2_entries_for_whole_hosts_give_up_together_of_equal_load_the_worst_preference() -> None:
+    two = {"/A": {"own": [{"resource_group": "all", "hosts": 1, "preference": each} for each in (1, 9)]}}
+    before = [(host, "/A", 4) for host in ("h0", "h1", "h2")]
+
+    def left(*units: int) -> list[str]:
+        held = [on(f"h{at}", "A", each, "own") for at, each in enumerate(units) if each]
+        plan, state = inputs(two, [of("/A", 12)], held, hosts=SIX, ownership=before)
+        cycle = run_cycle(plan, state)
+        result = json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+        assert not verify(plan, state, result)
+        assert list(second_cycle(plan, cycle)) == []
+        return [row["host"] for row in cycle.document["ownership"]]
+
+    assert left(2, 2, 2) == ["h0", "h2"]  # h1 was of the second entry
+    assert left(1, 2, 2) == ["h1", "h2"]
+    assert left(2, 1, 2) == ["h0", "h2"]
+    assert left(0, 2, 2) == ["h1", "h2"]  # what is idle goes first; then nobody has too much
 
 
 def test_r_adjust_3_public_hosts_then_those_of_worse_ranks_s2_20_s2_21_s2_22_s2_23_s2_24() -> None:

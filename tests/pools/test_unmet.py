@@ -11,7 +11,7 @@ from fairhold.cycle.document import run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.errors import InputError
 from fairhold.planio.state import state_document
-from tests.pools.small import inputs, of, own, run
+from tests.pools.small import inputs, of, on, own, run
 
 Json = dict[str, Any]
 HOSTS = {"h0": 4, "h1": 4}
@@ -51,6 +51,17 @@ def test_what_cannot_be_owned_is_told(consumers: Json, more: Json, told: list[tu
     assert verify(plan, state, result) == ()
     wrong = result | {"warnings": [*warnings, {"consumer": "/A", "code": "own-unmet", "message": "owns nothing"}]}
     assert [finding.rule for finding in verify(plan, state, wrong)] == ["R-ADJUST-2"]
+
+
+def test_r_adjust_2_a_part_that_comes_to_nothing_is_no_host_of_those_below() -> None:
+    consumers = {"/A": own(per_host={"cpu": "30%"}), "/A/x": own(hosts=1)}
+    plan, state = inputs(
+        consumers, [of("/A/x", 1)], [on("h0", "x", 1, "own")], hosts={"h0": 2}, ownership=[("h0", "/A/x", 2)]
+    )
+    cycle = run_cycle(plan, state)
+    assert cycle.document["ownership"] == []
+    assert [row["message"] for row in cycle.document["warnings"]] == ["owns 0 of 1 hosts planned of all"]
+    assert not verify(plan, state, cycle.document | {"state": state_document(plan, cycle.after)})
 
 
 def test_it_stands_below_who_owns_what() -> None:

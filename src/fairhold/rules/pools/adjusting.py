@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, common, less
 from fairhold.ledger.pools import Machine, PoolBooks
+from fairhold.model.vector import DEFAULT_PREFERENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -137,18 +138,41 @@ class Level:
                     self.former[key[0]][host] = self._drop(key, host)
 
     def trim(self) -> None:
-        """Who has more than its target gives up the least workload first, last in inventory (R-ADJUST-2)."""
-        for key in self.holds:
+        """Who has more than its target gives up least workload first, worst preference, last in inventory (R-ADJUST-2).
+
+        Entries of a row that may stand for one another are one target.
+        """
+        for _, keys in self._alike():
+            self._trim_hosts(keys)
+        for key in [key for key in self.holds if key not in self.target or key[1].names]:
             holding, entry = self.holds[key], key[1]
             order = sorted(holding, key=lambda host: (self.load(host), -host.place))
             if key in self.target:
-                for host in order[: max(0, len(holding) - self.target[key])]:
-                    self._drop(key, host)
+                self._trim_hosts([key])
             elif entry.per_host:
                 for host in order:
-                    self._set(key, host, common(holding[host], self.part_of(entry, host)))
+                    part = common(holding[host], self.part_of(entry, host))
+                    if any(part):
+                        self._set(key, host, part)
+                    else:
+                        self._drop(key, host)
             else:
                 self._trim_total(key, order)
+
+    def _trim_hosts(self, keys: list[Target]) -> None:
+        """Whole hosts beyond what entries are to have together go; what one has too many of is another's that lacks."""
+
+        def order(each: tuple[Target, Machine]) -> tuple[int, int, int]:
+            return self.load(each[1]), -(each[0][1].preference or DEFAULT_PREFERENCE), -each[1].place
+
+        held = sorted([(key, host) for key in keys for host in self.holds[key]], key=order)
+        for key, host in held[: max(0, len(held) - sum(self.target[key] for key in keys))]:
+            self._drop(key, host)
+        lacking = [key for key in keys for _ in range(self.target[key] - len(self.holds[key]))]
+        for key in keys:
+            last_first = sorted(self.holds[key], key=lambda host: -host.place)
+            for host in last_first[: max(0, len(last_first) - self.target[key])]:
+                self._add(lacking.pop(0), host, self._drop(key, host))
 
     def _trim_total(self, key: Target, order: list[Machine]) -> None:
         holding = self.holds[key]
@@ -282,10 +306,15 @@ class Level:
 
     def place_entries(self) -> None:
         """Which host is of which entry of a row: for what is reserved those without others' units (R-ADJUST-3)."""
+        for row, keys in self._alike():
+            self._place_entries(row, keys)
+
+    def _alike(self) -> Iterator[tuple[int, list[Target]]]:
+        """Entries of a row for whole hosts of one group, none by name: any host may be of any of them."""
         for row, keys in self.entries.items():
-            for group in dict.fromkeys(key[1].resource_group for key in keys) if len(keys) > 1 else ():
-                mine = [key for key in keys if key in self.target and not key[1].names]
-                self._place_entries(row, [key for key in mine if key[1].resource_group == group])
+            mine = [key for key in keys if key in self.target and not key[1].names]
+            for group in dict.fromkeys(key[1].resource_group for key in mine):
+                yield row, [key for key in mine if key[1].resource_group == group]
 
     def _place_entries(self, row: int, keys: list[Target]) -> None:
         hosts = [host for key in keys for host in self.holds[key]]

@@ -116,8 +116,11 @@ class Claims:
         """Let go what nobody uses, then what is beyond the targets; then who is short takes."""
         for claim, host in self._unused:
             self.former[claim.path][host] = claim.has.pop(host)
+        for mine in self._lines_of_hosts():
+            self._trim_hosts(mine)
         for claim in self.claims:
-            self._trim(claim)
+            if claim.target is None:
+                self._trim_parts(claim)
         for claim in sorted(self.claims, key=self._rank):
             if claim.entry.per_host:
                 self._take_of_every_host(claim)
@@ -162,15 +165,36 @@ class Claims:
             if has < asks:
                 yield claim, (has,), (asks,)
 
-    def _trim(self, claim: Claim) -> None:
-        """Give up the least workload first, the last in inventory first (R-ADJUST-2)."""
+    def _lines_of_hosts(self) -> list[list[Claim]]:
+        """Claims to whole hosts; those of one consumer and group together, but for those by name."""
+        lines: dict[object, list[Claim]] = {}
+        for claim in self.claims:
+            if claim.target is not None:
+                lines.setdefault(claim if claim.entry.names else (claim.path, claim.group), []).append(claim)
+        return list(lines.values())
+
+    def _trim_hosts(self, mine: list[Claim]) -> None:
+        """Give up the least workload first, the worst preference, the last in inventory (R-ADJUST-2).
+
+        Who then has more hosts than its claim is for has them for another of the same consumer.
+        """
+        most = sum(claim.target or 0 for claim in mine)
+        pairs = [(claim, host) for claim in mine for host in claim.has]
+        worst = {pair: (self.load[pair[1].name], -(pair[0].entry.preference or 5), -pair[1].place) for pair in pairs}
+        for claim, host in sorted(pairs, key=worst.__getitem__)[: max(0, len(pairs) - most)]:
+            del claim.has[host]
+        for claim in mine:
+            while len(claim.has) > (claim.target or 0):
+                host = max(claim.has, key=lambda host: host.place)
+                other = next(each for each in mine if len(each.has) < (each.target or 0))
+                other.add(host, claim.has.pop(host))
+
+    def _trim_parts(self, claim: Claim) -> None:
+        """The same of parts of hosts; one that comes to nothing is none."""
         order = sorted(claim.has, key=lambda host: (self.load[host.name], -host.place))
-        if claim.target is not None:
-            for host in order[: max(0, len(order) - claim.target)]:
-                del claim.has[host]
-        elif claim.entry.per_host:
+        if claim.entry.per_host:
             for host in order:
-                claim.has[host] = lower(claim.has[host], self._part(claim.entry, host))
+                claim.lose(host, excess(claim.has[host], self._part(claim.entry, host)))
         else:
             self._trim_total(claim, order)
 
