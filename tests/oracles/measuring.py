@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tests.oracles.filling import fill
-from tests.oracles.parcels import PUBLIC, World, add
+from tests.oracles.parcels import OWN, PUBLIC, World, add
 
 if TYPE_CHECKING:
     from tests.oracles.parcels import Vector, Wish
@@ -57,7 +57,7 @@ class Pools(World):
 
     def demand_of(self, wish: Wish, pool: str) -> Fraction:
         held = self.held(wish, pool)
-        waiting = max(0, wish.count - len(wish.units))
+        waiting = 0 if self.never_fits(wish) else max(0, wish.count - len(wish.units))
         return max(self.part(held, wish, pool), min(Fraction(1), self.part(held + waiting, wish, pool)))
 
     def takes_part(self, path: str, above: str) -> bool:
@@ -84,3 +84,42 @@ class Pools(World):
                 found |= zip(band, fill(left, ratios, [0] * len(band), caps), strict=True)
                 left -= sum(found[child] for child in band)
         return found
+
+    # Gangs that can never start wait for nothing (R-GANG-2)
+
+    def never_fits(self, wish: Wish) -> bool:
+        missing = wish.least - len(wish.units)
+        levels = [pool for pool in self.pools() if self.is_below(wish.leaf, pool) and self.takes_part(wish.leaf, pool)]
+        own = self.room(wish, OWN)
+        return missing > own and not any(
+            missing <= self.room(wish, pool) and missing - self.room_of_own(wish, pool) <= self.allowed(wish)
+            for pool in levels
+        )
+
+    def room(self, wish: Wish, pool: str) -> int:
+        """Units for which a level would have room, were all hosts empty."""
+        parts = [self.usable(wish.leaf, pool, host) for host in self.hosts]
+        return sum(self.fitting(wish, [parcel.amounts for parcel in part]) for part in parts)
+
+    def room_of_own(self, wish: Wish, pool: str) -> int:
+        """Those of them that would stand on the leaf's own."""
+        parts = [self.usable(wish.leaf, pool, host) for host in self.hosts]
+        return sum(self.fitting(wish, [each.amounts for each in part if each.owner == wish.leaf]) for part in parts)
+
+    def fitting(self, wish: Wish, amounts: list[Vector]) -> int:
+        have = add(self.resources, *amounts)
+        return min(some // need for some, need in zip(have, wish.unit, strict=True) if need)
+
+    def allowed(self, wish: Wish) -> int:
+        """Units that share limits allow beside what the request holds itself."""
+        held = sum(unit.pool != OWN for unit in wish.units)
+        limits = [self.words[path].get("share_limit", {}) for path in self.above(wish.leaf)]
+        return min(
+            (
+                limit[name] // need - held
+                for limit in limits
+                for name, need in zip(self.resources, wish.unit, strict=True)
+                if need and name in limit
+            ),
+            default=wish.count,
+        )

@@ -84,8 +84,8 @@ class World:
         said = {path: self.vector(each) for path, each in row.get("stands_on", {}).items()}
         said = said or dict.fromkeys(row.get("lenders", {}), wish.unit)
         mine = [(each, said[each.owner]) for each in self.on(host) if each.owner in said]
-        free = [(each, self.idle(each)) for each in self.parts(wish.leaf, pool, host)]
-        books = self.booked(wish.unit, mine or free)
+        order = dict.fromkeys([*self.parts(wish.leaf, pool, host), *self.on(host)])
+        books = self.booked(wish.unit, mine or [(each, self.idle(each)) for each in order])
         assert books is not None
         is_own = all(parcel.owner == wish.leaf for parcel in books)
         wish.units.append(Unit(wish, host, OWN if is_own else pool, books, row["started"]))
