@@ -300,9 +300,10 @@ def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: lis
     """Put a unit on a host, booked on the parcels in their order."""
     unit = Unit(asked, host, books.now, books.next_serial(), pool)
     unit.is_new = True
-    if len(parcels) == 1 and not parcels[0].kept:  # the common case
-        parcels[0].idle = less(parcels[0].idle, asked.unit)
-        unit.books = parcels[0].alone(asked.unit)
+    parcel = parcels[0]
+    if len(parcels) == 1 and not parcel.kept:  # the common case
+        parcel.idle = less(parcel.idle, asked.unit)
+        unit.books = parcel.alone(asked.unit)
     else:
         _book_on(unit, parcels)
     asked.units[unit] = None

@@ -10,7 +10,7 @@ from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning
-from fairhold.rules.pools.booking import Kind, book_units, split_lenders
+from fairhold.rules.pools.booking import Kind, book_before, book_units, split_lenders
 from fairhold.rules.pools.never import find_never
 from fairhold.rules.pools.owners import Before, Chain, adjust
 from fairhold.rules.pools.restraint import is_young
@@ -186,11 +186,9 @@ def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
         for parcel in host.parcels:
             left = less(left, common(left, parcel.amounts))
         host.parcels.append(Parcel(host, PUBLIC, (), left))
-        book_units(books, host, stated)
+        book_before(books, host, stated)
         there = {parcel for unit in host.units for parcel in unit.books}
         before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
-        for unit in host.units:
-            unit.pool = stated[unit][1]
     return before
 
 

@@ -59,6 +59,7 @@ class Level:
             self.hosts.setdefault(host.group, []).append(host)
         self.named = {name for row in self.rows for entry in terms.own[row] for name in entry.names}
         self.below = {row: set(self._named_below(row)) for row in self.rows}
+        self.named_below = set().union(*self.below.values())
         self.target: dict[Target, int] = {}
         self._lines: dict[str, list[Machine]] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
@@ -261,11 +262,14 @@ class Level:
             return 2
         if host.name in self.below[key[0]]:
             return 0
-        return 2 if any(host.name in names for names in self.below.values()) else 1
+        return 2 if host.name in self.named_below else 1
 
     def _fitting_first(self, key: Target) -> Iterator[Machine]:
         """The same for a count: what is named below it first, what others name last."""
-        for fit in (0, 1, 2) if self.named or any(self.below.values()) else (1,):
+        if not self.named and not self.named_below:  # the common case
+            yield from self._order(key)
+            return
+        for fit in (0, 1, 2):
             for host in self._order(key):
                 if self._fit(key, host) == fit:
                     yield host

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN
-from fairhold.rules.pools.placing import Placing, next_units
+from fairhold.rules.pools.placing import Placing
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.turns import Turns
 
@@ -26,42 +27,43 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
     if not any(asked.waiting and waits(asked) > 0 for asked in books.asked.values()):
         return []
     standing = Standing(books, pool)
-    lines = _lines(waits, standing)
+    lines: dict[int, list[_Want]] = {}
+    for asked in standing.members:
+        if standing.size[asked] and (units := waits(asked)) > 0:
+            lines.setdefault(asked.leaf, []).append(_Want(asked, units))
+    for line in lines.values():
+        line.sort(key=lambda want: want.asked.order)
     turns = Turns(books.terms, pool, lines, standing.usage)
     placing = Placing(books, pool, limits, books.hosts_in(pool))
     placed: list[Unit] = []
     while (leaf := turns.next()) is not None:
-        new = _place_one(lines[leaf], placing, waits)
+        new = _place_one(lines[leaf], placing)
         if not new:
             turns.drop(leaf)
-        units = sum(unit.pool != OWN for unit in new)
-        if units:
-            standing.uses(new[0].asked, units)
+        for unit in new:
+            if unit.pool != OWN:
+                standing.uses(unit.asked, 1)
         placed += new
     return placed
 
 
-def _lines(waits: Waits, standing: Standing) -> dict[int, list[Asked]]:
-    """Leaf → its requests that wait for something that fits into the pool, in their order."""
-    lines: dict[int, list[Asked]] = {}
-    for asked in standing.members:
-        if standing.size[asked] and waits(asked) > 0:
-            lines.setdefault(asked.leaf, []).append(asked)
-    for line in lines.values():
-        line.sort(key=lambda asked: asked.order)
-    return lines
+@dataclass(slots=True)
+class _Want:
+    """A request, and how many units it still wants of what is given away."""
+
+    asked: Asked
+    units: int
 
 
-def _place_one(line: list[Asked], placing: Placing, waits: Waits) -> list[Unit]:
-    """The first request of a line for which something fits; what did not fit is not tried again."""
+def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
+    """One unit of the first request of a line that fits, of a gang all that it misses; the others wait no longer."""
     while line:
-        asked = line[0]
-        waiting = waits(asked)
-        units = next_units(asked, waiting)
-        if 0 < units <= waiting:
-            new = placing.put(asked, units)
-            if new:
-                return new
+        want = line[0]
+        units = want.asked.missing if want.asked.model.min_count else 0
+        new = placing.put(want.asked, units or 1) if max(1, units) <= want.units else None
+        if new:
+            want.units -= len(new)
+            return new
         line.pop(0)
     return []
 
@@ -70,8 +72,9 @@ def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> 
     """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
     leaf = parcel.owner
     placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
-    line = sorted((each for each in books.by_leaf[leaf] if waits(each) > 0), key=lambda asked: asked.order)
+    line = [_Want(asked, units) for asked in books.by_leaf[leaf] if (units := waits(asked)) > 0]
+    line.sort(key=lambda want: want.asked.order)
     placed: list[Unit] = []
-    while new := _place_one(line, placing, waits):
+    while new := _place_one(line, placing):
         placed += new
     return placed

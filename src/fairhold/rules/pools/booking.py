@@ -26,9 +26,13 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> N
 
     Of the others first those of owners, then those without stated lenders.
     """
-    for parcel in host.parcels:
-        parcel.idle = parcel.amounts
-    if not host.units or _all_on_one(books.terms, host):
+    if _all_on_one(books.terms, host):
+        pools: dict[tuple[Asked, int], int] = {}
+        for unit in host.units:
+            key = unit.asked, unit.pool
+            if key not in pools:
+                pools[key] = _pool(books.terms, unit)
+            unit.pool = pools[key]
         return
     order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit][2:])}
     for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][2]), order[unit])):
@@ -40,21 +44,28 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> N
             _book(books.terms, unit, stated)
 
 
+def book_before(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> None:
+    """The same on what was owned before, where units stay in the pools that the state says."""
+    if not _all_on_one(books.terms, host):
+        book_units(books, host, stood)
+        for unit in host.units:
+            unit.pool = stood[unit][1]
+
+
 def _all_on_one(terms: Terms, host: Machine) -> bool:
     """Book all units of a host that is one parcel: the common case, in which their order makes no difference."""
+    for parcel in host.parcels:
+        parcel.idle = parcel.amounts
+    if not host.units:
+        return True
     parcels = [parcel for parcel in host.parcels if any(parcel.amounts)]
     used = total([unit.asked.unit for unit in host.units], terms.dimensions)
     if len(parcels) != 1 or not fits(used, parcels[0].amounts):
         return False
     (parcel,) = parcels
     parcel.idle = less(parcel.amounts, used)
-    pools: dict[tuple[Asked, int], int] = {}
     for unit in host.units:
         unit.books = parcel.alone(unit.asked.unit)
-        key = unit.asked, unit.pool
-        if key not in pools:
-            pools[key] = _pool(terms, unit)
-        unit.pool = pools[key]
     return True
 
 
@@ -135,7 +146,7 @@ def _pool(terms: Terms, unit: Unit) -> int:
     for row in terms.above[leaf][1:]:
         if unit.pool not in {OWN, row} and unit.pool in terms.above[row][1:]:
             continue  # not deeper than where it was
-        if row == PUBLIC or all(any(each == row for each, _ in parcel.chain) for parcel in unit.books):
+        if row == PUBLIC or all(row in terms.above[parcel.owner] for parcel in unit.books):
             return row
     return PUBLIC
 
@@ -144,6 +155,8 @@ def split_lenders(units: int, lenders: tuple[tuple[int, int], ...]) -> list[tupl
     """The lenders of each of so many units, where a state has only their numbers: as few a unit as can be."""
     if not lenders:
         return [()] * units
+    if units == 1:
+        return [tuple([row for row, number in lenders if number])]
     left = dict(lenders)
     found: list[tuple[int, ...]] = []
     for at in range(units):

@@ -69,13 +69,8 @@ def parcels_for(terms: Terms, host: Machine, leaf: int, pool: int) -> list[Parce
 
 def room_in(parcels: Iterable[Parcel], asked: Asked, dimensions: int) -> Vector:
     """What a request finds in parcels."""
-    rooms = [parcel.room(asked) for parcel in parcels]
-    if len(rooms) == 1:
-        return rooms[0]
-    room = (0,) * dimensions
-    for each in rooms:
-        room = add(room, each)
-    return room
+    rooms = [parcel.room(asked) if parcel.kept else parcel.idle for parcel in parcels]
+    return rooms[0] if len(rooms) == 1 else total(rooms, dimensions)
 
 
 def is_lent_to(parcel: Parcel, pool: int) -> bool:

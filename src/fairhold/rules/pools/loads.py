@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from heapq import heapify, heappop, heapreplace
+from heapq import heappop, heapreplace
 from math import lcm
+from operator import mul
 from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, times
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
@@ -25,45 +28,58 @@ def used_of(host: Machine) -> list[int]:
     return [sum(column) for column in zip(*[unit.asked.unit for unit in host.units], strict=True)]
 
 
+def common_parts(hosts: list[Machine]) -> list[Vector]:
+    """For each host how many common parts a base unit of it is, so that workloads are whole numbers of these parts."""
+    whole = lcm(*{amount for host in hosts for amount in host.total if amount})
+    part = {
+        size: tuple([whole // amount if amount else 0 for amount in size]) for size in {each.total for each in hosts}
+    }
+    return [part[host.total] for host in hosts]
+
+
+def places_of(hosts: list[Machine]) -> dict[Machine, int]:
+    """Places of hosts by workload: equal ones have the same, and a larger one a larger."""
+    loads = [max(map(mul, used_of(host), part)) for host, part in zip(hosts, common_parts(hosts), strict=True)]
+    place = {load: at for at, load in enumerate(sorted(set(loads)))}
+    return {host: place[load] for host, load in zip(hosts, loads, strict=True)}
+
+
 class Loads:
     """The workloads of hosts while units are placed on them, and for every kind of request the hosts still to try.
 
     A workload only grows while units are placed, so that the line of a kind is put right where its first host is asked
-    for: it is a heap of (workload when it was last looked at, place), and what has grown since sinks.
+    for: it is a heap of workloads when they were last looked at, and what has grown since sinks.
 
-    All workloads are whole numbers of one common part of the hosts' amounts.
+    In a heap a workload in common parts stands with the host's place, as workload · hosts + place.
     """
 
     def __init__(self, hosts: list[Machine]) -> None:
-        whole = lcm(*{amount for host in hosts for amount in host.total if amount})
         self._at = {host: at for at, host in enumerate(hosts)}
-        self._used = [used_of(host) for host in hosts]
-        self._part = [[whole // amount if amount else 0 for amount in host.total] for host in hosts]
+        self._used = [tuple(used_of(host)) for host in hosts]
+        self._part = common_parts(hosts)
         self._load = [self._weigh(at) for at in range(len(hosts))]
-        self._lines: dict[object, list[tuple[int, int]]] = {}
+        self._lines: dict[object, list[int]] = {}
 
     def _weigh(self, at: int) -> int:
-        return max([used * part for used, part in zip(self._used[at], self._part[at], strict=True)], default=0)
+        load = max(map(mul, self._used[at], self._part[at]), default=0)
+        return load * len(self._at) + at
 
     def change(self, host: Machine, unit: Vector, units: int) -> None:
         """Units came to a host, or went again where the number is negative."""
         at = self._at[host]
-        used = self._used[at]
-        for place, amount in enumerate(unit):
-            used[place] += units * amount
+        self._used[at] = add(self._used[at], unit if units == 1 else times(unit, units))
         self._load[at] = self._weigh(at)
 
     def first(self, kind: object) -> int | None:
         """Place of the least busy host left for a kind, of equals the first in inventory; None = none is left."""
-        line = self._lines.get(kind)
+        line, loads, hosts = self._lines.get(kind), self._load, len(self._at)
         if line is None:
-            line = self._lines[kind] = [(load, at) for at, load in enumerate(self._load)]
-            heapify(line)
+            line = self._lines[kind] = sorted(loads)
         while line:
-            load, at = line[0]
-            if load == self._load[at]:
+            at = line[0] % hosts
+            if line[0] == loads[at]:
                 return at
-            heapreplace(line, (self._load[at], at))
+            heapreplace(line, loads[at])
         return None
 
     def pass_over(self, kind: object) -> None:

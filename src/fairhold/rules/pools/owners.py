@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, less
 from fairhold.ledger.pools import PUBLIC, Parcel, PoolBooks
 from fairhold.rules.pools.adjusting import Level
-from fairhold.rules.pools.loads import workload
+from fairhold.rules.pools.loads import places_of
 from fairhold.rules.pools.unmet import unmet
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Before:
 
 def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
     """Work out who owns what now, and divide every host into parcels."""
-    load = _loads(books.hosts)
+    load = places_of(books.hosts)
     space = {host: host.plain for host in books.hosts}
     for host in books.hosts:
         host.parcels = []
@@ -43,13 +43,6 @@ def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
         _overcommit(host)
         for row in dict.fromkeys(row for parcel in host.parcels for row, _ in parcel.chain):
             books.hosts_of.setdefault(row, []).append(host)
-
-
-def _loads(hosts: list[Machine]) -> dict[Machine, int]:
-    """Places of hosts by workload: equal ones have the same, and a larger one a larger."""
-    parts = {host: workload(host) for host in hosts}
-    place = {part: at for at, part in enumerate(sorted(set(parts.values())))}
-    return {host: place[part] for host, part in parts.items()}
 
 
 class _Context:

@@ -34,6 +34,10 @@ class Placing:
         self._kinds: dict[Asked, object] = {}
         self._at: dict[object, int] = {}
         self._found: dict[object, tuple[Machine, list[Parcel]]] = {}
+        self._parcels_of: dict[object, dict[int, list[Parcel]]] = {}
+        self._too_many: dict[object, int] = {}
+        """Kind → units for which there was no room at once: there will not be any, as idle space only shrinks."""
+        self._is_exclusive = books.terms.settings.packing == "exclusive"
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
 
@@ -46,14 +50,13 @@ class Placing:
         return found
 
     def _fits(self, host: Machine, asked: Asked, parcels: list[Parcel]) -> bool:
-        is_enough = parcels and fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions))
-        return bool(is_enough) and self._is_open(host, asked)
+        if not parcels or not fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions)):
+            return False
+        return not self._is_exclusive or self._is_open(host, asked)
 
     def _is_open(self, host: Machine, asked: Asked) -> bool:
         """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
-        if self.books.terms.settings.packing != "exclusive":
-            return True
-        return all(unit.asked.leaf == asked.leaf for unit in host.units)
+        return not self._is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units)
 
     def _kind(self, asked: Asked) -> object:
         """What requests have in common that fit on the same hosts."""
@@ -66,7 +69,7 @@ class Placing:
         terms, leaf = self.books.terms, asked.leaf
         if asked in self._keeps or asked.siting is not None:
             return asked
-        if leaf in terms.own or terms.settings.packing == "exclusive":
+        if leaf in terms.own or self._is_exclusive:
             return asked.unit, leaf
         bounds = tuple(row for row in terms.above[leaf] if row in terms.pool_grace) if terms.pool_grace else ()
         return asked.unit, terms.grace[leaf], bounds
@@ -83,13 +86,13 @@ class Placing:
 
     def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
-        if is_choosy(asked):
+        if asked.siting is not None and is_choosy(asked):
             return self._chosen(asked, self.hosts)
         kind = self._kind(asked)
         if self._loads is not None:
             return self._least_loaded(self._loads, kind, asked)
         found = self._found.get(kind)
-        if found is not None and self._fits(*found[:1], asked, found[1]):  # where the one before it went
+        if found is not None and self._fits(found[0], asked, found[1]):  # where the one before it went
             return found
         for at in range(self._at.get(kind, 0), len(self.hosts)):
             host = self.hosts[at]
@@ -102,11 +105,13 @@ class Placing:
         return None
 
     def _least_loaded(self, loads: Loads, kind: object, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+        parcels_of = self._parcels_of.setdefault(kind, {})
         while (at := loads.first(kind)) is not None:
             host = self.hosts[at]
-            parcels = self._parcels(host, asked)
-            if self._fits(host, asked, parcels):
-                return host, parcels
+            if at not in parcels_of:
+                parcels_of[at] = self._parcels(host, asked)
+            if self._fits(host, asked, parcels_of[at]):
+                return host, parcels_of[at]
             loads.pass_over(kind)
         return None
 
@@ -119,25 +124,33 @@ class Placing:
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
-        if packs_whole(asked):
+        if asked.siting is not None and packs_whole(asked):
             tries = ([host] for host in hosts_for(asked, self.hosts))
             return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
+        if units == 1 and not asked.model.min_count and asked not in self._keeps:
+            found = self.host_for(asked)
+            return [self._put_on(asked, *found)] if found is not None and self._is_within(asked, found[1]) else []
         return self._put_among(asked, units, None)
 
     def _put_among(self, asked: Asked, units: int, some: list[Machine] | None) -> list[Unit]:
         """The same, on some hosts alone; None = on all."""
         placed: list[Unit] = []
         kind = self._kind(asked)
+        if some is None and units >= self._too_many.get(kind, units + 1):
+            return []
         begin, kept = self._at.get(kind, 0), self._kept_for(asked)
         for _ in range(units):
             found = self._host_of_own(asked, some) or self._host_among(asked, some)
             if found is None or not self._is_within(asked, found[1]):
+                if found is None and some is None:
+                    self._too_many[kind] = units
                 for unit in reversed(placed):
                     self.take_back(unit)
                 for parcel, amount in kept:
                     parcel.unkeep(asked)
                     parcel.keep(asked, amount)
-                self._begin_again(kind, begin)
+                if placed:
+                    self._begin_again(kind, begin)
                 return []
             placed.append(self._put_on(asked, *found))
         return placed
@@ -162,7 +175,7 @@ class Placing:
 
     def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
         """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
-        return self.limits.allow_idle(asked) or self._is_own(asked, parcels)
+        return not self.limits.used or self.limits.allow_idle(asked) or self._is_own(asked, parcels)
 
     def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
         """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""
@@ -177,7 +190,7 @@ class Placing:
             self._loads.change(host, asked.unit, 1)
         if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
             unit.pool = OWN
-        else:
+        elif self.limits.used:
             self.limits.add(asked, 1)
         return unit
 
@@ -188,8 +201,3 @@ class Placing:
         if self._loads is not None:
             self._loads.change(unit.host, unit.asked.unit, -1)
         remove(unit)
-
-
-def next_units(asked: Asked, waiting: int) -> int:
-    """Units that a request takes in one turn: all that a gang misses of its minimum, else one."""
-    return asked.missing or min(1, waiting)

@@ -60,10 +60,10 @@ class Standing:
                 self._count(self.moved, asked, sum(unit.notice is None for unit in here))
 
     def _count(self, column: dict[int, int], asked: Asked, units: int) -> None:
-        size = self.size[asked] * units
+        size, pool = self.size[asked] * units, self.pool
         for row in self.books.terms.above[asked.leaf]:
             column[row] = column.get(row, 0) + size
-            if row == self.pool:
+            if row == pool:
                 break
 
     def uses(self, asked: Asked, units: int) -> None:

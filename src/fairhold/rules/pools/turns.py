@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush, heapreplace
+from heapq import heappop, heapreplace
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 class Turns:
     """The consumers of a pool that want something, from the owner of the pool down to leaves.
 
-    usage : row → its usage, which the caller changes and then says so
+    usage : row → its usage, which only grows while these turns last
     """
 
     def __init__(self, terms: Terms, pool: int, leaves: Iterable[int], usage: Mapping[int, int]) -> None:
         self._terms, self._pool, self._usage = terms, pool, usage
         self._alive: dict[int, int] = {}
         """Row → children that still take part; of a leaf 1."""
-        self._bands: dict[int, dict[int, list[tuple[int, int]]]] = {}
-        """Row → share priority → heap of (weighed usage, child)."""
+        self._bands: dict[int, list[list[tuple[int, int]]]] = {}
+        """Row → heaps of (weighed usage, child), one for every share priority, the best first."""
         self._weight: dict[int, int] = {}
         for leaf in leaves:
             self._join(leaf)
-        for row, bands in self._bands.items():
-            common = lcm(*[terms.ratio[child] for child in self._children(row)])
-            for child in self._children(row):
+        for row in [row for row, children in self._alive.items() if children and terms.tree.children[row]]:
+            bands: dict[int, list[tuple[int, int]]] = {}
+            children = [child for child in terms.tree.children[row] if child in self._alive]
+            common = lcm(*[terms.ratio[child] for child in children])
+            for child in children:
                 self._weight[child] = common // terms.ratio[child]
-                heappush(bands[-terms.priority[child]], (self._key(child), child))
-            self._bands[row] = dict(sorted(bands.items()))
-
-    def _children(self, row: int) -> list[int]:
-        return [child for child in self._terms.tree.children[row] if child in self._alive]
+                key = usage.get(child, 0) * self._weight[child]
+                bands.setdefault(-terms.priority[child], []).append((key, child))
+            self._bands[row] = [sorted(band) for _, band in sorted(bands.items())]
 
     def _join(self, leaf: int) -> None:
         """A leaf takes part, unless a ratio of 0 keeps it out (R-SHARE-2)."""
@@ -50,15 +50,11 @@ class Turns:
                 self._alive[row] = 1 if row == leaf else 0
             if row != leaf:
                 self._alive[row] += 1
-            self._bands.setdefault(above, {}).setdefault(-self._terms.priority[row], [])
             if above == self._pool:
                 self._alive.setdefault(above, 0)
                 self._alive[above] += is_new
             if not is_new:
                 break
-
-    def _key(self, row: int) -> int:
-        return self._usage.get(row, 0) * self._weight[row]
 
     def next(self) -> int | None:
         """The leaf whose turn it is; None = nobody is left."""
@@ -71,25 +67,17 @@ class Turns:
 
     def _first(self, row: int) -> int:
         alive, usage, weight = self._alive, self._usage, self._weight
-        for heap in self._bands[row].values():
+        for heap in self._bands[row]:
             while heap:
                 key, child = heap[0]
                 if not alive[child]:
                     heappop(heap)
-                elif key != (now := usage.get(child, 0) * weight[child]):
-                    heapreplace(heap, (now, child))
-                else:
+                    continue
+                now = usage.get(child, 0) * weight[child]
+                if key == now:
                     return child
+                heapreplace(heap, (now, child))
         raise AssertionError("a row with members that take part has a first one")
-
-    def changed(self, leaf: int) -> None:
-        """The usage of a leaf and of those above it became smaller; what became larger is seen by itself."""
-        for row in self._terms.above[leaf]:
-            if row == self._pool:
-                return
-            if row in self._alive:
-                band = self._bands[self._terms.tree.parent[row]][-self._terms.priority[row]]
-                heappush(band, (self._key(row), row))
 
     def drop(self, leaf: int) -> None:
         """A leaf is satisfied, or nothing fits for it."""
