@@ -12,7 +12,7 @@ from fairhold.cycle.run import run
 from fairhold.cycle.verify import verify
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
-from tests.packing.play import NOW, Json, at_rest, held, one_cycle, plan_of, state_of
+from tests.packing.play import NOW, Json, at_rest, held, later, one_cycle, plan_of, state_of
 
 THREE = {"h1": 8, "h2": 8, "h3": 8}
 
@@ -104,6 +104,55 @@ def test_units_are_taken_back_where_they_help() -> None:
     holds = {"/B": {"h2": 4, "h3": 4}, "/C": {"h1": 4}}
     document = sited({"h1": "a", "h2": "b", "h3": "a"}, {"/A": 2, "/B": 9, "/C": 4}, holds, need=["zone=b"])
     assert [(row["consumer"], row["host"], row["units"]) for row in document["reclaims"]] == [("/B", "h2", 2)]
+
+
+def labelled(plan: Json) -> Json:
+    """Each host in a zone of its own name."""
+    hosts = [host | {"labels": {"zone": host["name"]}} for host in plan["resource_groups"]["g"]["hosts"]]
+    return plan | {"resource_groups": {"g": {"hosts": hosts}}}
+
+
+def where(document: Json) -> list[tuple[str, str, int]]:
+    return [(row["request"], row["host"], row["units"]) for row in document["reclaims"]]
+
+
+def test_each_is_given_units_on_its_own_hosts() -> None:
+    """R-SITE-4: /A needs zone b and /C zone a; the youngest of /B are all in zone b."""
+    plan = labelled(plan_of("stacked", {"a": 2, "b": 2}, {"/A": 1, "/C": 1, "/B": 2}))
+    state = state_of({"/A": 1, "/C": 1, "/B": 9}, {"/B": {"a": 2, "b": 2}})
+    state["requests"][0]["need"], state["requests"][1]["need"] = ["zone=b"], ["zone=a"]
+    document = one_cycle(plan, state)
+    assert sorted(where(document)) == [("B", "a", 1), ("B", "b", 1)]
+    granted = at_rest(plan, later(document["state"]))
+    assert {request: there for request, there in held(granted).items() if request != "B"} == {
+        "A": {"b": 1},
+        "C": {"a": 1},
+    }
+
+
+def test_a_gang_breaks_where_loose_units_elsewhere_do_not_help() -> None:
+    """R-SITE-4, R-VICTIM-1: /A needs zone b, where /B has only its gang."""
+    plan = labelled(plan_of("stacked", {"a": 2, "b": 2}, {"/A": 2, "/B": 2}))
+    state = state_of({"/A": 2, "/B": 2}, {"/B": {"a": 2}})
+    state["requests"][0]["need"] = ["zone=b"]
+    state["requests"].append({"id": "gang", "consumer": "/B", "count": 2, "min_count": 2})
+    state["allocations"].append({"request": "gang", "host": "b", "units": 2, "started": NOW})
+    document = one_cycle(plan, state)
+    assert where(document) == [("gang", "b", 2)]
+    assert not one_cycle(plan, document["state"])["reclaims"]
+
+
+def test_a_notice_elsewhere_gives_way_to_one_that_helps() -> None:
+    """R-SITE-4, R-NOTICE-1: the unit in zone a was noticed for somebody who wants nothing any more."""
+    plan = labelled(plan_of("stacked", {"a": 2, "b": 2}, {"/A": 1, "/B": 3}))
+    state = state_of({"/A": 1, "/B": 9}, {"/B": {"a": 2, "b": 2}})
+    state["requests"][0]["need"] = ["zone=b"]
+    notice = {"request": "B", "host": "a", "units": 1, "for": None, "deadline": "2026-01-05T09:00:20Z"}
+    document = one_cycle(plan, state | {"reclaims": [notice]})
+    assert where(document) == [("B", "b", 1)]
+    assert [(row["host"], row["units"]) for row in document["withdrawn"]] == [("a", 1)]
+    second = one_cycle(plan, document["state"])
+    assert not any(second[kind] for kind in ("reclaims", "withdrawn", "grants"))
 
 
 def test_nothing_is_taken_back_for_hosts_where_nobody_gives() -> None:

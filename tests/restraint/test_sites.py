@@ -98,6 +98,36 @@ def test_young_units_that_a_limit_does_not_want_are_not_claimed(policy: str) -> 
     assert again(plan, document) == []
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_old_units_elsewhere_are_not_taken_where_only_young_ones_help(policy: str) -> None:
+    """R-SITE-4, R-CONTROL-5: /A waits until those of /B in its zone have run long enough; then these go."""
+    stated: dict[str, Json] = {"/A": {"owned": 2}, "/B": {"owned": 2, "min_runtime": "10m"}}
+    plan = plan_of(policy, {"a": 2, "b": 2}, {"A": {}, "B": {}}, stated)
+    state = state_of(("/A", 2, {"need": ["zone=b"]}, []), ("/B", 9, {}, [("a", 2, OLD), ("b", 2, YOUNG)]))
+    document = one_cycle(plan, state)
+    assert document["reclaims"] == []
+    document = one_cycle(plan, document["state"] | {"now": "2026-01-05T09:09:00Z"})
+    assert [(row["host"], row["units"], row["for"]) for row in document["reclaims"]] == [("b", 2, "/A")]
+    assert again(plan, document) == []
+
+
+def test_a_gang_with_a_young_unit_is_not_claimed() -> None:
+    """R-SITE-4, R-CONTROL-5: its old unit stands where /A could, and goes only with all of it."""
+    stated: dict[str, Json] = {"/A": {"owned": 1}, "/B": {"owned": 3, "min_runtime": "10m"}}
+    plan = plan_of("hybrid", {"a": 2, "b": 2}, {"A": {}, "B": {}}, stated)
+    state = state_of(("/A", 1, {"need": ["zone=b"]}, []), ("/B", 9, {}, [("a", 1, OLD), ("b", 1, OLD)]))
+    state["requests"].append({"id": "gang", "consumer": "/B", "count": 2, "min_count": 2})
+    state["allocations"][1]["request"] = "gang"
+    state["allocations"] += [
+        {"request": "gang", "host": "a", "units": 1, "started": YOUNG},
+        {"request": "B", "host": "b", "units": 1, "started": YOUNG},
+    ]
+    document = one_cycle(plan, state)
+    assert document["reclaims"] == []
+    document = one_cycle(plan, document["state"] | {"now": "2026-01-05T09:09:00Z"})
+    assert taken(document, "consumer") == {"/B": 1}
+
+
 @pytest.mark.parametrize("policy", ["hybrid", "share_ratio"])
 def test_a_gang_that_stops_whole_leaves_others_what_they_keep(policy: str) -> None:
     """R-RECLAIM-2, R-VICTIM-1: with all 4 of it, and an old one of /P/C, /P is at its limit: the young ones stay."""

@@ -66,7 +66,7 @@ class Draft:
     idle      : idle units after the grants
     waived    : (rows,) units that are missed and not taken back in this cycle, summed up the tree (R-CONTROL-2)
     blocked   : slots beyond the quotas on whole hosts that consumers have for these (R-HOSTS-2)
-    claims    : leaf → hosts on which it gives units first (R-SITE-4)
+    claims    : leaf → hosts on which it gives units first, and how many there, one claim after another (R-SITE-4)
     switched  : (rows,) units of a leaf that go because a switch has put it under another policy (R-SWITCH-1)
     bound     : (rows,) units of a leaf that go whatever is missing
     protected : (rows,) 1 for a leaf above its quota by rounding alone (R-PROTECT-1)
@@ -94,7 +94,7 @@ class Draft:
     idle: int
     waived: array[int]
     blocked: int
-    claims: dict[int, set[int]]
+    claims: dict[int, list[tuple[tuple[int, ...], int]]]
     switched: array[int]
     bound: array[int]
     protected: array[int]

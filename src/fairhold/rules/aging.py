@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import Draft
@@ -30,6 +30,19 @@ def young(snapshot: Snapshot, leaf: int) -> set[int]:
         for row in allocations.by_request.get(request, ())
         if allocations.started[row] + least > snapshot.now
     }
+
+
+def by_age(books: Books, rows: Iterable[int], now: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Allocations of one request, each with its units that may go at their age or are under notice, and the others.
+
+    A gang is as young as the youngest of its units.
+    """
+    requests, allocations = books.requests, books.allocations
+    young = {row for row in rows if is_young(books, row, now)}
+    for row in rows:
+        is_spared = bool(young) if requests.minimum[allocations.request[row]] else row in young
+        spared = allocations.units[row] - allocations.noticed[row] if is_spared else 0
+        yield row, (allocations.units[row] - spared, spared)
 
 
 def spared_units(books: Books, spared: Collection[int]) -> int:

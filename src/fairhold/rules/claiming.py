@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.sited import hosts_for, is_on_one
 from fairhold.ledger.wanting import what_counts
 from fairhold.model.siting import ANYWHERE
+from fairhold.rules.aging import by_age
 from fairhold.rules.reclaiming import keep_below_limits
 from fairhold.rules.returning import keep_of_owners
 
@@ -45,7 +46,8 @@ class _Claiming:
     """What is left to be claimed.
 
     spare  : (rows,) units that a leaf can give
-    stands : leaf → host → units there
+    ripe, young : leaf → host → units there that have run long enough (R-CONTROL-5), and others
+    forced : leaf → of the young ones, units that go in any case, beside all that are ripe
     idle   : (hosts,) slots that are idle after the grants
     coming : row → units claimed for it from outside
     units, hosts : leaf → units that are claimed of it, and on which hosts
@@ -58,12 +60,19 @@ class _Claiming:
         have = keep_of_owners(snapshot, draft) if is_owned else keep_below_limits(snapshot, draft)
         above = map(sub, have.held, map(max, have.keep, draft.quota))
         self.spare = list(map(max, above, map(sub, have.held, have.limit), have.bound))
-        self.stands: dict[int, dict[int, int]] = {}
+        self.ripe: dict[int, dict[int, int]] = {}
+        self.young: dict[int, dict[int, int]] = {}
         for request, mine in books.allocations.by_request.items():
-            there = self.stands.setdefault(books.requests.leaf[request], {})
-            for row in mine:
+            leaf = books.requests.leaf[request]
+            for row, (ripe, unripe) in by_age(books, mine, snapshot.now):
                 host = books.allocations.host[row]
-                there[host] = there.get(host, 0) + books.allocations.units[row]
+                for stands, units in ((self.ripe, ripe), (self.young, unripe)):
+                    there = stands.setdefault(leaf, {})
+                    there[host] = there.get(host, 0) + units
+        self.forced: dict[int, int] = {}
+        for leaf, there in self.ripe.items():
+            must = max(have.held[leaf] - have.limit[leaf], have.bound[leaf])
+            self.forced[leaf] = max(0, must - sum(there.values()))
         hosts = books.hosts
         self.idle = [
             max(0, slots - used) if up else 0 for slots, used, up in zip(hosts.slots, hosts.used, hosts.up, strict=True)
@@ -76,7 +85,7 @@ class _Claiming:
             self.granted_on.setdefault(grant.request, set()).add(grant.host)
         self.coming: dict[int, int] = {}
         self.units: dict[int, int] = {}
-        self.hosts: dict[int, set[int]] = {}
+        self.hosts: dict[int, list[tuple[tuple[int, ...], int]]] = {}
 
     def claim(self, leaf: int, missing: int) -> int:
         """Claim units for what a leaf misses on some hosts; returns those that nobody can give."""
@@ -134,8 +143,7 @@ class _Claiming:
         """Who gives so many units on these hosts, worst path first."""
         room = dict.fromkeys(self._above(leaf), 0)
         for giver in reversed(self.snapshot.rows.leaves):
-            there = self.stands.get(giver, {})
-            given = min(units, self.spare[giver], sum(there.get(host, 0) for host in hosts))
+            given = min(units, self.spare[giver], self._there(giver, hosts))
             outside = [row for row in room if not self._is_inside(giver, row)]
             for row in outside:
                 given = min(given, self._room(row) - room[row])
@@ -145,18 +153,28 @@ class _Claiming:
                 units -= given
                 yield giver, given
 
+    def _there(self, giver: int, hosts: tuple[int, ...]) -> int:
+        """Units of a leaf that can be claimed on hosts: young ones only where all ripe ones go, too."""
+        ripe, young = (sum(stands.get(giver, {}).get(host, 0) for host in hosts) for stands in (self.ripe, self.young))
+        if ripe < sum(self.ripe.get(giver, {}).values()):
+            young = min(young, self.forced.get(giver, 0))
+        return ripe + young
+
     def _book(self, leaf: int, giver: int, hosts: tuple[int, ...], units: int) -> None:
         self.units[giver] = self.units.get(giver, 0) + units
-        self.hosts.setdefault(giver, set()).update(hosts)
+        self.hosts.setdefault(giver, []).append((hosts, units))
         self.spare[giver] -= units
         for row in self._above(leaf):
             if not self._is_inside(giver, row):
                 self.coming[row] = self.coming.get(row, 0) + units
-        for host in hosts:
-            taken = min(units, self.stands[giver].get(host, 0))
-            if taken:
-                self.stands[giver][host] -= taken
-                units -= taken
+        for stands in (self.ripe[giver], self.young[giver]):
+            if stands is self.young[giver]:
+                self.forced[giver] = max(0, self.forced[giver] - units)
+            for host in hosts:
+                taken = min(units, stands.get(host, 0))
+                if taken:
+                    stands[host] -= taken
+                    units -= taken
 
     def _room(self, row: int) -> int:
         """Units that a consumer may hold more, claimed ones apart."""

@@ -12,11 +12,12 @@ from fairhold.ledger.snapshot import WINDOW
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
 from fairhold.rules.aging import old_ones, young
+from fairhold.rules.choosing import Choice, Claimed
 from fairhold.rules.housing import emptying_first
 from fairhold.rules.restraining import hold_back
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import Draft
@@ -45,13 +46,15 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
     for grant in draft.decision.grants:
         fresh[grant.request] = fresh.get(grant.request, 0) + grant.units
     whole_gangs: list[tuple[int, int]] = []
-    for leaf in sorted((*more, *less), key=place.__getitem__):
-        asked = gives[leaf] - noticed[leaf]
-        claims = draft.claims.get(leaf, ())
-        new = choose_victims(books, leaf, asked, young(snapshot, leaf), claims, fresh) if asked > 0 else []
+    for leaf in sorted({*more, *less, *draft.claims}, key=place.__getitem__):
+        claimed = Claimed(books, leaf, draft.claims.get(leaf, []))
+        asked = max(0, gives[leaf] - noticed[leaf])
+        is_asked = asked or claimed.left
+        new = choose_victims(books, leaf, asked, young(snapshot, leaf), claimed.left, fresh) if is_asked else []
         going = noticed[leaf] + sum(units for _, units in new)
         if going > gives[leaf]:
-            back = withdraw_inside(books, leaf, going - gives[leaf], new, stay)
+            pinned = stay | {notice: max(units, stay.get(notice, 0)) for notice, units in claimed.stay.items()}
+            back = withdraw_inside(books, leaf, going - gives[leaf], new, pinned)
             going -= sum(withdrawal.units for withdrawal in back)
             if going > gives[leaf]:
                 whole_gangs.append((leaf, going))
@@ -134,7 +137,7 @@ def withdraw_inside(
     switch of windows stay.
 
     new  : what this cycle notices of the leaf
-    stay : notice → units that count for a switch of windows
+    stay : notice → units that count for a switch of windows, or for what is claimed on certain hosts
     """
     notices, allocations, requests = books.notices, books.allocations, books.requests
     going: dict[int, int] = {}
@@ -168,7 +171,7 @@ def choose_victims(  # noqa: PLR0917 - what choosing knows
     leaf: int,
     units: int,
     spared: Collection[int] = (),
-    claims: Collection[int] = (),
+    claims: Sequence[tuple[tuple[int, ...], int]] = (),
     fresh: Mapping[int, int] = MappingProxyType({}),
 ) -> Chosen:
     """Allocations of a leaf that give `units` more, fewest gangs broken, then in the order of `victims` (R-VICTIM-1).
@@ -176,12 +179,12 @@ def choose_victims(  # noqa: PLR0917 - what choosing knows
     Of a gang its surplus goes first; one below its minimum stops as a whole, which may give more than was asked.
 
     spared : allocations that go only where the others do not suffice (R-CONTROL-5)
-    claims : hosts on which units go first (R-SITE-4)
+    claims : hosts, and units that go there before others (R-SITE-4)
     fresh  : request → units that this cycle grants; they stay, and count for a gang's minimum
     """
     requests, allocations = books.requests, books.allocations
     mine = requests.holders.get(leaf, ())
-    if len(mine) == 1:
+    if len(mine) == 1 and not claims:
         (request,) = mine
         held = allocations.by_request.get(request, ())
         if len(held) == 1 and requests.minimum[request] == 0:  # nothing to choose: by far the most frequent case
@@ -189,36 +192,16 @@ def choose_victims(  # noqa: PLR0917 - what choosing knows
             return [(allocation, min(units, allocations.units[allocation] - allocations.noticed[allocation]))]
     order = victim_order(books, [row for request in mine for row in allocations.by_request.get(request, ())])
     order = emptying_first(books, leaf, order)
-    if claims:
-        order.sort(key=lambda row: allocations.host[row] not in claims)
+    wanted = max(units, sum(there for _, there in claims))
     if books.hosts.closed:
-        order = _open_ones(books, leaf, order, units)
-    order, whole_ones = old_ones(books, order, spared, units) if spared else (order, set())
-    by_request = list(dict.fromkeys(allocations.request[row] for row in order))
-    running = {row: requests.held[row] - requests.noticed[row] + fresh.get(row, 0) for row in by_request}
-    core = {
-        request: requests.minimum[request]
-        for request in by_request
-        if 0 < requests.minimum[request] <= running[request]
-    }
-    loose = dict.fromkeys(by_request, 0)
-    for row in order:
-        loose[allocations.request[row]] += allocations.units[row] - allocations.noticed[row]
-    loose = {request: min(free, running[request] - core.get(request, 0)) for request, free in loose.items()}
-    breakable = [request for request in by_request if request not in whole_ones]
-    broken = _gangs_to_break(breakable, core, units - sum(loose.values()))
-    chosen = [
-        (row, allocations.units[row] - allocations.noticed[row]) for row in order if allocations.request[row] in broken
-    ]
-    left = units - sum(count for _, count in chosen)
-    for row in order:
-        request = allocations.request[row]
-        taken = 0 if request in broken else min(left, loose[request], allocations.units[row] - allocations.noticed[row])
-        if taken > 0:
-            chosen.append((row, taken))
-            loose[request] -= taken
-            left -= taken
-    return [(row, count) for row, count in chosen if count]
+        order = _open_ones(books, leaf, order, wanted)
+    order, whole_ones = old_ones(books, order, spared, wanted) if spared else (order, set())
+    choice = Choice(books, order, whole_ones, fresh)
+    for hosts, there in claims:
+        choice.take(there, hosts)
+    if sum(choice.chosen.values()) < units:
+        choice.take(units - sum(choice.chosen.values()))
+    return [*choice.chosen.items()]
 
 
 def stranded(books: Books, leaf: int) -> set[int]:
@@ -270,26 +253,3 @@ def victim_order(books: Books, rows: list[int]) -> list[int]:
         )
 
     return sorted(rows, key=age, reverse=victims != "oldest")
-
-
-def _gangs_to_break(order: list[int], core: dict[int, int], short: int) -> set[int]:
-    """The fewest gangs that have to stop as a whole for `short` units; among equally few, the first in victims' order.
-
-    core : gang → its minimum, the units that go only if it stops
-    """
-    waiting = [request for request in order if request in core]
-    count = 0
-    while short > 0 and count < len(waiting) and _largest(core, waiting, count) < short:
-        count += 1
-    broken: set[int] = set()
-    while short > 0 and count > 0 and waiting:
-        request = waiting.pop(0)
-        if core[request] + _largest(core, waiting, count - 1) >= short:
-            broken.add(request)
-            short -= core[request]
-            count -= 1
-    return broken
-
-
-def _largest(core: dict[int, int], gangs: list[int], count: int) -> int:
-    return sum(sorted((core[gang] for gang in gangs), reverse=True)[:count])

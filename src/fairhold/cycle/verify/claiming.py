@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.verify.rooms import is_on_one, will_do
 from fairhold.cycle.verify.sheet import TOP
+from fairhold.cycle.verify.victims import not_noticed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,18 +21,18 @@ class Claims(NamedTuple):
     """What is claimed.
 
     units  : leaf → units that go in any case
-    hosts  : leaf → hosts on which they go first
+    on     : leaf → of these, hosts and units that go there before others, one claim after another
     waived : leaf → units that it misses and nobody can give
     """
 
     units: Counter[str]
-    hosts: dict[str, set[str]]
+    on: dict[str, list[tuple[tuple[str, ...], int]]]
     waived: Counter[str]
 
 
 def claim(case: Reclaim, books: Books) -> Claims:
     """Claims of all leaves, in path order; the books are those after the grants."""
-    found = Claims(Counter(), defaultdict(set), Counter())
+    found = Claims(Counter(), defaultdict(list), Counter())
     sheet = case.sheet
     if not any(any(request.siting) for request in sheet.requests.values()):
         return found
@@ -51,22 +52,56 @@ class _Desk:
         sheet = self.sheet
         self.spare = {leaf: self.able(leaf) for leaf in sheet.leaves}
         self.held = books.held_by_request()
-        self.there: Counter[tuple[str, str]] = Counter()
+        self.ripe: Counter[tuple[str, str]] = Counter()
+        self.young: Counter[tuple[str, str]] = Counter()
         self.on: defaultdict[str, set[str]] = defaultdict(set)
         used: Counter[str] = Counter()
         for batch, units in books.batches.items():
             used[batch.host] += units
-            old = units - books.fresh[batch]
-            self.there[sheet.holder[batch.request], batch.host] += old
             if units:
                 self.on[batch.request].add(batch.host)
+        for leaf in sheet.leaves:
+            self.look_at(leaf, books)
+        must_go = {leaf: case.held[leaf] - self.firm(leaf) for leaf in sheet.leaves}
+        self.besides = Counter({leaf: units - self.all_ripe(leaf) for leaf, units in must_go.items()})
         self.idle = {name: max(0, slots - used[name]) for name, slots in sheet.hosts}
         self.coming: Counter[str] = Counter()
 
+    def look_at(self, leaf: str, books: Books) -> None:
+        """Tell units that may go at their age, or go already, from others; of a gang with a young one all are young."""
+        free = not_noticed(books, self.sheet, leaf)
+        mine = {
+            batch: units
+            for batch, held in books.batches.items()
+            if self.sheet.holder[batch.request] == leaf and (units := held - books.fresh[batch])
+        }
+        fresh_gangs = {
+            batch.request
+            for batch in mine
+            if self.sheet.requests[batch.request].min_count and self.sheet.is_young(leaf, batch.started)
+        }
+        for batch, units in mine.items():
+            is_young = batch.request in fresh_gangs or self.sheet.is_young(leaf, batch.started)
+            spared = free[batch] if is_young else 0
+            self.young[leaf, batch.host] += spared
+            self.ripe[leaf, batch.host] += units - spared
+
+    def all_ripe(self, leaf: str) -> int:
+        return sum(units for (holder, _), units in self.ripe.items() if holder == leaf)
+
+    def firm(self, leaf: str) -> int:
+        """What a leaf may hold when all has gone that goes in any case."""
+        return min(self.sheet.limit[leaf], self.case.held[leaf] - self.case.bound.get(leaf, 0))
+
     def able(self, leaf: str) -> int:
         """Units that a leaf can give: those above what is kept, and those that go in any case."""
-        case, kept = self.case, max(self.case.keep(leaf), self.case.quotas.quota[leaf])
-        return case.held[leaf] - min(kept, self.sheet.limit[leaf], case.held[leaf] - case.bound.get(leaf, 0))
+        kept = max(self.case.keep(leaf), self.case.quotas.quota[leaf])
+        return self.case.held[leaf] - min(kept, self.firm(leaf))
+
+    def there(self, giver: str, names: list[str]) -> int:
+        """Units that can be claimed on hosts: young ones where all that are ripe go as well."""
+        ripe, young = (sum(units[giver, name] for name in names) for units in (self.ripe, self.young))
+        return ripe + (young if ripe == self.all_ripe(giver) else max(0, min(young, self.besides[giver])))
 
     def serve(self, leaf: str, missing: int) -> int:
         sheet = self.sheet
@@ -114,7 +149,7 @@ class _Desk:
         for giver in reversed(self.sheet.leaves):
             crossed = self.crossed(leaf, giver)
             room = [self.room(path) - coming[path] for path in crossed]
-            given = min([units, self.spare[giver], sum(self.there[giver, name] for name in names), *room])
+            given = min([units, self.spare[giver], self.there(giver, names), *room])
             if given > 0:
                 found[giver] = given
                 units -= given
@@ -130,13 +165,18 @@ class _Desk:
 
     def book(self, leaf: str, giver: str, names: list[str], units: int) -> None:
         self.found.units[giver] += units
-        self.found.hosts[giver].update(names)
+        self.found.on[giver].append((tuple(names), units))
         self.spare[giver] -= units
         for path in self.crossed(leaf, giver):
             self.coming[path] += units
         for name in names:
-            taken = min(units, self.there[giver, name])
-            self.there[giver, name] -= taken
+            taken = min(units, self.ripe[giver, name])
+            self.ripe[giver, name] -= taken
+            units -= taken
+        self.besides[giver] -= units
+        for name in names:
+            taken = min(units, self.young[giver, name])
+            self.young[giver, name] -= taken
             units -= taken
 
 

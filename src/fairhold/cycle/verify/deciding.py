@@ -11,7 +11,7 @@ from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
 from fairhold.cycle.verify.restraint import Piece, kept_young, units_of
 from fairhold.cycle.verify.returning import claim_and_give
 from fairhold.cycle.verify.sheet import TOP
-from fairhold.cycle.verify.victims import choose, not_noticed, withdraw
+from fairhold.cycle.verify.victims import choose, claimed_already, not_noticed, withdraw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,10 +79,11 @@ def _take(sheet: Sheet, books: Books, gives: Mapping[str, int]) -> Taken:
     withdrawn: Counter[Place] = Counter()
     more: list[str] = []
     for leaf in sheet.leaves:
-        pieces[leaf] = choose(books, sheet, leaf, max(0, gives[leaf] - noticed[leaf]))
+        wishes, stay = claimed_already(books, sheet, leaf)
+        pieces[leaf] = choose(books, sheet, leaf, max(0, gives[leaf] - noticed[leaf]), wishes)
         new = units_of(pieces[leaf])
         surplus = noticed[leaf] + sum(new.values()) - gives[leaf]
-        withdrawn += withdraw(books, sheet, leaf, max(0, surplus), new)
+        withdrawn += withdraw(books, sheet, leaf, max(0, surplus), new, stay)
         if _going(books, pieces, leaf) > gives[leaf]:
             more.append(leaf)
     return pieces, withdrawn, more

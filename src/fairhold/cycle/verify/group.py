@@ -174,7 +174,7 @@ def _claimed(  # noqa: PLR0917 - what a cycle knows, in its order
     claims = claim(case, books)
     entitled = {leaf: quotas.entitled[leaf] - units for leaf, units in claims.waived.items()}
     quotas = replace(quotas, entitled={**quotas.entitled, **entitled})
-    return replace(sheet, claims=claims.hosts), quotas, waived_by_path(case, claims.waived), claims.units
+    return replace(sheet, claims=claims.on), quotas, waived_by_path(case, claims.waived), claims.units
 
 
 def _taken_back(  # noqa: PLR0917 - what a cycle knows, in its order

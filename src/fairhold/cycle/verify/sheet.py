@@ -47,7 +47,7 @@ class Sheet:
     loans      : (borrower, lender) → units before the cycle
     now        : instant
     labels     : host → its labels
-    claims     : leaf → hosts on which its units go first (R-SITE-4)
+    claims     : leaf → hosts, and units of it that go there before others (R-SITE-4)
     tenants    : host → leaf → units there; lives: host → the leaf that it belongs to; where hosts go to one consumer
     min_runtime : path → microseconds that a unit runs before others can take it back, inheritance resolved
     shortages  : leaf → (since when it misses units, whether it takes them back) before the cycle
@@ -110,7 +110,7 @@ class Sheet:
     labels: Mapping[str, dict[str, str]] = field(default_factory=dict)
     tenants: Mapping[str, Counter[str]] = field(default_factory=dict)
     lives: Mapping[str, str] = field(default_factory=dict)
-    claims: Mapping[str, set[str]] = field(default_factory=dict)
+    claims: Mapping[str, list[tuple[tuple[str, ...], int]]] = field(default_factory=dict)
 
     @property
     def is_sited(self) -> bool:

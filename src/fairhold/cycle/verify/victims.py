@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.books import Batch, Place, fewer
 from fairhold.cycle.verify.restraint import kept_young, make_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from fairhold.cycle.verify.books import Books
     from fairhold.cycle.verify.restraint import Piece
     from fairhold.cycle.verify.sheet import Sheet
 
 
-def withdraw(books: Books, sheet: Sheet, leaf: str, units: int, chosen: Counter[Place]) -> Counter[Place]:
+Wishes = Sequence[tuple[tuple[str, ...], int]]
+"""Hosts, and units that go there, one claim after another."""
+
+
+def withdraw(  # noqa: PLR0917 - what withdrawing knows
+    books: Books, sheet: Sheet, leaf: str, units: int, chosen: Counter[Place], stay: Mapping[int, int]
+) -> Counter[Place]:
     """Take back notices of a leaf, latest deadline first, of equal ones the last listed (R-NOTICE-1).
 
     Notices of a switch of windows stay. A gang that is stopped whole stays under notice unless so much is taken back
     that it can run.
 
     chosen : units that this cycle notices
+    stay   : notice → units that count for a claim
     """
     withdrawn: Counter[Place] = Counter()
     held = books.held_by_request()
@@ -38,7 +46,7 @@ def withdraw(books: Books, sheet: Sheet, leaf: str, units: int, chosen: Counter[
             ends_with = held[request.id] - _noticed_of(books, request.id) - new
             if ends_with + units < request.min_count <= held[request.id]:
                 continue
-        taken = min(units, notice.units)
+        taken = min(units, notice.units - stay.get(at, 0))
         withdrawn[place] += taken
         books.notices[at] = fewer(notice, taken)
         units -= taken
@@ -50,46 +58,99 @@ def _noticed_of(books: Books, key: str) -> int:
     return sum(notice.units for notice in books.notices if notice.request == key)
 
 
-def choose(books: Books, sheet: Sheet, leaf: str, units: int) -> list[Piece]:
+def choose(books: Books, sheet: Sheet, leaf: str, units: int, claims: Wishes = ()) -> list[Piece]:
     """Choose units of a leaf that go, none that is under notice already, in the order in which they give.
 
-    The choice breaks as few gangs as can be. Among such choices requests give by `victims`; a broken gang is stopped
-    whole, so the leaf may give more than was asked. Units that have not run long enough go where others do not suffice.
+    What is claimed on certain hosts goes there first. The choice breaks as few gangs as can be. Among such choices
+    requests give by `victims`; a broken gang is stopped whole, so the leaf may give more than was asked. Units that
+    have not run long enough go where others do not suffice.
     """
     if not sheet.requests:
         return make_pieces(sheet, {}, [(Place(leaf, "", ""), units)]) if units else []
+    if not units and not claims:
+        return []
     free = not_noticed(books, sheet, leaf)
     order = _emptying_first(sheet, free, sorted(free, key=_victim_key(sheet, leaf), reverse=True))
-    order = sorted(order, key=lambda batch: batch.host not in sheet.claims.get(leaf, ()))
     old = [batch for batch in order if not sheet.is_young(leaf, batch.started)]
-    is_enough = sum(free.values()) - kept_young(sheet, leaf, free) >= units
-    holds: Counter[str] = Counter()
-    may_go: Counter[str] = Counter()
-    for batch in order:
-        holds[batch.request] += free[batch]
-        may_go[batch.request] += free[batch] if batch in old or not is_enough else 0
-    for batch in books.fresh:
-        if batch.request in holds:
-            holds[batch.request] += books.fresh[batch]
+    is_enough = sum(free.values()) - kept_young(sheet, leaf, free) >= max(units, sum(there for _, there in claims))
     firm = {batch.request for batch in order if batch not in old} if is_enough else set()
     order = old if is_enough else [*old, *(batch for batch in order if batch not in old)]
-    core = {key: sheet.requests[key].min_count for key in holds if 0 < sheet.requests[key].min_count <= holds[key]}
-    spare = {key: min(may_go[key], holds[key] - core.get(key, 0)) for key in holds}
-    breakable = {batch.request: None for batch in order if batch.request not in firm}
-    broken = _broken_gangs(list(breakable), core, units - sum(spare.values()))
-    chosen: list[tuple[Place, int]] = []
+    runs: Counter[str] = Counter()
+    for batch in free:
+        runs[batch.request] += free[batch]
+    for batch in books.fresh:
+        if batch.request in runs:
+            runs[batch.request] += books.fresh[batch]
+    going: dict[Batch, int] = {}
+    for names, there in claims:
+        _add(sheet, going, (free, runs, firm), order, there, names)
+    _add(sheet, going, (free, runs, firm), order, units - sum(going.values()))
+    parts = [(Place(leaf, batch.request, batch.host), count) for batch, count in going.items()]
+    return make_pieces(sheet, free, parts)
+
+
+def _add(  # noqa: PLR0917 - what choosing knows
+    sheet: Sheet,
+    going: dict[Batch, int],
+    stock: tuple[Counter[Batch], Counter[str], set[str]],
+    order: list[Batch],
+    units: int,
+    names: Sequence[str] | None = None,
+) -> None:
+    """Add units to those that go, where hosts are named of these; a gang that breaks for them goes with all its units.
+
+    stock : units by batch that are under no notice; request → those that run on; gangs that must not break
+    """
+    free, runs, firm = stock
+    rest = {batch: free[batch] - going.get(batch, 0) for batch in order}
+    ends: Counter[str] = Counter()
+    for batch, count in going.items():
+        ends[batch.request] += count
+    wished = [batch for batch in order if rest[batch] and (names is None or batch.host in names)]
+    there: Counter[str] = Counter()
+    for batch in wished:
+        there[batch.request] += rest[batch]
+    core: dict[str, int] = {}
+    for key in there:
+        least = sheet.requests[key].min_count
+        if 0 < least <= runs[key] and not ends[key] > runs[key] - least:
+            core[key] = least
+    spare = {key: min(there[key], runs[key] - ends[key] - core.get(key, 0)) for key in there}
+    gain = {key: least for key, least in core.items() if key not in firm}
+    if names is not None:  # the rest of such a gang is elsewhere
+        gain = {key: min(least, there[key] - spare[key]) for key, least in gain.items() if there[key] > spare[key]}
+    broken = _broken_gangs(list(there), gain, units - sum(spare.values()))
     for batch in order:
-        if batch.request in broken:
-            chosen.append((Place(leaf, batch.request, batch.host), free[batch]))
-            spare[batch.request] = 0
-    left = units - sum(count for _, count in chosen)
-    for batch in order:
-        taken = max(0, min(left, spare.get(batch.request, 0), free[batch]))
+        if batch.request in broken and rest[batch]:
+            going[batch] = going.get(batch, 0) + rest[batch]
+            units -= rest[batch] if batch in wished else 0
+    for batch in wished:
+        taken = 0 if batch.request in broken else max(0, min(units, spare[batch.request], rest[batch]))
         if taken:
-            chosen.append((Place(leaf, batch.request, batch.host), taken))
+            going[batch] = going.get(batch, 0) + taken
             spare[batch.request] -= taken
-            left -= taken
-    return make_pieces(sheet, free, chosen)
+            units -= taken
+
+
+def claimed_already(books: Books, sheet: Sheet, leaf: str) -> tuple[Wishes, Counter[int]]:
+    """Claims on a leaf less what is under notice there, and of every notice the units that are counted so.
+
+    Notices count in the order in which they run out, of equal ones as they are listed.
+    """
+    used: Counter[int] = Counter()
+    left: list[tuple[tuple[str, ...], int]] = []
+    order = sorted(range(len(books.notices)), key=lambda at: (books.notices[at].deadline, at))
+    mine = [at for at in order if books.place(books.notices[at]).consumer == leaf]
+    for names, units in sheet.claims.get(leaf, ()):
+        wanted = units
+        for at in mine:
+            if books.notices[at].host in names:
+                count = min(wanted, books.notices[at].units - used[at])
+                used[at] += count
+                wanted -= count
+        if wanted:
+            left.append((names, wanted))
+    return left, used
 
 
 def _emptying_first(sheet: Sheet, free: Counter[Batch], order: list[Batch]) -> list[Batch]:
