@@ -16,27 +16,39 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks
 
-    Level = Iterable[list[Parcel]]
-    """Host by host the parcels that may be used."""
+    Kinds = list[tuple[Machine, int]]
+    """A host, and how many there are like it."""
+    Level = Iterable[tuple[list[Parcel], int]]
+    """The parcels of a host that may be used, and of how many hosts like it."""
 
 
 def find_never(books: PoolBooks) -> None:
     """Give every gang that can never start no room beside what it holds, so that it counts for nothing (R-GANG-2)."""
     known: dict[object, int] = {}
-    for asked in books.asked.values():
-        if not asked.missing:
-            continue
+    waiting = [asked for asked in books.asked.values() if asked.missing]
+    kinds = _kinds(books.hosts) if waiting else []
+    for asked in waiting:
         limits = _allowance(books, asked)
         alike = asked.leaf, asked.unit, asked.siting, limits, asked if asked.held else None
         room = known.get(alike, UNLIMITED)
         if asked.missing <= room:
-            room = _room(books, asked, limits, asked.missing)
+            room = _room(books, asked, kinds, limits)
         if room < asked.missing:
             known[alike] = room
         elif not _is_beyond_user(books, asked):
             continue
-        asked.never = _because(books, asked, room)
+        asked.never = _because(books, asked, kinds, room)
         asked.most = asked.held
+
+
+def _kinds(hosts: list[Machine]) -> Kinds:
+    """Hosts that are alike in labels and parcels, by the first of them: on a large cluster there are few kinds."""
+    found: dict[object, tuple[Machine, int]] = {}
+    for host in hosts:
+        parcels = tuple([(each.amounts, *((row, id(entry)) for row, entry in each.chain)) for each in host.parcels])
+        first, number = found.get((host.labels, parcels), (host, 0))
+        found[host.labels, parcels] = first, number + 1
+    return list(found.values())
 
 
 def _is_beyond_user(books: PoolBooks, asked: Asked) -> bool:
@@ -44,30 +56,31 @@ def _is_beyond_user(books: PoolBooks, asked: Asked) -> bool:
     return bool(asked.model.user) and asked.model.min_count > books.terms.user_limit[asked.leaf]
 
 
-def _because(books: PoolBooks, asked: Asked, room: int) -> Never:
+def _because(books: PoolBooks, asked: Asked, kinds: Kinds, room: int) -> Never:
     """What keeps a gang from starting: the first of hosts, limits and what it may use that is too little for it."""
     units = asked.missing
-    on_hosts = _on_hosts(asked, _hosts(asked, books.hosts))
+    on_hosts = _on_hosts(asked, _that_will_do(asked, kinds))
     if on_hosts < units:
-        is_down = _on_hosts(asked, _hosts(asked, [*books.hosts, *books.hosts_down])) >= units
+        down = [(host, 1) for host in books.hosts_down]
+        is_down = _on_hosts(asked, _that_will_do(asked, [*kinds, *down])) >= units
         return Never("down" if is_down else "hosts", units, on_hosts)
     if _is_beyond_user(books, asked):
         return Never("user limit", units, max(0, books.terms.user_limit[asked.leaf] - asked.held))
-    without = _room(books, asked, UNLIMITED, units)
+    without = _room(books, asked, kinds, UNLIMITED)
     return Never("share limit" if without >= units else "reach", units, room)
 
 
-def _hosts(asked: Asked, hosts: Iterable[Machine]) -> Iterator[Machine]:
+def _that_will_do(asked: Asked, kinds: Kinds) -> Kinds:
     """Hosts that will do; a gang that packs on one stays where it stands."""
-    stays = packs_whole(asked) and asked.held > 0
-    there = {unit.host for unit in asked.units} if stays and not asked.away else set()
-    return (host for host in hosts if will_do(asked, host) and (not stays or host in there))
+    if packs_whole(asked) and asked.held:
+        kinds = [(host, 1) for host in {unit.host for unit in asked.units} if not asked.away]
+    return [each for each in kinds if will_do(asked, each[0])]
 
 
-def _on_hosts(asked: Asked, hosts: Iterable[Machine]) -> int:
+def _on_hosts(asked: Asked, kinds: Kinds) -> int:
     """Units of a gang that some hosts have room for at once, were all of them its own."""
-    rooms = [count(asked.unit, host.total) for host in hosts]
-    return max(rooms, default=0) if packs_whole(asked) else sum(rooms)
+    rooms = [(count(asked.unit, host.total), number) for host, number in kinds]
+    return max((room for room, _ in rooms), default=0) if packs_whole(asked) else sum(a * b for a, b in rooms)
 
 
 def _allowance(books: PoolBooks, asked: Asked) -> int:
@@ -82,21 +95,22 @@ def _allowance(books: PoolBooks, asked: Asked) -> int:
     return min(rooms, default=UNLIMITED)
 
 
-def _room(books: PoolBooks, asked: Asked, limits: int, enough: int) -> int:
+def _room(books: PoolBooks, asked: Asked, kinds: Kinds, limits: int) -> int:
     """Units that find room at once at one of the levels that a request looks at, were everything empty.
 
+    Where a level has enough for what it misses, no more is counted.
+
     limits : units that may stand on what its leaf does not own
-    enough : once a level has so many, no more is counted
     """
     best = 0
-    for level in _levels(books, asked):
+    for level in _levels(books, asked, _that_will_do(asked, kinds)):
         own = others = 0
-        for parcels in level:
+        for parcels, number in level:
             mine = _units(books, asked, [each for each in parcels if each.owner == asked.leaf])
             more = _units(books, asked, parcels) - mine
-            own, others = (mine, more) if packs_whole(asked) else (own + mine, others + more)
+            own, others = (mine, more) if packs_whole(asked) else (own + mine * number, others + more * number)
             best = max(best, own + min(others, limits))
-            if best >= enough:
+            if best >= asked.missing:
                 return best
     return best
 
@@ -109,19 +123,20 @@ def _units(books: PoolBooks, asked: Asked, parcels: list[Parcel]) -> int:
     return count(asked.unit, whole)
 
 
-def _levels(books: PoolBooks, asked: Asked) -> Iterator[Level]:
-    """What a request may use of each host that will do, level by level, the outermost pool first (R-SWEEP-1).
+def _levels(books: PoolBooks, asked: Asked, kinds: Kinds) -> Iterator[Level]:
+    """What a request may use of each host, level by level, the outermost pool first (R-SWEEP-1).
 
     What is its leaf's own is a level for each preference.
     """
     terms, above = books.terms, books.terms.above[asked.leaf]
     for at in range(len(above) - 1, 0, -1):
         if all(terms.ratio[row] for row in above[:at]):  # a ratio of 0 takes no part (R-SHARE-2)
-            yield (_of_pool(books, asked, host, above[at]) for host in _hosts(asked, books.hosts_in(above[at])))
-    hosts = _hosts(asked, books.hosts_of.get(asked.leaf, ()))
-    mine = [[each for each in host.parcels if each.owner == asked.leaf] for host in hosts]
-    for preference in sorted({each.preference for parcels in mine for each in parcels}):
-        yield [[each for each in parcels if each.preference == preference] for parcels in mine]
+            yield ((_of_pool(books, asked, host, above[at]), number) for host, number in kinds)
+    if asked.leaf not in terms.own:
+        return
+    mine = [([each for each in host.parcels if each.owner == asked.leaf], number) for host, number in kinds]
+    for preference in sorted({each.preference for parcels, _ in mine for each in parcels}):
+        yield [([each for each in parcels if each.preference == preference], number) for parcels, number in mine]
 
 
 def _of_pool(books: PoolBooks, asked: Asked, host: Machine, pool: int) -> list[Parcel]:
