@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.pooled.controls import Restraint
 from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
-from fairhold.cycle.verify.pooled.taking import Restraint
 from fairhold.model.state import Shortage
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
-from fairhold.cycle.verify.pooled.taking import Ground, Restraint, Taking
+from fairhold.cycle.verify.pooled.taking import Ground, Taking
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
 from fairhold.cycle.verify.pooled.turns import Turns
 from fairhold.cycle.verify.pooled.usage import Pool
@@ -19,6 +19,7 @@ from fairhold.cycle.verify.pooled.victims import bundle_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
 
@@ -218,7 +219,8 @@ def take_own(taking: Taking, leaf: str, preferences: list[int]) -> None:
         def mine(host: Host, at: int = preference) -> list[Parcel]:
             return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
 
-        ground = Ground(OWN, mine, lambda _: True, lambda unit: unit.pool != OWN)
+        hosts = taking.stock.owned.get(leaf, [])
+        ground = Ground(OWN, mine, lambda _: True, lambda unit: unit.pool != OWN, hosts=hosts)
         for asked in taking.stock.of(leaf):
             while taking.take(asked, ground):
                 pass
@@ -241,7 +243,7 @@ def take_lent_up(taking: Taking, pool: str, *, is_early: bool) -> None:
         def gives(unit: Unit) -> bool:
             return unit.pool in outside and pool not in terms.up[unit.asked.leaf]
 
-        return Ground(pool, parcels, lambda _: True, gives)
+        return Ground(pool, parcels, lambda _: True, gives, hosts=hosts)
 
     hosts = [host for host in taking.stock.hosts.values() if any(is_mine(parcel) for parcel in host.parcels)]
     if any(unit.pool in outside for host in hosts for unit in host.units):

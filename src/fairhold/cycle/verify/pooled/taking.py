@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
+from fairhold.cycle.verify.pooled.choices import Choice
 from fairhold.cycle.verify.pooled.coming import wanted
+from fairhold.cycle.verify.pooled.givers import hosts_of, might_give
 from fairhold.cycle.verify.pooled.lending import grace_of, reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
@@ -19,7 +21,9 @@ from fairhold.cycle.verify.pooled.victims import age, breaks_gang, bundle_of, is
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from fairhold.cycle.verify.pooled.choices import Order
     from fairhold.cycle.verify.pooled.coming import Coming, Way
+    from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
 
@@ -31,6 +35,7 @@ class Ground:
     parcels  : of a host, in booking order; idle: those whose idle content is there, too
     gives    : whether a unit may be taken there
     is_fair  : whether usages and quotas decide
+    hosts    : on which there is anything of it, None = on any
     """
 
     pool: str
@@ -38,62 +43,7 @@ class Ground:
     idle: Callable[[Parcel], bool]
     gives: Callable[[Unit], bool]
     is_fair: bool = False
-
-
-@dataclass
-class Restraint:
-    """What holds a cycle back (R-CONTROL-6).
-
-    most    : units that are told to go at most, None = any number; takers: leaves that take, None = all
-    is_still : nobody is told to go; spares_young: who has not run long enough stays
-    is_trial : what this cycle places may be told to go
-    gone    : units told to go so far; is_full: what was next was too much
-    """
-
-    most: int | None = None
-    takers: frozenset[str] | None = None
-    is_still: bool = False
-    is_trial: bool = False
-    spares_young: bool = False
-    gone: int = 0
-    is_full: bool = False
-
-    def allows(self, leaf: str) -> bool:
-        """Whether a leaf may take."""
-        is_open = not (self.is_still or self.is_full or self.most == 0)
-        return is_open and (self.takers is None or leaf in self.takers)
-
-    def go(self, units: int) -> bool:
-        """Whether so many go together; more than may go in a cycle only first and alone."""
-        self.is_full = self.most is not None and self.gone > 0 and self.gone + units > self.most
-        self.gone += 0 if self.is_full else units
-        return not self.is_full
-
-
-@dataclass
-class Choice:
-    """What goes on one host: bundles of units, in the order of picking, each with how over-used and how old it is."""
-
-    host: Host
-    bundles: list[tuple[list[Unit], tuple[Any, ...], tuple[Any, ...], bool]] = field(default_factory=list)
-
-    @property
-    def units(self) -> list[Unit]:
-        """All of them."""
-        return [unit for bundle, *_ in self.bundles for unit in bundle]
-
-    def rank(self, other: Choice) -> bool:
-        """Whether this is better: the most over-used, fewest gangs broken, fewest units, then by `victims`."""
-        for (_, mine, _, _), (_, theirs, _, _) in zip(self.bundles, other.bundles, strict=False):
-            if mine != theirs:
-                return mine < theirs
-        counts = [(sum(each[3] for each in one.bundles), len(one.units)) for one in (self, other)]
-        if counts[0] != counts[1]:
-            return counts[0] < counts[1]
-        for (_, _, mine, _), (_, _, theirs, _) in zip(self.bundles, other.bundles, strict=False):
-            if mine != theirs:
-                return mine < theirs
-        return False
+    hosts: list[Host] | None = None
 
 
 Undo = tuple[str, dict["Parcel", tuple[Amounts, dict[str, Amounts]]]]
@@ -141,8 +91,10 @@ class Taking:
         units = self.wants(asked)
         if not units or not self.restraint.allows(asked.leaf):
             return False
+        if ground.is_fair and units == 1 and not might_give(self.pool(ground.pool), asked.leaf):
+            return False
         coming = (host for host, way in self.coming.to.get(asked, {}).items() if way.units)
-        hosts = able_hosts(asked, self.stock.hosts.values(), coming)
+        hosts = able_hosts(asked, self.stock.hosts.values() if ground.hosts is None else ground.hosts, coming)
         tries = [[host] for host in hosts] if packs(asked) else [hosts]
         return any(self._take(asked, ground, some, units) for some in tries)
 
@@ -201,45 +153,81 @@ class Taking:
 
     def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> Choice | None:
         """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3)."""
+        if is_gang:  # where nobody has to go is better than anywhere else
+            for host in hosts:
+                if self._has_room(asked, ground, host):
+                    return Choice(host)
+        if ground.is_fair:
+            choices = self._of_most_over_used(asked, ground, hosts, is_gang=is_gang)
+        else:
+            choices = [choice for host in hosts if (choice := self._on(asked, ground, host))]
         best: Choice | None = None
-        for host in hosts:
-            choice = self._on(asked, ground, host)
-            if choice is None or not (choice.bundles or is_gang):
-                continue
-            if ground.is_fair and not is_gang:
-                self._go(choice.units, -1)
-                self._move(ground.pool, asked, 1)
-                is_fair = self._stays_fair(asked, ground, choice.units)
-                self._move(ground.pool, asked, -1)
-                self._go(choice.units, 1)
-                if not is_fair:
-                    continue
+        for choice in choices:
             if best is None or choice.rank(best):
                 best = choice
         return best
+
+    def _of_most_over_used(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> list[Choice]:
+        """Choices on hosts where those give first that are most over-used: no other host is better.
+
+        Who gives is less over-used afterwards. So nobody who goes on a host is more over-used than the first leaf, in
+        the order of over-use, that stands there; once a choice is better than that, the leaves that follow are not
+        looked at.
+        """
+        place = {host: at for at, host in enumerate(hosts)}
+        found: dict[Host, Choice] = {}
+        first: Order | None = None
+        seen: set[Host] = set()
+        leaves = [(self._order(ground.pool, leaf), leaf) for leaf in might_give(self.pool(ground.pool), asked.leaf)]
+        for order, leaf in sorted(leaves):
+            if first is not None and first < order:
+                break
+            for host in hosts_of(self.stock, ground.pool, leaf):
+                if host in place and host not in seen:
+                    seen.add(host)
+                    choice = self._on(asked, ground, host)
+                    if choice is not None and (is_gang or self._is_fair(asked, ground, choice.units)):
+                        found[host] = choice
+                        first = choice.over_use if first is None else min(first, choice.over_use)
+        return [found[host] for host in sorted(found, key=place.__getitem__) if found[host].over_use == first]
+
+    def _order(self, pool: str, leaf: str) -> Order:
+        """How over-used a leaf is, whatever its place in the plan."""
+        return tuple(level[:2] for level in self.over_use(pool, leaf))
+
+    def _is_fair(self, asked: Asked, ground: Ground, gone: list[Unit]) -> bool:
+        """Whether a take of one unit would stay fair."""
+        self._go(gone, -1)
+        self._move(ground.pool, asked, 1)
+        is_fair = self._stays_fair(asked, ground, gone)
+        self._move(ground.pool, asked, -1)
+        self._go(gone, 1)
+        return is_fair
 
     def _go(self, units: Iterable[Unit], sign: int) -> None:
         for unit in units:
             self._move(unit.pool, unit.asked, sign)
 
     def _on(self, asked: Asked, ground: Ground, host: Host) -> Choice | None:
-        """Who goes on a host so that a unit fits there; None where it cannot."""
+        """Who goes on a host so that a unit fits there; None where it cannot, or nobody has to go."""
         parcels, width = ground.parcels(host), self.terms.width
         if not fits(asked.unit, summed((parcel.amounts for parcel in parcels), width)):
             return None
         room, choice = self._room(asked, ground, host), Choice(host)
+        if fits(asked.unit, room):
+            return None
         able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
         able = [unit for unit in able if ground.gives(unit) and any(parcel in unit.books for parcel in parcels)]
         freed: list[Amounts] = []
         while not fits(asked.unit, room):
-            left = [unit for unit in able if unit not in choice.units]
-            keys = {unit: key for unit in left if (key := self._key(asked, ground, unit, choice.units)) is not None}
+            gone = choice.units
+            keys = self._keys(asked, ground, [unit for unit in able if unit not in gone], gone)
             if not keys:
-                self._go(choice.units, 1)
+                self._go(gone, 1)
                 return None
             unit = min(keys, key=keys.__getitem__)
             depth, over, (breaks, *age) = keys[unit]
-            bundle = bundle_of(unit, choice.units)
+            bundle = bundle_of(unit, gone)
             order = tuple(level[:2] for level in over)
             choice.bundles.append((bundle, (depth, order), (breaks, *age[:-2]), breaks))
             freed.append(summed((each.on(parcels, width) for each in bundle if each.host is host), width))
@@ -261,13 +249,24 @@ class Taking:
             room = minus(plus(room, self.coming.freed(asked, host)), scaled(asked.unit, way.units))
         return room
 
-    def _key(self, asked: Asked, ground: Ground, unit: Unit, gone: list[Unit]) -> tuple[Any, ...] | None:
-        """The smallest gives first: of the outermost pool, the most over-used, then inside the leaf; None: may not."""
-        if ground.is_fair and not self._may_give(asked, ground.pool, unit.asked.leaf):
-            return None
-        if self.restraint.spares_young and self.is_young(unit, gone):
-            return None
-        return len(self.terms.up[unit.pool]), self.over_use(unit.pool, unit.asked.leaf), self.age(unit, gone)
+    def _has_room(self, asked: Asked, ground: Ground, host: Host) -> bool:
+        """Whether one more unit fits on a host without anybody going."""
+        whole = summed((parcel.amounts for parcel in ground.parcels(host)), self.terms.width)
+        return fits(asked.unit, whole) and fits(asked.unit, self._room(asked, ground, host))
+
+    def _keys(self, asked: Asked, ground: Ground, units: list[Unit], gone: list[Unit]) -> dict[Unit, tuple[Any, ...]]:
+        """Units that may go; the smallest gives first: of the outermost pool, most over-used, then inside the leaf."""
+        places = dict.fromkeys((unit.pool, unit.asked.leaf) for unit in units)
+        over = {
+            (pool, leaf): (len(self.terms.up[pool]), self.over_use(pool, leaf))
+            for pool, leaf in places
+            if not ground.is_fair or self._may_give(asked, ground.pool, leaf)
+        }
+        return {
+            unit: (*over[unit.pool, unit.asked.leaf], self.age(unit, gone))
+            for unit in units
+            if (unit.pool, unit.asked.leaf) in over and not (self.restraint.spares_young and self.is_young(unit, gone))
+        }
 
     def is_young(self, unit: Unit, gone: Iterable[Unit]) -> bool:
         """Whether a unit, or one that goes with it, has not run long enough (R-CONTROL-5)."""
