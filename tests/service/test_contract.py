@@ -85,6 +85,9 @@ def aim(case: Any, bank: Bank, count: int) -> None:
 
 def aim_body(case: Any, bank: Bank, count: int) -> None:
     body = case.body
+    if "argv" in body and count % 4 == 0:  # only luck makes a job of random terms a right one
+        body.clear()
+        body |= {"consumer": "", "argv": ["true"]}
     for name in ("was", "for", "to", "at", "until", "after", "labels", "resource_group"):
         body.pop(name, None)
     body |= {name: value for name, value in {"consumer": "/Research", "text": PLAN}.items() if name in body}
