@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx
@@ -34,6 +35,16 @@ def serving(place: Path, work: Callable[[Bank, str], Awaitable[None]], **more: A
                     Line.opened.pop().cut()
 
         return asyncio.run(both())
+
+
+def own_certificate(place: Path) -> tuple[Path, Path]:
+    """Files of a certificate for this machine, and of its key."""
+    certificate, key = place / "cert.pem", place / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command, check=True, capture_output=True)
+    return certificate, key
 
 
 def here(bank: Bank) -> httpx.AsyncClient:

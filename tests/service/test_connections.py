@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +157,8 @@ def test_more_clients_than_the_limit_are_told_its_name(
             if status == 429
         )
         more = [await Line.open(bank) for _ in range(80)]
-        await more[-1].send(HEAD + "\r\n")
+        with suppress(ConnectionError):  # it may be cut before it says anything
+            await more[-1].send(HEAD + "\r\n")
         assert await more[-1].is_cut()
         for line in (*lines, *more):
             line.cut()

@@ -10,8 +10,7 @@ import signal
 import socket
 import ssl
 import stat
-import subprocess
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import httpx
@@ -22,9 +21,9 @@ from fairhold.runtime.live.opening import LiveSettings, open_live
 from fairhold.service import logs
 from fairhold.service.listening import listen_tcp
 from fairhold.service.server import ServiceFailedError, run, serve
-from fairhold.service.settings import ServiceSettings
+from fairhold.service.settings import RequestLimits, ServiceSettings
 from fairhold.store import open_store
-from tests.service.served import here, serving
+from tests.service.served import here, own_certificate, serving
 from tests.service.support import PLAN, Bank
 
 if TYPE_CHECKING:
@@ -167,11 +166,7 @@ def test_a_desk_that_failed_ends_the_service(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="a certificate is made with openssl")
 def test_tls_is_spoken_by_tcp_alone(tmp_path: Path) -> None:
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(command, check=True, capture_output=True)
+    certificate, key = own_certificate(tmp_path)
 
     async def work(bank: Bank, url: str) -> None:
         assert url.startswith("https://")
@@ -184,6 +179,33 @@ def test_tls_is_spoken_by_tcp_alone(tmp_path: Path) -> None:
             assert (await inside.post("/v1/stop")).status_code == 202
 
     assert serving(tmp_path, work, certificate=certificate, key=key) == "leave"
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="a certificate is made with openssl")
+def test_who_never_ends_a_handshake_fills_no_service_and_keeps_its_owner_not_out(tmp_path: Path) -> None:
+    certificate, key = own_certificate(tmp_path)
+
+    async def work(bank: Bank, url: str) -> None:
+        port = int(url.rpartition(":")[2])
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(200)]
+        for reader, _ in silent[60:]:  # ten clients and some that would be told that they are too many
+            with suppress(ConnectionError):
+                assert await asyncio.wait_for(reader.read(), 5) == b""
+        assert not any(reader.at_eof() for reader, _ in silent[:40])
+        async with here(bank) as inside:
+            assert (await inside.get("/v1/health")).status_code == 200
+            for _, writer in silent:
+                writer.transport.abort()
+            trust = ssl.create_default_context(cafile=str(certificate))
+            async with httpx.AsyncClient(base_url=url, verify=trust) as outside:
+                while True:  # the service has to see first that the others have gone
+                    with suppress(httpx.TransportError):
+                        assert (await outside.get("/v1/health")).status_code == 401
+                        break
+            assert (await inside.post("/v1/stop")).status_code == 202
+
+    limits = RequestLimits(clients=10)
+    assert serving(tmp_path, work, certificate=certificate, key=key, limits=limits) == "leave"
 
 
 def test_a_port_that_is_taken_is_found_out_before_a_plan_is_put_in_force(

@@ -21,22 +21,9 @@ if TYPE_CHECKING:
 
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
-    from fairhold.service.settings import RequestLimits
+    from fairhold.service.doors import Crowd
 
-_TURNED_AWAY = 64
-"""Clients beyond the limit that are still told so; further ones are cut off."""
 _TOO_LARGE = 431
-
-
-class Crowd:
-    """All connections of a service together.
-
-    here : how many there are now
-    """
-
-    def __init__(self, limits: RequestLimits) -> None:
-        self.here = 0
-        self.limits = limits
 
 
 class Connection(H11Protocol):
@@ -54,10 +41,7 @@ class Connection(H11Protocol):
         self._crowd.here += 1
         peer = peer_of(transport.get_extra_info("socket"))
         self.app_state = {**self.app_state, "peer": peer, "clients": self._crowd.here, "leave": transport.abort}
-        if self._crowd.here > self._crowd.limits.most_clients[1] + _TURNED_AWAY:
-            transport.abort()
-        else:
-            self._watch()
+        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""

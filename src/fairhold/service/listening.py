@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.service.auth import TOKEN
+from fairhold.service.doors import Door
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,11 +21,11 @@ SOCKET = "api.sock"
 FILE = "service.json"
 
 
-def listen_tcp(host: str, port: int) -> socket.socket:
+def listen_tcp(host: str, port: int) -> Door:
     """A socket for clients by TCP. InputError `cannot-listen`."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        door = socket.socket(family, kind, socket.IPPROTO_TCP)  # said: asyncio switches Nagle's delay off only then
+        door = Door(family, kind, socket.IPPROTO_TCP)  # said: asyncio switches Nagle's delay off only then
     except OSError as error:
         raise _refused(f"{host}:{port}", error) from error
     try:
@@ -37,10 +38,10 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     return door
 
 
-def listen_here(directory: Path) -> socket.socket:
+def listen_here(directory: Path) -> Door:
     """A Unix socket in the state directory, which is this service's alone. InputError `cannot-listen`."""
     path = directory / SOCKET
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    door = Door(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.unlink(missing_ok=True)  # of a service before: the store's lock says that there is no other
         door.bind(str(path))

@@ -20,7 +20,8 @@ from fairhold.runtime.live.opening import open_live
 from fairhold.service import logs
 from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
-from fairhold.service.connection import Connection, Crowd
+from fairhold.service.connection import Connection
+from fairhold.service.doors import Crowd
 from fairhold.service.listening import listen_here, listen_tcp, tell, untell, url_of
 from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from fairhold.runtime.live.desk import Desk
     from fairhold.runtime.live.opening import LiveSettings
+    from fairhold.service.doors import Door
     from fairhold.service.news import News
     from fairhold.service.settings import RequestLimits, ServiceSettings
 
@@ -89,7 +91,7 @@ def _serve(
     on_ready: Callable[[str], None] | None,
 ) -> str:
     """Open, and run until the end. A port or a token that cannot be used is found out before a plan is in force."""
-    taken: list[socket.socket] = []
+    taken: list[Door] = []
 
     def listen() -> None:
         the_token(settings.directory)
@@ -112,7 +114,7 @@ async def run(
     settings: ServiceSettings,
     *,
     on_ready: Callable[[str], None] | None = None,
-    tcp: socket.socket | None = None,
+    tcp: Door | None = None,
 ) -> str:
     """Answer requests over a desk until somebody asks to stop; how. Raises as `serve`.
 
@@ -129,6 +131,8 @@ async def run(
         news: News = app.state.service.news
         news.open()
         crowd = Crowd(settings.limits)
+        for door in (tcp, here):
+            door.guard(crowd)
         servers = [_server(app, settings, crowd, each) for each in (tls, {})]
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` wants it
