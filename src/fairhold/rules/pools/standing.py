@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,9 @@ class Standing:
         self.held: dict[Asked, int] = {}
         self.quota: dict[int, Fraction] = {}
         self.demand: dict[int, Fraction] = {}
+        self._bounds: dict[int, tuple[int, int]] = {}
+        """Row → its quota in common parts, rounded down and up."""
+        self._weighed: dict[tuple[int, int], Fraction] = {}
         self.waiting: Mapping[Asked, int] = {}
         self.wanted: dict[int, Fraction] = {}
         for asked in self.members:
@@ -106,6 +110,29 @@ class Standing:
         self.demand = _limited(self, self.wanted, waiting)
         self.quota = {self.pool: Fraction(self.usage.get(self.pool, 0), self.whole)}
         self._divide(self.pool)
+        parts = {row: (quota.numerator * self.whole, quota.denominator) for row, quota in self.quota.items()}
+        self._bounds = {row: (part // over, -(-part // over)) for row, (part, over) in parts.items()}
+
+    def is_above(self, row: int) -> bool:
+        """Whether a row uses more than its quota, as moved."""
+        return self.moved.get(row, 0) > self._bounds[row][0]
+
+    def is_below(self, row: int) -> bool:
+        """Whether a row uses less than its quota, as moved."""
+        return self.moved.get(row, 0) < self._bounds[row][1]
+
+    def weighed(self, row: int) -> Fraction:
+        """Minus usage / ratio of a row with a ratio, as moved; equal ones are one object, cheap to compare."""
+        key = self.moved.get(row, 0), self.books.terms.ratio[row]
+        found = self._weighed.get(key)
+        if found is None:
+            found = self._weighed[key] = Fraction(-key[0], key[1] * self.whole)
+        return found
+
+    @cached_property
+    def holders(self) -> tuple[int, ...]:
+        """Leaves that had units in the pool when it was looked at."""
+        return tuple(dict.fromkeys(asked.leaf for asked in self.held))
 
     def _wanted(self, asked: Asked, waiting: int) -> int:
         """Usage demand of a request, in common parts."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, fits, less, times, total
@@ -161,8 +160,12 @@ class Taker:
     def _best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
         """The host on which those give that are most over-used (R-TAKE-3)."""
         best: Pick | None = None
-        for host in hosts:
-            pick = self._pick(asked, source, host)
+        givers = self._givers(asked, source)
+        for host in hosts if givers is None or givers or is_gang else ():
+            able = self._able(asked, source, host, givers)
+            if not able and not is_gang:
+                continue  # where it needs nobody's space it takes nothing
+            pick = self._pick(asked, source, host, able)
             if pick is None or not (pick.victims or is_gang):
                 continue
             if source.is_compared and not is_gang and not self._would_be_fair(asked, source, pick):
@@ -171,15 +174,35 @@ class Taker:
                 best = pick
         return best
 
-    def _pick(self, asked: Asked, source: Source, host: Machine) -> Pick | None:
+    def _givers(self, asked: Asked, source: Source) -> frozenset[int] | None:
+        """Leaves whose units may go for a request by their quotas, None = all; while it picks, none comes to them.
+
+        Where units are spared for a while, all are looked at: what is spared says when another cycle is due.
+        """
+        if not source.is_compared or self.books.restraint.spares_young:
+            return None
+        holders = self.standing(source.pool).holders
+        return frozenset([leaf for leaf in holders if leaf != asked.leaf and self._may_give(asked, source.pool, leaf)])
+
+    def _able(self, asked: Asked, source: Source, host: Machine, givers: frozenset[int] | None) -> list[Unit]:
+        """Units of a host that may go for a request."""
+        return [
+            unit
+            for unit in host.units
+            if unit.notice is None
+            and unit.asked.leaf != asked.leaf
+            and (givers is None or unit.asked.leaf in givers)
+            and source.gives(unit)
+        ]
+
+    def _pick(self, asked: Asked, source: Source, host: Machine, able: list[Unit]) -> Pick | None:
         """Whose units go on a host so that one unit of a request fits; None = it cannot."""
         parcels = source.parcels(host)
         whole = total((parcel.amounts for parcel in parcels), self.books.terms.dimensions)
         if not fits(asked.unit, whole):
             return None
         room, among = self._room(asked, source, host, parcels), set(parcels)
-        able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
-        able = [unit for unit in able if source.gives(unit) and not among.isdisjoint(unit.books)]
+        able = [unit for unit in able if not among.isdisjoint(unit.books)]
         picked: list[_Turn] = []
         gone: set[Unit] = set()
         while not fits(asked.unit, room):
@@ -218,7 +241,9 @@ class Taker:
     def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
         """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
         terms, spares_young = self.books.terms, self.books.restraint.spares_young
-        best: tuple[tuple[object, ...], Unit] | None = None
+        best: Unit | None = None
+        first: tuple[object, ...] = ()
+        order: tuple[object, ...] = ()
         keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
         for unit in able:
             if unit in gone or (spares_young and are_spared(self.books, bundle_of(unit, gone))):
@@ -229,15 +254,15 @@ class Taker:
                 depth = len(terms.above[unit.pool])
                 keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
-            if of_leaf is not None:
-                key = (*of_leaf, giving_order(terms, unit, breaks=breaks_gang(unit, gone)))
-                if best is None or key < best[0]:
-                    best = key, unit
+            if of_leaf is None or (best is not None and of_leaf > first):
+                continue
+            mine = giving_order(terms, unit, breaks=breaks_gang(unit, gone))
+            if best is None or of_leaf < first or mine < order:
+                best, first, order = unit, of_leaf, mine
         if best is None:
             return None
-        unit, breaks = best[1], breaks_gang(best[1], gone)
-        over = len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
-        return _Turn(bundle_of(unit, gone), over, giving_order(terms, unit, breaks=breaks), breaks=breaks)
+        over = len(terms.above[best.pool]), over_use(terms, self.standing(best.pool), best.asked.leaf)
+        return _Turn(bundle_of(best, gone), over, order, breaks=breaks_gang(best, gone))
 
     def _siblings(self, one: int, other: int) -> tuple[int, int]:
         """The two rows below the lowest row that is above both leaves."""
@@ -251,10 +276,10 @@ class Taker:
         """Whether a leaf's unit may be taken for another's by their quotas (R-TAKE-1)."""
         standing, terms = self.standing(pool), self.books.terms
         mine, theirs = self._siblings(asked.leaf, leaf)
-        if standing.moved.get(mine, 0) >= standing.quota[mine] * standing.whole:
+        if not standing.is_below(mine):
             return False
         for row in terms.above[leaf]:
-            if standing.moved.get(row, 0) <= standing.quota[row] * standing.whole:
+            if not standing.is_above(row):
                 return False
             if row == theirs:
                 break
@@ -280,12 +305,13 @@ class Taker:
             if terms.priority[mine] > terms.priority[theirs] or not terms.ratio[theirs]:
                 continue
             ours, left = standing.moved.get(mine, 0), standing.moved.get(theirs, 0)
-            if Fraction(left, terms.ratio[theirs]) < Fraction(ours, terms.ratio[mine]):
+            if left * terms.ratio[mine] < ours * terms.ratio[theirs]:
                 return False
         return True
 
     def _leave(self, unit: Unit) -> None:
-        for standing in self.standings.values():
+        standing = self.standings.get(unit.pool)
+        if standing is not None:
             standing.leaves(unit)
 
     def _restore(self, units: Iterable[Unit]) -> None:

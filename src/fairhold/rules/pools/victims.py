@@ -18,23 +18,25 @@ _UNBOUND = Fraction(-(10**30))
 
 def over_use(terms: Terms, standing: Standing, leaf: int) -> Over:
     """How over-used a leaf is in a pool, as moved."""
+    return tuple([(terms.priority[row], _used(terms, standing, row)) for row in _way(terms, standing, leaf)])
+
+
+def _way(terms: Terms, standing: Standing, leaf: int) -> tuple[int, ...]:
+    """Rows from below the owner of a pool down to a leaf."""
     way = terms.above[leaf]
-    way = way[: way.index(standing.pool)]
-    return tuple((terms.priority[row], _used(terms, standing, row)) for row in reversed(way))
+    return way[: way.index(standing.pool)][::-1]
 
 
 def _used(terms: Terms, standing: Standing, row: int) -> Fraction:
-    used = standing.moved.get(row, 0)
     if terms.ratio[row]:
-        return Fraction(-used, terms.ratio[row] * standing.whole)
-    return _UNBOUND if used else Fraction(0)
+        return standing.weighed(row)
+    return _UNBOUND if standing.moved.get(row, 0) else Fraction(0)
 
 
 def giving_key(terms: Terms, standing: Standing, leaf: int) -> tuple[tuple[int, Fraction, int], ...]:
     """Place of a leaf among those that give, the first gives; ties: last in plan order, level by level."""
-    way = terms.above[leaf]
-    rows = list(reversed(way[: way.index(standing.pool)]))
-    return tuple((*level, -row) for level, row in zip(over_use(terms, standing, leaf), rows, strict=True))
+    rows = _way(terms, standing, leaf)
+    return tuple([(terms.priority[row], _used(terms, standing, row), -row) for row in rows])
 
 
 def bundle_of(unit: Unit, gone: Iterable[Unit]) -> list[Unit]:
