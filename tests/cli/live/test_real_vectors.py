@@ -93,7 +93,7 @@ def test_gpus_are_lent_and_taken_back_while_the_service_starts_again(live: Serve
 def test_what_can_never_stand_anywhere_is_refused(live: ServedHosts) -> None:
     too_large = live("submit", "/Research", "--unit", "cpu=2,gpu=9", "--", "true", exits=1)
     assert "the nearest, `here`, has 4 of 9 gpu [never-fits]" in too_large
-    for unit, code in (("gpu=0", "out-of-range"), ("gpu=-1", "not-a-number")):
+    for unit, code in (("gpu=0", "out-of-range"), ("gpu=-1", "negative")):
         assert f"[{code}]" in live("submit", "/Research", "--unit", unit, "--", "true", exits=1)
     assert "[unknown-resource]" in live("submit", "/Research", "--unit", "tpu=1", "--", "true", exits=2)
     assert "[no-multiple]" in live("submit", "/Research", "--unit", "gpu=0.00001", "--", "true", exits=1)
