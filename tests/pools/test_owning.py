@@ -173,3 +173,9 @@ def test_r_adjust_4_a_second_cycle_leaves_the_hosts_of_two_entries_where_they_ar
         consumers, before = {"/A": {"own": entries}, "/Z": {}}, [("h0", "/A", 4), ("h1", "/A", 4)]
         assert taken(consumers, [of("/Z", 2)], busy) == []
         assert taken(consumers, [of("/Z", 2)], [on("h0", "Z", 2, A=2)], ownership=before) == []
+
+
+def test_r_adjust_3_a_count_leaves_what_a_sibling_names_before_what_is_named_below_one() -> None:
+    rest, names = own(hosts="remaining"), own(hosts=["h0"])
+    consumers = {"/A": own(hosts=1), "/B": rest, "/B/x": own(hosts=["h1"]), "/C": names}
+    assert owned(consumers, []) == {"/A": ["h1"], "/C": ["h0"]}

@@ -257,9 +257,9 @@ class Level:
             yield from self._named_below(child)
 
     def _fit(self, key: Target, host: Machine) -> int:
-        """Whether a count is to take a host first (0: named below it), or last (2: named by others, or below them)."""
+        """Whether a count is to take a host first (0: named below it), late (2: below others) or last (3: by others)."""
         if host.name in self.named:
-            return 2
+            return 3
         if host.name in self.below[key[0]]:
             return 0
         return 2 if host.name in self.named_below else 1
@@ -269,7 +269,7 @@ class Level:
         if not self.named and not self.named_below:  # the common case
             yield from self._order(key)
             return
-        for fit in (0, 1, 2):
+        for fit in (0, 1, 2, 3):
             for host in self._order(key):
                 if self._fit(key, host) == fit:
                     yield host

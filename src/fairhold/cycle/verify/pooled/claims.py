@@ -282,13 +282,13 @@ class Claims:
                 self._oust(claim, host)
 
     def _called(self, claim: Claim) -> dict[str, int]:
-        """Names of hosts that somebody calls for: below the claim's consumer -1 (first), elsewhere 1 (last)."""
+        """Names of hosts that somebody calls for: below the claim's consumer -1 (first), below others 1, others 2."""
         said: dict[str, int] = {}
         for path in (path for path in self.terms.own if path not in self.paths):
             if above := next((each for each in self.paths if path.startswith(each + "/")), None):
                 for name in (name for entry in self.terms.own[path] for name in entry.names):
                     said[name] = -1 if above == claim.path else said.get(name, 1)
-        return said | {name: 1 for each in self.claims for name in each.entry.names}
+        return said | {name: 2 for each in self.claims for name in each.entry.names}
 
     def _oust(self, claim: Claim, host: Host) -> None:
         """Take of a host what is nobody's or a worse rank's."""
