@@ -85,7 +85,7 @@ class World:
         said = said or dict.fromkeys(row.get("lenders", {}), wish.unit)
         mine = [(each, said[each.owner]) for each in self.on(host) if each.owner in said]
         order = dict.fromkeys([*self.parts(wish.leaf, pool, host), *self.on(host)])
-        books = self.booked(wish.unit, mine or [(each, self.idle(each)) for each in order])
+        books = self.booked(wish.unit, mine) or self.booked(wish.unit, [(each, self.idle(each)) for each in order])
         assert books is not None
         is_own = all(parcel.owner == wish.leaf for parcel in books)
         wish.units.append(Unit(wish, host, OWN if is_own else pool, books, row["started"]))
