@@ -118,6 +118,10 @@ class Changing(RuleBasedStateMachine):
             stated["reclaim_grace"] = f"{to}s"
         elif kind in stated or kind == "rank":
             stated[kind] = to
+        self.put(document)
+
+    def put(self, document: Json) -> None:
+        """A plan comes into force, where it is one."""
         try:
             plan = parse_plan(json.dumps(document), "plan.json")[0]
         except InputError:
@@ -182,7 +186,7 @@ class Changing(RuleBasedStateMachine):
         result = cycle(self.books, self.now)
         most, stopped, steps = self.too_much(result), 0, 1
         got = {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
-        while (due := transitions.next_deadline(self.books)) is not None:
+        while (due := self.next_due(result)) is not None:
             self.now = max(due, self.now)
             stopped += stop_expired(self.books, self.now)
             result = cycle(self.books, self.now)
@@ -190,9 +194,18 @@ class Changing(RuleBasedStateMachine):
             assert self.gangs or not got & gives, "who got a slot is to give it back"
             got |= {self.books.requests.leaf[grant.request] for grant in result.decision.grants}
             steps += 1
-            assert steps <= 2 + most, f"{steps} cycles for {most} slots too many"
+            assert steps <= self.most_steps(most), f"{steps} cycles for {most} slots too many"
         assert is_quiet(cycle(self.books, self.now))
         assert self.gangs or stopped <= most
+
+    def next_due(self, result: CycleResult) -> int | None:
+        """When something has to be looked at again: the next end of a grace."""
+        del result
+        return transitions.next_deadline(self.books)
+
+    def most_steps(self, most: int) -> int:
+        """Cycles within which all is at rest, where so many slots are held too much."""
+        return 2 + most
 
     def holder(self, allocation: int) -> int:
         return self.books.requests.leaf[self.books.allocations.request[allocation]]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.stateful import rule, run_state_machine_as_test
 
 from tests.gangs.crossed import crossed
 from tests.ownership.strategies import owning
-from tests.properties.changing import Changing
+from tests.properties.changing import SMALL, Changing
 from tests.properties.strategies import Case, Json, cases, counts, plans, sharing
+from tests.restraint.strategies import restrained
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
+
+    from fairhold.cycle.run import CycleResult
 
 
 @st.composite
@@ -81,7 +85,33 @@ class Labelled(Changing):
     gangs = True
 
 
-MACHINES = [Hybrid, Sharing, Fixed, Owning, Mixed, Switching, Windows, Gangs, Labelled]
+class Restrained(Changing):
+    """Controls come and go: `max_reclaims`, `dead_zone` and `await_ends` hold back what is taken, and nothing else."""
+
+    begins = restrained()
+    gangs = True
+
+    @rule(at=SMALL, kind=st.sampled_from(["max_reclaims", "dead_zone", "await_ends"]), to=st.integers(0, 3))
+    def control(self, at: int, kind: str, to: int) -> None:
+        """Another control, or none."""
+        document = deepcopy(self.document)
+        settings = document["policies"][at % len(document["policies"])]["settings"]
+        settings.pop(kind, None)
+        if to:
+            settings[kind] = f"{10 * to}s" if kind == "await_ends" else to
+        self.put(document)
+
+    def next_due(self, result: CycleResult) -> int | None:
+        """Notices that no longer fit into a cycle, and those that await natural ends, are given later."""
+        dues = [due for due in (super().next_due(result), result.decision.due) if due is not None]
+        return min(dues, default=None)
+
+    def most_steps(self, most: int) -> int:
+        """Notices take up to E / N cycles more, and begin later by one."""
+        return 4 + 2 * most
+
+
+MACHINES = [Hybrid, Sharing, Fixed, Owning, Mixed, Switching, Windows, Gangs, Labelled, Restrained]
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
