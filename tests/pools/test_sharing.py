@@ -9,6 +9,7 @@ from tests.pools.small import inputs, of, on, own, placed, public, run, taken
 
 TREE = {"/A": {"share_ratio": 1}, "/A/1": {}, "/A/2": {"share_ratio": 2}, "/B": {"share_ratio": 2}}
 TREE |= {"/B/1": {"share_priority": 1}, "/B/2": {}, "/C": {"share_priority": 0}}
+PAIR: dict[str, Any] = {"/A": {}, "/B": {}}
 FAMILY = {"/M": own(hosts=1), "/M/x": {}, "/M/y": {}, "/Z": {}}
 
 
@@ -136,6 +137,18 @@ def test_r_turn_1_who_uses_least_for_its_ratio_comes_next_s0_6_s0_7_s0_40_s0_42_
     turns = placed(consumers, [of("/A", 9), of("/B", 9)], hosts={"h0": 4})
     assert [row[:3] for row in turns] == [("A", "h0", 1), ("B", "h0", 2), ("A", "h0", 1)]
     assert placed(consumers, [of("/A", 9), of("/B", 1)], hosts={"h0": 4})[-1] == ("A", "h0", 2, "/")
+
+
+def test_r_turn_1_equal_usages_over_different_capacities_are_equal_s0_21_s0_44() -> None:
+    """1/10 + 1/5 = 3/10 and 1/10 + 1/10 + 1/10 = 3/10, which as doubles are more; of equal ones the first is next."""
+    mixed = [of("/A", 9, 3, name="a1"), of("/A", 9, 6, name="a2")], [on("h0", "a1", 1), on("h0", "a2", 1)]
+    many = [of("/A", 9, 3, name=name) for name in ("a1", "a2", "a3")], [on("h0", f"a{at}", 1) for at in (1, 2, 3)]
+    for wants, stands in (mixed, many):
+        turns = placed(PAIR, [*wants, of("/B", 9, 3)], [*stands, on("h0", "B", 3)], hosts={"h0": 30})
+        assert [row[0] for row in turns[:2]] == ["a1", "B"]
+        gives = {"/A": {}, "/B": {}, "/C": {"share_priority": 1}}
+        full = taken(gives, [*wants, of("/B", 3, 3), of("/C", 1, 15)], [*stands, on("h0", "B", 3)], hosts={"h0": 30})
+        assert full[-1][0] == "B"  # of equal ones the last gives first
 
 
 def test_r_turn_1_a_better_priority_has_all_first_among_siblings_s0_1_s0_2_s0_3_s0_4_s0_5_s0_41_s0_43() -> None:
