@@ -257,7 +257,7 @@ class Level:
             yield from self._named_below(child)
 
     def _fit(self, key: Target, host: Machine) -> int:
-        """Whether a count is to take a host first (0: named below it), late (2: below others) or last (3: by others)."""
+        """Whether a count takes a host first (0: named below it), late (2: below others) or last (3: by others)."""
         if host.name in self.named:
             return 3
         if host.name in self.below[key[0]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -128,11 +127,6 @@ class Standing:
         if found is None:
             found = self._weighed[key] = Fraction(-key[0], key[1] * self.whole)
         return found
-
-    @cached_property
-    def holders(self) -> tuple[int, ...]:
-        """Leaves that had units in the pool when it was looked at."""
-        return tuple(dict.fromkeys(asked.leaf for asked in self.held))
 
     def _wanted(self, asked: Asked, waiting: int) -> int:
         """Usage demand of a request, in common parts."""

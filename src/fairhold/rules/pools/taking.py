@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.giving import givers, has_as_much, may_give
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
@@ -160,11 +161,14 @@ class Taker:
     def _best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
         """The host on which those give that are most over-used (R-TAKE-3)."""
         best: Pick | None = None
-        givers = self._givers(asked, source)
-        for host in hosts if givers is None or givers or is_gang else ():
-            able = self._able(asked, source, host, givers)
-            if not able and not is_gang:
-                continue  # where it needs nobody's space it takes nothing
+        leaves, alone = self._givers(asked, source)
+        most: dict[tuple[int, int], tuple[int, Over]] = {}
+        for host in hosts if is_gang or alone is None or alone else ():
+            able = self._able(asked, source, host, leaves)
+            if not is_gang and not (able if alone is None else [unit for unit in able if unit.asked in alone]):
+                continue  # it needs nobody's space there, or whoever gives it would have less than it
+            if best is not None and not is_gang and not self._may_be_better(able, best, most):
+                continue
             pick = self._pick(asked, source, host, able)
             if pick is None or not (pick.victims or is_gang):
                 continue
@@ -174,24 +178,44 @@ class Taker:
                 best = pick
         return best
 
-    def _givers(self, asked: Asked, source: Source) -> frozenset[int] | None:
-        """Leaves whose units may go for a request by their quotas, None = all; while it picks, none comes to them.
+    def _givers(self, asked: Asked, source: Source) -> tuple[frozenset[int] | None, frozenset[Asked] | None]:
+        """Leaves that may give to a request by their quotas, and requests of which a unit may go alone; None = all.
 
-        Where units are spared for a while, all are looked at: what is spared says when another cycle is due.
+        While it picks, none comes to them. Where units are spared for a while, all are looked at: what is spared says
+        when another cycle is due.
         """
         if not source.is_compared or self.books.restraint.spares_young:
-            return None
-        holders = self.standing(source.pool).holders
-        return frozenset([leaf for leaf in holders if leaf != asked.leaf and self._may_give(asked, source.pool, leaf)])
+            return None, None
+        return givers(self.standing(source.pool), asked)
 
-    def _able(self, asked: Asked, source: Source, host: Machine, givers: frozenset[int] | None) -> list[Unit]:
+    def _may_be_better(self, able: list[Unit], best: Pick, most: dict[tuple[int, int], tuple[int, Over]]) -> bool:
+        """Whether one of some units is of somebody as over-used as the first who gives on the best host so far.
+
+        most : how over-used those of a pool and leaf are, as far as it is known
+        """
+        if self.books.restraint.spares_young:
+            return True
+        for unit in able:
+            place = unit.pool, unit.asked.leaf
+            if place not in most:
+                most[place] = self._over(unit)
+            if most[place] <= best.over[0]:
+                return True
+        return False
+
+    def _over(self, unit: Unit) -> tuple[int, Over]:
+        """How over-used the holder of a unit is, of the outermost pool first."""
+        terms = self.books.terms
+        return len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
+
+    def _able(self, asked: Asked, source: Source, host: Machine, leaves: frozenset[int] | None) -> list[Unit]:
         """Units of a host that may go for a request."""
         return [
             unit
             for unit in host.units
             if unit.notice is None
             and unit.asked.leaf != asked.leaf
-            and (givers is None or unit.asked.leaf in givers)
+            and (leaves is None or unit.asked.leaf in leaves)
             and source.gives(unit)
         ]
 
@@ -250,7 +274,7 @@ class Taker:
                 continue
             leaf, place = unit.asked.leaf, (unit.pool, unit.asked.leaf)
             if place not in keys:
-                may = not source.is_compared or self._may_give(asked, source.pool, leaf)
+                may = not source.is_compared or may_give(self.standing(source.pool), asked.leaf, leaf)
                 depth = len(terms.above[unit.pool])
                 keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
             of_leaf = keys[place]
@@ -261,29 +285,7 @@ class Taker:
                 best, first, order = unit, of_leaf, mine
         if best is None:
             return None
-        over = len(terms.above[best.pool]), over_use(terms, self.standing(best.pool), best.asked.leaf)
-        return _Turn(bundle_of(best, gone), over, order, breaks=breaks_gang(best, gone))
-
-    def _siblings(self, one: int, other: int) -> tuple[int, int]:
-        """The two rows below the lowest row that is above both leaves."""
-        above, below = self.books.terms.above, 0
-        mine, theirs = above[one], above[other]
-        while mine[-1 - below] == theirs[-1 - below]:
-            below += 1
-        return mine[-1 - below], theirs[-1 - below]
-
-    def _may_give(self, asked: Asked, pool: int, leaf: int) -> bool:
-        """Whether a leaf's unit may be taken for another's by their quotas (R-TAKE-1)."""
-        standing, terms = self.standing(pool), self.books.terms
-        mine, theirs = self._siblings(asked.leaf, leaf)
-        if not standing.is_below(mine):
-            return False
-        for row in terms.above[leaf]:
-            if not standing.is_above(row):
-                return False
-            if row == theirs:
-                break
-        return True
+        return _Turn(bundle_of(best, gone), self._over(best), order, breaks=breaks_gang(best, gone))
 
     def _would_be_fair(self, asked: Asked, source: Source, pick: Pick) -> bool:
         standing = self.standing(source.pool)
@@ -297,17 +299,9 @@ class Taker:
 
     def _is_fair(self, asked: Asked, source: Source, victims: list[Unit]) -> bool:
         """Whether nobody who gave has less than the taker now, weighed by ratio, but for a better share priority."""
-        standing, terms = self.standing(source.pool), self.books.terms
-        for leaf in {unit.asked.leaf for unit in victims if unit.pool == source.pool}:
-            if leaf == asked.leaf:
-                continue
-            mine, theirs = self._siblings(asked.leaf, leaf)
-            if terms.priority[mine] > terms.priority[theirs] or not terms.ratio[theirs]:
-                continue
-            ours, left = standing.moved.get(mine, 0), standing.moved.get(theirs, 0)
-            if left * terms.ratio[mine] < ours * terms.ratio[theirs]:
-                return False
-        return True
+        standing = self.standing(source.pool)
+        leaves = {unit.asked.leaf for unit in victims if unit.pool == source.pool} - {asked.leaf}
+        return all(has_as_much(standing, asked.leaf, leaf) for leaf in leaves)
 
     def _leave(self, unit: Unit) -> None:
         standing = self.standings.get(unit.pool)

@@ -1,0 +1,58 @@
+"""Who may give to whom in a pool, by their quotas and usages as moved (SPEC §6.6, R-TAKE-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairhold.ledger.pools import Asked, Terms
+    from fairhold.rules.pools.standing import Standing
+
+
+def givers(standing: Standing, asked: Asked) -> tuple[frozenset[int], frozenset[Asked]]:
+    """Leaves that may give to a request, and requests of which one unit may go for it with no other beside it."""
+    leaves = dict.fromkeys(each.leaf for each in standing.held if each.leaf != asked.leaf)
+    able = frozenset([leaf for leaf in leaves if may_give(standing, asked.leaf, leaf)])
+    size = standing.size
+    alone = [
+        each
+        for each in standing.held
+        if each.leaf in able and has_as_much(standing, asked.leaf, each.leaf, come=size[asked], gone=size[each])
+    ]
+    return able, frozenset(alone)
+
+
+def may_give(standing: Standing, taker: int, leaf: int) -> bool:
+    """Whether a leaf's unit may be taken for another leaf: who takes is below its quota, who gives above its own."""
+    terms = standing.books.terms
+    mine, theirs = siblings(terms, taker, leaf)
+    if not standing.is_below(mine):
+        return False
+    for row in terms.above[leaf]:
+        if not standing.is_above(row):
+            return False
+        if row == theirs:
+            break
+    return True
+
+
+def has_as_much(standing: Standing, taker: int, leaf: int, *, come: int = 0, gone: int = 0) -> bool:
+    """Whether a leaf that gives has no less than the taker, weighed by ratio, or has a worse share priority.
+
+    come, gone : common parts of the pool that the taker will have more, and the other less, than as moved
+    """
+    terms = standing.books.terms
+    mine, theirs = siblings(terms, taker, leaf)
+    if terms.priority[mine] > terms.priority[theirs] or not terms.ratio[theirs]:
+        return True
+    ours, left = standing.moved.get(mine, 0) + come, standing.moved.get(theirs, 0) - gone
+    return left * terms.ratio[mine] >= ours * terms.ratio[theirs]
+
+
+def siblings(terms: Terms, one: int, other: int) -> tuple[int, int]:
+    """The two rows below the lowest row that is above both leaves."""
+    mine, theirs = terms.above[one], terms.above[other]
+    below = 0
+    while mine[-1 - below] == theirs[-1 - below]:
+        below += 1
+    return mine[-1 - below], theirs[-1 - below]
