@@ -134,12 +134,13 @@ class Calendar:
         """The first instant after one at which other windows open."""
         before = self._open(group, instant)
         zone = self.windows.zone
-        day = zone.local(instant) // _DAY_LENGTH
-        for at in self._days(group, day):
+        shown = zone.local(instant)
+        for at in self._days(group, shown // _DAY_LENGTH):
             for start, after in self._day(group, at):
-                # What begins while the clock is put forward begins when it has been: the last of it counts.
-                if after == before or (moment := zone.instant(at * _DAY_LENGTH + start * MINUTE)) <= instant:
+                if after == before or (local := at * _DAY_LENGTH + start * MINUTE) <= shown:
                     continue
+                moment = zone.instant(local)
+                # What begins while the clock is put forward begins when it has been: the last of it counts.
                 after = self._open(group, moment)  # noqa: PLW2901 - see above
                 if after != before:
                     return Switch(moment, group, before, after, moment)
