@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.explain.nouns import RULE_OF_CONTROL
 from fairhold.cycle.explain.pooled import explain_pools
 from tests.pools.asking import PAIR, explained, first, helps, level
@@ -239,3 +240,25 @@ def test_r_live_2_what_is_idle_on_a_closed_host_is_of_no_use() -> None:
     (told,) = explain_pools(plan, replace(state, hosts_closed=frozenset({"h0", "h1"})), "/A")
     (request,) = told["requests"]
     assert (level(request, "own")["reason"], level(request)["reason"]) == ("closed", "closed")
+
+
+def test_of_whom_the_same_is_said_it_is_said_once() -> None:
+    """R-TAKE-1: /A is at its quota, whoever has the rest; who is named is in the order in which they give."""
+    others = [f"/B/{name}" for name in "abcdefgh"]
+    consumers: Json = {"/A": {}, "/B": {}, **{path: {} for path in others}}
+    requests = [of("/A", 9, 1), *(of(path, 1) for path in others)]
+    stands = [on("h0", "A", 8), *(on("h0", path[-1], 1) for path in others)]
+    told = explained("/A", consumers, requests, stands, hosts={"h0": 16})
+    (request,) = told["requests"]
+    assert len(level(request)["comparisons"]) == 8
+    lines = [line.strip() for line in pools_in_words(told).split("\n")]
+    (said,) = [line for line in lines if "keep them" in line]
+    assert said.startswith("/B/h (1 unit), /B/g (1 unit), ")
+    assert said.endswith("/B/c (1 unit) and 2 others (2 units) keep them: /A has 50% of a quota of 50% [R-TAKE-1]")
+    assert "its usage quota, or one above it, is reached" in told["sentence"]
+
+
+def test_below_a_consumer_without_quota_there_is_nothing_to_divide() -> None:
+    consumers: Json = {"/A": {"share_priority": 1}, "/B": {}, "/B/x": {}}
+    told = explained("/B/x", consumers, [of("/A", 9), of("/B/x", 1)], [on("h0", "A", 4)], hosts={"h0": 4})
+    assert pools_in_words(told).count("nothing to divide") == 1

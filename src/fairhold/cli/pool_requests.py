@@ -9,9 +9,12 @@ from fairhold.cli.pools import percent
 from fairhold.runtime.explaining_pools import WHY, counted, listed, nearest, why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairhold.cli.pools import Document
+
+_NAMED = 6
+"""Consumers of whom the same is said that are named; the others are counted."""
 
 
 def request_text(request: Document) -> str:
@@ -97,8 +100,7 @@ def _level(level: Document) -> Iterator[str]:
         owner, bound = each["owner"] or "nobody", each["bound"]
         whose = f" of {bound['consumer']}" if bound["consumer"] else ""
         yield f"      passed over: what {owner} owns, the {bound['setting']}{whose} is {bound['within']} [R-LEND-6]"
-    for each in level.get("comparisons", ()):
-        yield f"      {each['consumer']} {_comparison(each)} [{each['rule']}]"
+    yield from _comparisons(level.get("comparisons", ()))
 
 
 def _detail(level: Document) -> str:
@@ -110,17 +112,31 @@ def _detail(level: Document) -> str:
     return ""
 
 
+def _comparisons(rows: Sequence[Document]) -> Iterator[str]:
+    """Those who have units: whether they may be asked to give; those together of whom the same is said."""
+    alike: dict[tuple[str, str], list[Document]] = {}
+    for each in rows:
+        alike.setdefault((_comparison(each), each["rule"]), []).append(each)
+    for (said, rule), those in alike.items():
+        named = [f"{each['consumer']} ({counted(each['units'])})" for each in those[:_NAMED]]
+        others = those[_NAMED:]
+        if others:
+            units = counted(sum(each["units"] for each in others))
+            named.append(f"{len(others)} {'other' if len(others) == 1 else 'others'} ({units})")
+        who = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+        keep = "" if those[0]["may_give"] else f" {'keeps' if len(those) == 1 else 'keep'} them:"
+        yield f"      {who}{keep} {said} [{rule}]"
+
+
 def _comparison(each: Document) -> str:
-    """Whether one who has units may be asked to give, and if not, why, with both numbers."""
-    units = counted(each["units"])
+    """That one who has units may be asked to give, or why not, with both numbers."""
     if each["may_give"]:
-        return f"({units}) may be asked to give"
+        return "may be asked to give"
     if each["because"] == "order":
         first, second = (percent(value) for value in each["after"])
         ours, theirs = each["compared"]
-        return f"({units}) keeps them: after a take {theirs} would have {second}, weighed by ratio, and {ours} {first}"
-    told = f"{each['of']} has {percent(each['usage_as_moved'])} of a quota of {percent(each['usage_quota'])}"
-    return f"({units}) keeps them: {told}"
+        return f"after a take {theirs} would have {second}, weighed by ratio, and {ours} {first}"
+    return f"{each['of']} has {percent(each['usage_as_moved'])} of a quota of {percent(each['usage_quota'])}"
 
 
 def _help(request: Document) -> Iterator[str]:

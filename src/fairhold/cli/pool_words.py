@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from fairhold.cli.pools import Document
 
+_READABLE = 24
+"""Characters of a fraction that is still written exactly."""
+
 
 def pools_in_words(told: Document) -> str:
     """The whole explanation as text."""
@@ -115,18 +118,29 @@ def _levels(pool: Document) -> Iterator[str]:
     head = ("consumer", "class", "ratio", "usage", "demand", "quota", "moved", "next", "bound by")
     for level in pool["levels"]:
         classes = "; ".join(
-            f"class {each['share_priority']} has {percent(each['amount'])}, λ = {each['lambda']}"
+            f"class {each['share_priority']} has {percent(each['amount'])}, λ {_level(each['lambda'])}"
             for each in level["classes"]
             if Fraction(each["amount"])
         )
         yield f"{level['parent']} divides {percent(level['amount'])}{': ' if classes else ''}{classes}"
-        yield table(head, [_sibling(row) for row in level["siblings"]])
+        has_some = Fraction(level["amount"]) > 0
+        yield table(head, [_sibling(row, has_some=has_some) for row in level["siblings"]])
 
 
-def _sibling(row: Document) -> tuple[object, ...]:
+def _level(text: str) -> str:
+    """An exact level; of a fraction that nobody can read some digits."""
+    return f"= {text}" if len(text) <= _READABLE else f"≈ {float(Fraction(text)):.4g}"
+
+
+def _sibling(row: Document, *, has_some: bool) -> tuple[object, ...]:
+    """A row of a division.
+
+    has_some : there is something to divide
+    """
     numbers = (percent(row[key]) for key in ("usage", "usage_demand", "usage_quota", "usage_as_moved"))
     part = percent(row["percentage"]) if row["node"] else None
-    return (row["consumer"], row["share_priority"], row["share_ratio"], *numbers, part, row["bound"])
+    bound = row["bound"] if has_some or row["bound"] != "all that is used" else "nothing to divide"
+    return (row["consumer"], row["share_priority"], row["share_ratio"], *numbers, part, bound)
 
 
 def _moves(told: Document) -> Iterator[str]:

@@ -22,7 +22,7 @@ WHY = {
     "packing": "the hosts with room are other leaves' alone",
     "in use": "its own units have it, or it is on its way",
     "nobody else": "no unit fits beside what is used, and nobody else has units there that could be asked for",
-    "usage quota": "no unit fits beside what is used, and its usage quota is reached",
+    "usage quota": "no unit fits beside what is used, and its usage quota, or one above it, is reached",
     "comparison": "no unit fits beside what is used, and nobody may be asked to give enough",
     "no room": "those who may be asked to give have too little on any one host",
     "gang": "too few units fit, and a gang goes whole or not at all",
