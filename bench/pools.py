@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.document import run_cycle
+from fairhold.cycle.explain.pooled import explain_pools
 from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.run import run_pools
+from fairhold.cycle.verify import verify
 from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.state import Request, State
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Owning, Resource
+from fairhold.planio.state import state_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +52,7 @@ def pools() -> dict[str, Row]:
         label = f"{LEAVES:,} leaves, {HOSTS:,} hosts, {UNITS:,} units"
         found[f"pools, {label} placed{name}"] = cycle_of(plan, state)
         found[f"pools, {label} there, 1 % changed{name}"] = cycle_of(plan, changed(full))
+    found |= told_and_checked()
     for name, own in OWN.items():
         found[f"ownership, 200 owners of {name}, {HOSTS:,} hosts, 50 changed"] = {
             "ms": adjusting(own),
@@ -64,9 +71,39 @@ def cycle_of(plan: Plan, state: State) -> Row:
     return figures
 
 
-def cluster(settings: PolicySettings, owners: int) -> tuple[Plan, State]:
-    """A cluster without work, and a request of every leaf; the first leaves own hosts, all of them together."""
-    wide = LEAVES // BRANCHES
+def told_and_checked() -> dict[str, Row]:
+    """Milliseconds of explanations and of a check of a cycle; on 400 hosts every second leaf wants twice as much."""
+    found: dict[str, Row] = {}
+    for hosts, is_busy, of_leaf, of_check in ((400, True, 1500, 2000), (HOSTS, False, 5000, 10_000)):
+        plan, state = cluster(PolicySettings(), hosts // 10, hosts)
+        state = changed(after(plan, state))
+        more = tuple(replace(each, count=each.count * (1 + at % 2)) for at, each in enumerate(state.requests))
+        state = replace(state, requests=more) if is_busy else state
+        label = f"{hosts:,} hosts, {sum(each.count for each in state.requests):,} units wanted"
+        cycle = run_cycle(plan, state)
+        held = Counter({each.id: 0 for each in state.requests})
+        for row in cycle.after.allocations:
+            held[row.request] += row.units
+        one = max(state.requests, key=lambda each: each.count - held[each.id])  # who waits for most
+        told = {"a leaf": (plan.tree.paths[one.consumer], of_leaf), "all": ("/", 10_000)}
+        for whom, (path, goal) in told.items():
+            call = partial(explain_pools, plan, state, path)
+            found[f"explain of {whom}, {label}"] = {"ms": timed(call, 1), "goal_ms": goal}
+        result = cycle.document | {"state": state_document(plan, cycle.after)}
+        found[f"verify of a cycle, {label}"] = {
+            "ms": timed(partial(verify, plan, state, result), 1),
+            "goal_ms": of_check,
+        }
+    return found
+
+
+def cluster(settings: PolicySettings, owners: int, hosts: int = HOSTS) -> tuple[Plan, State]:
+    """A cluster without work, and a request of every leaf; the first leaves own hosts, all of them together.
+
+    hosts : other than HOSTS: leaves and units in proportion
+    """
+    leaf_count, units = LEAVES * hosts // HOSTS, UNITS * hosts // HOSTS
+    wide = leaf_count // BRANCHES
     names, parents = [""], [-1]
     for branch in range(BRANCHES):
         names.append(f"d{branch}")
@@ -79,14 +116,14 @@ def cluster(settings: PolicySettings, owners: int) -> tuple[Plan, State]:
     leaves = [row for row in range(len(tree)) if tree.is_leaf(row)]
     consumers = {row: ConsumerSettings(share_ratio=1 + row % 3) for row in leaves}
     for branch in tree.children[0] if owners else ():
-        consumers[branch] = ConsumerSettings(own=(Owning("main", hosts=HOSTS // BRANCHES),))
+        consumers[branch] = ConsumerSettings(own=(Owning("main", hosts=hosts // BRANCHES),))
         for row in tree.children[branch][: owners // BRANCHES]:
-            consumers[row] = replace(consumers[row], own=(Owning("main", hosts=HOSTS // owners),))
+            consumers[row] = replace(consumers[row], own=(Owning("main", hosts=hosts // owners),))
     requests = tuple(
-        Request(f"r{row}", row, "", UNITS // LEAVES, submitted=NOW - row, unit=SIZES[row % len(SIZES)])
+        Request(f"r{row}", row, "", units // leaf_count, submitted=NOW - row, unit=SIZES[row % len(SIZES)])
         for row in leaves
     )
-    return _plan(tree, settings, consumers), State(NOW, requests=requests)
+    return _plan(tree, settings, consumers, hosts), State(NOW, requests=requests)
 
 
 def after(plan: Plan, state: State) -> State:
@@ -132,18 +169,19 @@ def adjusting(own: Callable[[int], Owning]) -> float:
     return timed(lambda: open_pools(plan, entry, state))
 
 
-def _plan(tree: ConsumerTree, settings: PolicySettings, consumers: Mapping[int, ConsumerSettings]) -> Plan:
-    hosts = tuple(Host(f"h{at:04}", 0, (), HOST) for at in range(HOSTS))
-    group = ResourceGroup("main", 0, 0, hosts=hosts)
+def _plan(
+    tree: ConsumerTree, settings: PolicySettings, consumers: Mapping[int, ConsumerSettings], hosts: int = HOSTS
+) -> Plan:
+    group = ResourceGroup("main", 0, 0, hosts=tuple(Host(f"h{at:04}", 0, (), HOST) for at in range(hosts)))
     entry = PolicyEntry(("main",), "multidimensional", settings, dict(consumers))
     return Plan("bench", "UTC", 0, tree, {"main": group}, (entry,), resources=RESOURCES)
 
 
-def timed(call: Callable[[], object]) -> float:
+def timed(call: Callable[[], object], runs: int = RUNS) -> float:
     """Median milliseconds of a call, after one that does not count."""
     call()
     times = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         begun = perf_counter()
         call()
         times.append((perf_counter() - begun) * 1e3)
