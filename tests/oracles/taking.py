@@ -47,6 +47,9 @@ class Take(NamedTuple):
 class SecondSweep(FirstSweep):
     """Notices are in `notices`, in the order given."""
 
+    is_in_vain = False
+    """Whether something was to go that the first sweep had placed: it is not placed then (R-SWEEP-3)."""
+
     quota: Mapping[str, Fraction] = MappingProxyType({})
     """Of the pool inside which it is compared; empty where owners and private pools take back."""
     retaking = False
@@ -192,6 +195,7 @@ class SecondSweep(FirstSweep):
                 best = found[0]
                 for take in found[1:]:
                     best = take if self.is_better(take, best) else best
+                self.is_in_vain |= any(unit in self.placed for unit in best.victims)
                 self.give_notice(wish, pool, best, self.waiting(wish))
                 return True
         return False
