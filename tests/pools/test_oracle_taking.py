@@ -7,9 +7,13 @@ from typing import Any
 
 from hypothesis import given, settings
 
+from fairhold.planio.state import state_document
 from fairhold.units import SECOND, parse_instant
+from tests.oracles.measuring import Pools
+from tests.oracles.parcels import OWN, less
 from tests.oracles.taking import SecondSweep
 from tests.pools.lending import Story, stories
+from tests.pools.strategies import read
 from tests.pools.test_oracle_sweeping import placed
 
 Json = dict[str, Any]
@@ -33,3 +37,23 @@ def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
             said[row["request"], row["host"], row["for"], grace] += row["units"]
         found = Counter((each.unit.wish.id, each.unit.host, each.taker.id, each.seconds) for each in oracle.notices)
         assert found == said
+
+
+@settings(max_examples=33, derandomize=True)
+@given(stories(gangs=False, limits=False))
+def test_nothing_is_stopped_beside_idle_resource_that_its_taker_could_have_used(story: Story) -> None:
+    """SPEC §6.2: what is idle, and held for nobody, fits no unit of who takes something."""
+    for state, cycle in story.cycles():
+        after = state_document(read(story.plan, state)[0], cycle.after)
+        world = Pools(story.plan, after, cycle.document["ownership"])
+        for name in {row["for"] for row in cycle.document["reclaims"]}:
+            wish = world.wishes[name]
+            for host in world.hosts:
+                used = [unit.wish.unit for unit in world.units() if unit.host == host]
+                for row in after.get("held", []):
+                    used += [world.wishes[row["request"]].unit] * (row["units"] if row["host"] == host else 0)
+                left = less(world.hosts[host], *used)
+                is_room = all(have >= need for have, need in zip(left, wish.unit, strict=True))
+                mine = [pool for pool in world.pools() if world.is_below(wish.leaf, pool)]
+                levels = [OWN, *(pool for pool in mine if world.takes_part(wish.leaf, pool))]
+                assert not is_room or not any(world.books_for(wish, pool, host) for pool in levels), (name, host)
