@@ -51,3 +51,15 @@ def test_r_pool_2_units_of_one_request_are_told_apart_by_what_they_stand_on() ->
     assert [(row.units, row.started is not None) for row in cycle.after.notices] == [(1, True)]
     plan, _ = inputs(consumers, wants, hosts=hosts)
     assert list(second_cycle(plan, cycle)) == []
+
+
+def test_r_limit_2_what_is_held_counts_before_what_waits() -> None:
+    """Else who holds as much as its limit allows could be above its quota, give to a worse class and take back."""
+    consumers = {"/B": {"share_priority": 1, "share_limit": {"cpu": 3}}, "/C": {}}
+    wants = [of("/B", 3, {"cpu": 1, "gpu": 3}, name="r1"), of("/B", 1, {"cpu": 1, "gpu": 2}, name="r3")]
+    hosts = {"h0": {"cpu": 1, "gpu": 3}, "h1": {"cpu": 3, "gpu": 6}}
+    held = [on("h0", "r1", 1), on("h1", "r1", 1), on("h1", "r3", 1)]
+    cycle = run(consumers, [*wants, of("/C", 1, {"gpu": 2})], held, hosts=hosts)
+    public = cycle.document["pools"]["/"]["consumers"]["/B"]
+    assert public["usage"] == public["usage_demand"] == public["usage_quota"]
+    assert cycle.document["reclaims"] == []

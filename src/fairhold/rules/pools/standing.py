@@ -201,7 +201,7 @@ def _limited(standing: Standing, wanted: dict[int, Fraction], waiting: Mapping[A
 def _under(standing: Standing, row: int, limited: int, waiting: Mapping[Asked, int]) -> Fraction:
     """What of a consumer's demand fits under the limit of a row, its requests taken in their order.
 
-    What it holds in other share pools takes room first.
+    What it holds takes room first, and before that what it holds in other share pools.
     """
     terms = standing.books.terms
     room = dict(terms.limit[limited])
@@ -210,13 +210,15 @@ def _under(standing: Standing, row: int, limited: int, waiting: Mapping[Asked, i
         outside = sum(unit.pool not in {OWN, standing.pool} for unit in asked.units)
         for at in room:
             room[at] -= times(asked.unit, outside)[at]
-    demand = Fraction(0)
-    for asked in sorted(mine, key=lambda each: (terms.position[each.leaf], each.order)):
-        if not standing.size[asked]:
-            continue
-        units = standing.held.get(asked, 0) + waiting.get(asked, 0)
-        units = min([units, *[max(0, room[at]) // asked.unit[at] for at in room if asked.unit[at]]])
-        for at in room:
-            room[at] -= units * asked.unit[at]
-        demand += min(Fraction(1), Fraction(units, standing.capacity[asked.unit]))
-    return demand
+    line = [each for each in mine if standing.size[each]]
+    line.sort(key=lambda each: (terms.position[each.leaf], each.order))
+    counted = dict.fromkeys(line, 0)
+    for column in (standing.held, waiting):
+        for asked in line:
+            units = column.get(asked, 0)
+            units = min([units, *[max(0, room[at]) // asked.unit[at] for at in room if asked.unit[at]]])
+            for at in room:
+                room[at] -= units * asked.unit[at]
+            counted[asked] += units
+    parts = (Fraction(units, standing.capacity[asked.unit]) for asked, units in counted.items())
+    return sum((min(Fraction(1), part) for part in parts), Fraction(0))

@@ -95,20 +95,25 @@ class Pool:
         return max(usage, min(Fraction(1), usage + waiting * self.size[asked.id]))
 
     def _counted(self, path: str, limited: str, waiting: Callable[[Asked], int]) -> Fraction:
-        """What of a consumer's demand fits under a limit, its units in other share pools first (R-LIMIT-2)."""
+        """What of a consumer's demand fits under a limit (R-LIMIT-2).
+
+        First its units in other share pools, then those that it holds here, then what it waits for.
+        """
         room = dict(self.terms.limit[limited])
         mine = [asked for asked in self.members if path in self.terms.up[asked.leaf]]
         for asked in mine:
             elsewhere = sum(unit.pool not in {OWN, self.path} for unit in asked.units)
             room = {at: most - elsewhere * asked.unit[at] for at, most in room.items()}
-        found = Fraction(0)
-        for asked in sorted(mine, key=lambda each: (self.terms.order[each.leaf], each.turn)):
-            if self.size[asked.id]:
-                fit = [max(0, most) // asked.unit[at] for at, most in room.items() if asked.unit[at]]
-                units = min([self.here[asked.id] + waiting(asked), *fit])
-                room = {at: most - units * asked.unit[at] for at, most in room.items()}
-                found += min(Fraction(1), units * self.size[asked.id])
-        return found
+        mine = [asked for asked in mine if self.size[asked.id]]
+        mine.sort(key=lambda each: (self.terms.order[each.leaf], each.turn))
+        wants = [(asked, self.here[asked.id]) for asked in mine] + [(asked, waiting(asked)) for asked in mine]
+        counted: Counter[str] = Counter()
+        for asked, wanted in wants:
+            fit = [max(0, most) // asked.unit[at] for at, most in room.items() if asked.unit[at]]
+            units = min([wanted, *fit])
+            room = {at: most - units * asked.unit[at] for at, most in room.items()}
+            counted[asked.id] += units
+        return sum((min(Fraction(1), units * self.size[name]) for name, units in counted.items()), Fraction(0))
 
     def _share(self, path: str) -> None:
         """Divide a quota among children: share priorities from above, inside one by ratio up to the demands."""
