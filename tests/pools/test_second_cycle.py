@@ -63,3 +63,35 @@ def test_r_limit_2_what_is_held_counts_before_what_waits() -> None:
     public = cycle.document["pools"]["/"]["consumers"]["/B"]
     assert public["usage"] == public["usage_demand"] == public["usage_quota"]
     assert cycle.document["reclaims"] == []
+
+
+def test_r_held_1_space_is_held_where_the_next_cycle_holds_it() -> None:
+    """What a gang that is taken whole frees lies on nobody's parcel, and what is held beside it on its owner's."""
+    reserved = own(total={"gpu": 5}, reserved=True)
+    consumers: dict[str, dict[str, object]] = {"/B": reserved, "/B/x": {}, "/B/x/1": {}, "/B/x/2": {}}
+    hosts = {"h0": {"cpu": 1}, "h1": {"cpu": 3, "gpu": 3}, "h2": {"cpu": 7, "gpu": 8}}
+    wants = [
+        of("/B/x/2", 3, {"cpu": 3, "gpu": 1}, name="r0", min_count=3),
+        of("/B/x/1", 1, name="r1"),
+        of("/B/x/1", 2, {"cpu": 2, "gpu": 3}, name="r2", min_count=2),
+    ]
+    plan, state = inputs(consumers, wants, [on("h1", "r0", 1), on("h2", "r0", 1), on("h0", "r1", 1)], hosts=hosts)
+    cycle = run_cycle(plan, state)
+    assert [(row["request"], row["units"], row["for"]) for row in cycle.document["reclaims"]] != []
+    assert list(second_cycle(plan, cycle)) == []
+
+
+def test_r_sweep_3_gangs_that_take_from_one_another_come_to_an_end() -> None:
+    """A pool takes back for a gang, and a better class takes what the gang has in the public pool, again and again."""
+    consumers: dict[str, dict[str, object]] = {
+        "/B": own(total={"cpu": 6}),
+        "/B/x": {},
+        "/B/y": {},
+        "/C": {"share_priority": 1},
+    }
+    hosts = {"h0": {"cpu": 1, "gpu": 1}, "h1": {"cpu": 8, "gpu": 1}, "h2": {"cpu": 2, "gpu": 1}}
+    wants = [of("/B/x", 1, {"gpu": 1}), of("/B/y", 4, 2, min_count=3), of("/C", 5)]
+    held = [on("h0", "x", 1), on("h1", "y", 1), on("h1", "C", 1)]
+    plan, state = inputs(consumers, wants, held, hosts=hosts)
+    cycle = run_cycle(plan, state, check=True)
+    assert cycle.untrue == ()

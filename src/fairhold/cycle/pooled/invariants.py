@@ -197,9 +197,9 @@ def what_is_reserved_goes_to_nobody_else(done: Done) -> Iterator[Violation]:
 
 
 def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
-    """Nothing that was placed is told to go (R-SWEEP-3)."""
+    """Nothing that was placed is told to go, unless its request has lost as many as it asks for (R-SWEEP-3)."""
     for unit in done.cycle.sweeps.placed:
-        if unit.notice is not None:
+        if unit.notice is not None and done.books.unplaced.get(unit.asked, 0) < unit.asked.model.count:
             text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
             yield Violation("nothing_is_placed_in_vain", unit.host.name, text)
 

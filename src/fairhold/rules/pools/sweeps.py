@@ -12,11 +12,11 @@ from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.taking import Source, Taker, limits_as_moved
+from fairhold.rules.pools.taking import Source, Taker
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.unplacing import forget_unplaced, placed_now, unplace
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
-from fairhold.rules.pools.ways import Ways
+from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import all_on_reserved, withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         is_needless = withdraw_nobodys(found, taker)
         is_unplaced = forget_unplaced(found.placed, limits)
         is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced
+        is_at_rest = not ways.hold_again() and is_at_rest
     return found
 
 

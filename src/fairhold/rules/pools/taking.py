@@ -9,13 +9,12 @@ from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
-from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.unplacing import placed_now, unplace_for
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
-from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, wanted
+from fairhold.rules.pools.ways import Way, Ways, hold_beyond, kept_for, limits_as_moved, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -376,14 +375,6 @@ class Taker:
         self._count(asked, way, 1)
         for parcel, (idle, kept) in done.before.items():
             parcel.idle, parcel.kept = idle, kept
-
-
-def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
-    """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
-    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
-    for asked, hosts in ways.of.items():
-        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
-    return limits
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

@@ -153,6 +153,18 @@ class Ways:
         self._forget_empty(asked)
         return gone, any(released)
 
+    def hold_again(self) -> bool:
+        """Hold all anew, where the next cycle will; whether it is held otherwise than before."""
+        hosts = dict.fromkeys(host for mine in self.of.values() for host in mine)
+        before = [(parcel, dict(parcel.kept)) for host in hosts for parcel in host.parcels]
+        units = [(asked, host, way, way.units) for asked, mine in self.of.items() for host, way in mine.items()]
+        for asked, host, _, _ in units:
+            for parcel in host.parcels:
+                parcel.unkeep(asked)
+        for asked, host, way, most in units:
+            way.units, way.pool = self._hold(asked, host, most), self.pool_of(asked, host)
+        return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
+
     def _forget_empty(self, asked: Asked) -> None:
         hosts = self.of[asked]
         for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
@@ -211,6 +223,14 @@ class Ways:
                 if any(stays):
                     parcel.keep(asked, stays)
         return is_released
+
+
+def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
+    """What is used of share limits when all that is under notice is gone, and all that is on its way is there."""
+    limits = Limits(books, (unit for unit in books.units() if unit.notice is None))
+    for asked, hosts in ways.of.items():
+        limits.add(asked, sum(way.units for way in hosts.values() if way.pool >= 0))
+    return limits
 
 
 def wanted(asked: Asked) -> int:

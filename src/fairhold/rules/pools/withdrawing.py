@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.rules.pools.taking import limits_as_moved
-from fairhold.rules.pools.ways import is_stopped_whole
+from fairhold.rules.pools.ways import is_stopped_whole, limits_as_moved
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import PoolBooks, Unit

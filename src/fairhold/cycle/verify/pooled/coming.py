@@ -123,6 +123,19 @@ class Coming:
         """Units on their way into share pools."""
         return {asked: sum(way.units for way in ways.values() if way.pool != OWN) for asked, ways in self.to.items()}
 
+    def keep_anew(self) -> bool:
+        """Keep everything where the next cycle will find it; whether that is elsewhere than now."""
+        now = [(asked, host, way, way.units) for asked, ways in self.to.items() for host, way in ways.items()]
+        parcels = {parcel: dict(parcel.kept) for _, host, _, _ in now for parcel in host.parcels}
+        for asked, host, _, _ in now:
+            for parcel in host.parcels:
+                if (kept := parcel.kept.pop(asked.id, None)) is not None:
+                    parcel.idle = plus(parcel.idle, kept)
+        for asked, host, _, units in now:
+            self.bring(asked, host, units, None)
+        is_same = all(way.units == units for _, _, way, units in now)
+        return not is_same or any(parcel.kept != kept for parcel, kept in parcels.items())
+
     def lower_shared(self, asked: Asked) -> tuple[list[Unit], bool]:
         """One unit less on its way into share pools; as `withdraw`."""
         shared = [host for host, way in self.to[asked].items() if way.pool != OWN]

@@ -140,7 +140,8 @@ class Notice:
 class Unit:
     """One unit on a host.
 
-    pool : OWN, TOP or the path of a private pool; at: later ones have larger numbers; is_new: this cycle placed it
+    pool : OWN, TOP or the path of a private pool; at: later ones have larger numbers
+    is_new : this cycle placed it
     """
 
     asked: Asked

@@ -44,6 +44,7 @@ class Sweeps:
             is_needless = self._second()
             is_lost = self._lost_some()
             is_over = not any(self._withdraw()) and not is_needless and not is_lost
+            is_over = not self.coming.keep_anew() and is_over
 
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,11 +121,11 @@ class Taking:
 
     def fresh(self, units: Iterable[Unit]) -> list[Unit]:
         """Those that this cycle has placed, and takes away again; of a request no more than it asks for."""
-        lost: Counter[Asked] = Counter()
+        lost: dict[Asked, int] = {}
         found: list[Unit] = []
-        for unit in units:
+        for unit in units if not self.restraint.is_trial else ():
             asked = unit.asked
-            if unit.is_new and not self.restraint.is_trial and lost[asked] + self.stock.lost[asked] < asked.model.count:
+            if unit.is_new and lost.setdefault(asked, self.stock.lost[asked]) < asked.model.count:
                 lost[asked] += 1
                 found.append(unit)
         return found
