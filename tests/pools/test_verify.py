@@ -199,3 +199,12 @@ def test_r_site_5_hosts_that_will_do_are_known_to_verify(place: str) -> None:
         assert verify(plan, state, result) == ()
         assert verify(plan, state, quota_of(plan, state)) == ()
         assert result["grants"] + result["reclaims"] != []
+
+
+def test_r_site_3_what_a_gang_gives_back_is_there_for_others_in_verify() -> None:
+    """A gang that packs finds room for one unit of two; then a unit of the same size, of another leaf, goes there."""
+    wants = [of("/A", 1, 2, name="a"), of("/A", 2, name="gang", min_count=2, place="pack"), of("/B", 1)]
+    plan, state = small({"/A": {"share_priority": 1}, "/B": {}}, wants, hosts={"h0": 3})
+    result = cycle_of(plan, state)
+    assert [row["request"] for row in result["grants"]] == ["a", "B"]
+    assert verify(plan, state, result) == ()

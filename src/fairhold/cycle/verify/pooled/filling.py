@@ -60,11 +60,8 @@ class Filling:
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place all of so many units, or none."""
-        tries: Iterable[Host | None] = [None]
-        if packs(asked):
-            tries = able_hosts(asked, self.seeking.hosts)
-        else:
-            self.seeking.line(asked)  # as it is before a unit is placed, which may be taken away again
+        self.seeking.line(asked)  # as it is before a unit is placed, which may be taken away again
+        tries: Iterable[Host | None] = able_hosts(asked, self.seeking.hosts) if packs(asked) else [None]
         return next((placed for only in tries if (placed := self._put_on(asked, units, only))), [])
 
     def _put_on(self, asked: Asked, units: int, only: Host | None) -> list[Unit]:
