@@ -61,8 +61,8 @@ def inputs(
     return parsed, parse_state(json.dumps(document), parsed, "state.json")
 
 
-def _parcel(host: str, consumer: str, cpu: int) -> Json:
-    return {"host": host, "consumer": consumer, "amounts": {"cpu": cpu}}
+def _parcel(host: str, consumer: str, has: int | Json) -> Json:
+    return {"host": host, "consumer": consumer, "amounts": {"cpu": has} if isinstance(has, int) else has}
 
 
 def of(consumer: str, count: int, unit: int | Json = 1, *, name: str = "", **more: Any) -> Json:

@@ -67,6 +67,20 @@ def test_r_adjust_2_entries_for_whole_hosts_give_up_together_of_equal_load_the_w
     assert left(0, 2, 2) == ["h1", "h2"]  # what is idle goes first; then nobody has too much
 
 
+def test_r_adjust_2_what_is_too_much_of_a_total_goes_from_a_host_that_has_some_of_it() -> None:
+    """h0 is the least busy and has no GPU to give; on h1 are two too many."""
+    hosts = {"h0": {"cpu": 8}, "h1": {"cpu": 8, "gpu": 4}}
+    before = [("h0", "/A", 8), ("h1", "/A", {"cpu": 4, "gpu": 4})]
+    requests = [of("/A", 1, name="c"), of("/A", 4, {"cpu": 1, "gpu": 1}, name="g")]
+    held = [on("h0", "c", 1, "own"), on("h1", "g", 4, "own")]
+    plan, state = inputs({"/A": own(total={"cpu": 12, "gpu": 2})}, requests, held, hosts=hosts, ownership=before)
+    cycle = run_cycle(plan, state)
+    assert [row["amounts"] for row in cycle.document["ownership"]] == [{"cpu": 8}, {"cpu": 4, "gpu": 2}]
+    assert not verify(
+        plan, state, json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+    )
+
+
 def test_r_adjust_3_public_hosts_then_those_of_worse_ranks_s2_20_s2_21_s2_22_s2_23_s2_24() -> None:
     before = [("h3", "/A", 4), ("h5", "/B", 4)]
     assert owned({"/A": {}, "/B": own(hosts=2)}, [], hosts=SIX, ownership=before)["/B"] == ["h0", "h5"]

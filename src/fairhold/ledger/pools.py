@@ -72,7 +72,7 @@ class Parcel:
     chain  : (row, entry) of the owner and those above it that it is carved out of, the owner first
     amounts, idle : with overcommitment; what is kept for requests is not idle
     kept   : request → of the rest, what is set aside for it
-    level  : the pool whose idle content this is, or OWN for a leaf's own
+    level  : row at whose level what is idle can be used: a pool's, or the leaf's whose own it is
     """
 
     __slots__ = ("_alone", "amounts", "chain", "host", "idle", "kept", "level", "owner")

@@ -177,19 +177,20 @@ class Level:
 
     def _trim_total(self, key: Target, order: list[Machine]) -> None:
         holding = self.holds[key]
+        have = (0,) * self.books.terms.dimensions
+        for amounts in holding.values():
+            have = add(have, amounts)
         for host in order:
-            others = (0,) * self.books.terms.dimensions
-            for other, amounts in holding.items():
-                if other is not host:
-                    others = add(others, amounts)
+            others = less(have, holding[host])
             needed = {at: max(0, most - others[at]) for at, most in key[1].total}
             if all(holding[host][at] <= need for at, need in needed.items()):
-                return
+                continue  # of what is too much it has none; another host may have some
             keep = self.following(holding[host], needed)
             if any(keep):
                 self._set(key, host, keep)
             else:
                 self._drop(key, host)
+            have = add(others, keep)
 
     def part_of(self, entry: Owning, host: Machine) -> Vector:
         """What an entry by host asks of one: those left out follow the largest part named, rounded down to the step."""

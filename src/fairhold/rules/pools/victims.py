@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairhold.ledger.pools import Asked, Terms, Unit
+    from fairhold.ledger.pools import Terms, Unit
     from fairhold.rules.pools.standing import Standing
 
 Over = tuple[tuple[int, Fraction], ...]
@@ -63,15 +63,11 @@ def breaks_gang(unit: Unit, gone: Collection[Unit]) -> bool:
 
 
 def giving_order(terms: Terms, unit: Unit, *, breaks: bool) -> tuple[object, ...]:
-    """Place of a unit inside its leaf: the fewest gangs broken, then by `victims` (SPEC §8)."""
+    """Place of a unit inside its leaf: the fewest gangs broken, then by `victims` (SPEC §8); ties: the last listed."""
     asked, victims = unit.asked, terms.settings.victims
     age: tuple[int, ...] = (-asked.model.submitted, -unit.started)
     if victims == "oldest":
         age = (asked.model.submitted, unit.started)
     elif victims == "lowest_priority":
         age = (asked.model.priority, *age)
-    return breaks, *age, _last(asked), -unit.serial
-
-
-def _last(asked: Asked) -> int:
-    return -asked.place
+    return breaks, *age, -asked.place, -unit.serial

@@ -199,13 +199,14 @@ class Claims:
             self._trim_total(claim, order)
 
     def _trim_total(self, claim: Claim, order: list[Host]) -> None:
+        has = summed(claim.has.values(), self.terms.width)
         for host in order:
-            others = summed((each for other, each in claim.has.items() if other is not host), self.terms.width)
+            others = minus(has, claim.has[host])
             need = {at: max(0, most - others[at]) for at, most in claim.entry.total}
-            if all(claim.has[host][at] <= most for at, most in need.items()):
-                return
-            stays = self._following(claim.has[host], need)
-            claim.lose(host, minus(claim.has[host], stays))
+            if any(claim.has[host][at] > most for at, most in need.items()):
+                stays = self._following(claim.has[host], need)
+                claim.lose(host, minus(claim.has[host], stays))
+                has = summed((others, stays), self.terms.width)
 
     def _part(self, entry: Owning, host: Host) -> Amounts:
         """What `per_host` asks of a host; what it does not name follows the largest part named."""
