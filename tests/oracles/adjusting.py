@@ -194,9 +194,9 @@ class Level:
 
     def order(self, row: str, host: str, kind: int) -> tuple[int | Fraction | bool, ...]:
         """By what is named; its own of before first; of worse ranks the worst; least workload; never owned."""
-        is_other = kind != 1 and host not in self.before[row]
+        is_other = kind != 1 and (host not in self.before[row] or self.is_busy(row, host))  # no work: it is remembered
         worst = max((self.place(each) for each in self.worse(row, host)), default=(False, 0))
-        is_former = any(host in self.before[each] for each in self.rows)
+        is_former = any(host in self.before[each] and self.asked_of(each, host) is not None for each in self.rows)
         at = list(self.space).index(host)
         is_public = kind == 2 and not self.worse(row, host)
         return not is_public, self.fit(row, host), is_other, -worst[0], -worst[1], self.world.load(host), is_former, at

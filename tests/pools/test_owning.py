@@ -193,3 +193,9 @@ def test_r_adjust_3_a_count_leaves_what_a_sibling_names_before_what_is_named_bel
     rest, names = own(hosts="remaining"), own(hosts=["h0"])
     consumers = {"/A": own(hosts=1), "/B": rest, "/B/x": own(hosts=["h1"]), "/C": names}
     assert owned(consumers, []) == {"/A": ["h1"], "/C": ["h0"]}
+
+
+def test_r_adjust_3_a_host_that_is_no_longer_planned_counts_as_never_owned() -> None:
+    """/B had h0 and is to have h1 now: nothing of h0 is kept for it."""
+    consumers = {"/B": own(hosts=["h1"]), "/C": own(hosts=1)}
+    assert owned(consumers, [], hosts=SIX, ownership=[("h0", "/B", 4)]) == {"/B": ["h1"], "/C": ["h0"]}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Vector = tuple[int, ...]
 """Amounts in base units, one for every resource of the plan, in its order."""
@@ -73,6 +73,29 @@ class Parcel:
     host: str
     consumer: int
     amounts: Vector
+
+
+def steps_of(resources: Iterable[Resource]) -> Vector:
+    """What parts of hosts are rounded down to, in base units."""
+    return tuple([resource.step for resource in resources])
+
+
+def part_of(own: Owning, whole: Vector, steps: Sequence[int]) -> Vector:
+    """What an entry by host asks of one: those left out follow the largest part named, rounded down to the step."""
+    wanted = {at: int(said * whole[at]) if isinstance(said, Fraction) else said for at, said in own.per_host}
+    parts = [
+        said if isinstance(said, Fraction) else Fraction(said, whole[at]) for at, said in own.per_host if whole[at]
+    ]
+    return in_steps(whole, wanted, min(Fraction(1), max(parts, default=Fraction(0))), steps)
+
+
+def in_steps(there: Vector, wanted: Mapping[int, int], rest: Fraction, steps: Sequence[int]) -> Vector:
+    """Of what there is so much as is wanted, and so large a part of what is left out; all of it, or whole steps."""
+    found = []
+    for at, have in enumerate(there):
+        part = min(have, wanted[at]) if at in wanted else int(have * rest)
+        found.append(part if part == have else part - part % steps[at])
+    return tuple(found)
 
 
 def amount(resource: Resource, units: int) -> int | float | str:

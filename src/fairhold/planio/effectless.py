@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.model.vector import amount_text, decimal_text
-from fairhold.planio.reach import count_of, part_of
+from fairhold.model.vector import amount_text, decimal_text, part_of, steps_of
+from fairhold.planio.reach import count_of
 from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def owns_nothing(own: Owning, reach: Reach, resources: Sequence[Resource], other
         return f"nothing is left of {reach.number} {'host' if reach.number == 1 else 'hosts'}: other entries have all"
     for at, _ in own.per_host:
         has = [vector for vector, _ in reach.kinds if vector[at]]
-        if not any(part_of(own, vector, resources)[at] for vector in has):
+        if not any(part_of(own, vector, steps_of(resources))[at] for vector in has):
             why = f", rounded down to the step of {amount_text(resources[at], resources[at].step)}" if has else ""
             return f"its part of `{shown(resources[at].name)}` is nothing on any host{why}"
     for at, units in own.total:

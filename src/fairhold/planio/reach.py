@@ -7,6 +7,8 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.model.vector import part_of, steps_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -88,7 +90,7 @@ def _most_of_one(own: Owning, above: Reach, of: Mapping[str, Vector], resources:
     if own.per_host:
         parts: Counter[Vector] = Counter()
         for vector, hosts in above.kinds:
-            parts[part_of(own, vector, resources)] += hosts
+            parts[part_of(own, vector, steps_of(resources))] += hosts
         kinds = tuple(parts.items())
         some = above.number if above.number is not None else sum(parts.values())
         return Reach(kinds, above.number, None, largest(kinds, some), has_parts=True)
@@ -107,24 +109,9 @@ def count_of(own: Owning, there: int | None) -> int | None:
     return own.hosts
 
 
-def part_of(own: Owning, whole: Vector, resources: Sequence[Resource]) -> Vector:
-    """What an entry by host asks of one: those left out follow the largest part, rounded down to the step."""
-    stated = dict(own.per_host)
-    parts = [
-        each if isinstance(each, Fraction) else Fraction(each, whole[at]) for at, each in own.per_host if whole[at]
-    ]
-    most = min(Fraction(1), max(parts, default=Fraction(0)))
-    found = []
-    for at, have in enumerate(whole):
-        said = stated.get(at, most)
-        part = min(have, floor(said * have) if isinstance(said, Fraction) else said)
-        found.append(part if part == have else part - part % resources[at].step)
-    return tuple(found)
-
-
 def together(entries: Iterable[Owning], whole: Vector, resources: Sequence[Resource]) -> Vector:
     """What entries by host ask of one host together."""
-    parts = [part_of(own, whole, resources) for own in entries if own.per_host]
+    parts = [part_of(own, whole, steps_of(resources)) for own in entries if own.per_host]
     return tuple(map(sum, zip(*parts, strict=True))) if parts else (0,) * len(whole)
 
 

@@ -9,7 +9,7 @@ from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.siting import label_set
-from fairhold.model.vector import Owning
+from fairhold.model.vector import Owning, steps_of
 from fairhold.rules.pools.booking import Kind, book_before, book_units, split_lenders
 from fairhold.rules.pools.never import find_never
 from fairhold.rules.pools.owners import Before, Chain, adjust
@@ -74,7 +74,7 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
 
 def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
     """Who owns what now, and where all units stand on it."""
-    adjust(books, _before(books, state, stated), tuple(resource.step for resource in plan.resources))
+    adjust(books, _before(books, state, stated), steps_of(plan.resources))
     for host in books.hosts:
         book_units(books, host, stated)
     _notices(plan, books, state, stated)

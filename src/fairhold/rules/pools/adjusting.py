@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, common, less
 from fairhold.ledger.pools import Machine, PoolBooks
-from fairhold.model.vector import DEFAULT_PREFERENCE
+from fairhold.model.vector import DEFAULT_PREFERENCE, in_steps, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -193,34 +193,15 @@ class Level:
             have = add(others, keep)
 
     def part_of(self, entry: Owning, host: Machine) -> Vector:
-        """What an entry by host asks of one: those left out follow the largest part named, rounded down to the step."""
-        whole = self.space[host]
-        wanted = {
-            at: int(stated * whole[at]) if isinstance(stated, Fraction) else stated for at, stated in entry.per_host
-        }
-        largest = max(
-            (
-                stated if isinstance(stated, Fraction) else Fraction(stated, whole[at])
-                for at, stated in entry.per_host
-                if whole[at]
-            ),
-            default=Fraction(0),
-        )
-        return self._rounded(whole, wanted, min(Fraction(1), largest))
+        """What an entry by host asks of one."""
+        return part_of(entry, self.space[host], self.steps)
 
     def following(self, there: Vector, needed: dict[int, int]) -> Vector:
         """Of what there is as much as is needed; dimensions left out follow the largest part."""
         if not any(there[at] for at in needed):
             return (0,) * len(there)
         largest = max(Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at])
-        return self._rounded(there, needed, largest)
-
-    def _rounded(self, there: Vector, wanted: dict[int, int], rest: Fraction) -> Vector:
-        found = []
-        for at, have in enumerate(there):
-            part = min(have, wanted[at]) if at in wanted else int(have * rest)
-            found.append(part if part == have else part - part % self.steps[at])
-        return tuple(found)
+        return in_steps(there, needed, largest, self.steps)
 
     def give_short(self) -> None:
         """Whoever is short takes: formerly its own, public hosts, hosts of worse ranks, parts (R-ADJUST-3)."""

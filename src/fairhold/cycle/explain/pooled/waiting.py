@@ -15,6 +15,7 @@ from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.never import why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
+from fairhold.rules.pools.ways import limits_as_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,11 +127,7 @@ class Why:
     @cached_property
     def _moved(self) -> Limits:
         """What counts where something is taken: what is under notice is gone, what is on its way is there."""
-        books = self.inquiry.books
-        found = Limits(books, (unit for unit in books.units() if unit.notice is None))
-        for asked, units in self.inquiry.ways.shared().items():
-            found.add(asked, units)
-        return found
+        return limits_as_moved(self.inquiry.books, self.inquiry.ways)
 
     def wants(self, asked: Asked) -> int:
         """Units that a request asks for in one go: one, or all that a gang misses of its minimum; 0 = not now."""
