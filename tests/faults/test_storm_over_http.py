@@ -40,6 +40,7 @@ UNITS = ({"cpu": 1}, {"cpu": 1, "gpu": 1}, {"cpu": 2}, {"cpu": 0.5, "gpu": 1})
 TASK = str(Path(__file__).parents[1] / "live/task.sh")
 JOBS_AT_ONCE, MOST_JOBS = 4, 12
 SLOTS = 4
+MANY = 50
 
 
 def kill(house: House, dice: random.Random) -> None:
