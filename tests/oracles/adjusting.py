@@ -110,8 +110,9 @@ class Level:
         for row in self.rows:
             for host, amounts in self.before[row].items():
                 most = self.asked_of(row, host)
-                if most and self.is_busy(row, host):
-                    self.holds[row][host] = tuple(min(pair) for pair in zip(amounts, most, strict=True))
+                stays = tuple(min(pair) for pair in zip(amounts, most, strict=True)) if most else ()
+                if any(stays) and self.is_busy(row, host):
+                    self.holds[row][host] = stays
         for row, mine in self.holds.items():
             while row in target and len(mine) > target[row]:
                 order = list(self.space)

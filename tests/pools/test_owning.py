@@ -199,3 +199,20 @@ def test_r_adjust_3_a_host_that_is_no_longer_planned_counts_as_never_owned() -> 
     """/B had h0 and is to have h1 now: nothing of h0 is kept for it."""
     consumers = {"/B": own(hosts=["h1"]), "/C": own(hosts=1)}
     assert owned(consumers, [], hosts=SIX, ownership=[("h0", "/B", 4)]) == {"/B": ["h1"], "/C": ["h0"]}
+
+
+def test_r_adjust_1_what_a_part_has_too_much_is_no_reason_for_a_sibling_to_have_less() -> None:
+    """/M keeps half of h0; a quarter of that comes to nothing for /M/x, and /M/y has all of it."""
+    consumers = {
+        "/M": own(per_host={"cpu": 2}),
+        "/M/x": own(per_host={"cpu": "25%"}),
+        "/M/y": own(hosts=["h0"]) | {"rank": 1},
+    }
+    before = [("h0", "/M/x", 1), ("h0", "/M/y", 3)]
+    held = [on("h0", "x", 1, "own"), on("h0", "y", 3, "own")]
+    plan, state = inputs(consumers, [of("/M/x", 1), of("/M/y", 3)], held, hosts={"h0": 4}, ownership=before)
+    cycle = run_cycle(plan, state)
+    assert [(row["consumer"], row["amounts"]) for row in cycle.document["ownership"]] == [("/M/y", {"cpu": 2})]
+    assert not verify(
+        plan, state, json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+    )

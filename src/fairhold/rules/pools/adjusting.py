@@ -116,6 +116,9 @@ class Level:
         fitting = named or [key for key in mine if not key[1].names]
         open_ = [key for key in fitting if self._lacks(key, host)] or fitting
         if open_:
+            self.ever.add(host)
+            if open_[0][1].per_host:  # what goes of a part is another's at once
+                amounts = common(amounts, self.part_of(open_[0][1], host))
             self._add(open_[0], host, amounts)
 
     def _lacks(self, key: Target, host: Machine) -> bool:
@@ -134,7 +137,6 @@ class Level:
         """What nobody's units stand on goes to the public pool, and is remembered (R-ADJUST-1)."""
         for key, holding in self.holds.items():
             for host in list(holding):
-                self.ever.add(host)
                 if not is_busy(key[0], host):
                     self.former[key[0]][host] = self._drop(key, host)
 

@@ -97,10 +97,13 @@ class Claims:
         able = named or [claim for claim in mine if not claim.entry.names]
         if able and any(amounts):
             claim = next((each for each in able if self._asks(each, host)), able[0])
-            claim.add(host, amounts)
             self.known.add(host)
-            if not is_busy:
-                self._unused[claim, host] = None
+            if claim.entry.per_host:  # what is beyond the part is let go before the next child has its own
+                amounts = lower(amounts, self._part(claim.entry, host))
+            if any(amounts):
+                claim.add(host, amounts)
+                if not is_busy:
+                    self._unused[claim, host] = None
 
     def _asks(self, claim: Claim, host: Host) -> bool:
         if claim.target is not None:
