@@ -202,6 +202,7 @@ def test_a_bad_plan_is_refused_with_place_and_mend(old: str, new: str, code: str
         ("hosts: 1, preference: 0", "", "", "out-of-range", "/Trading.own.0.preference", "from 1 to 10"),
         ("hosts: 1, preference: 11", "", "", "out-of-range", "/Trading.own.0.preference", "from 1 to 10"),
         ("hosts: 1, lend_grace: 30", "", "", "duration", "/Trading.own.0.lend_grace", "write `30s`"),
+        ("hosts: 1, lend_grace: -1", "", "", "duration", "/Trading.own.0.lend_grace", "write `30s`, `1m30s`"),
         # A child's lies inside its parent's (S2.14).
         ("hosts: 2", "hosts: 1", "total: {gpu: 9}", "children-own-more", "/Trading/FX.own.0", "lower what they own"),
         ('per_host: {gpu: "50%"}', "total: {gpu: 17}", "", "children-own-more", "/Trading/Risk.own.0", "lower what"),

@@ -214,3 +214,24 @@ def test_slots_and_vectors_stand_side_by_side() -> None:
     document = state_document(both, found)
     assert document["requests"][0] == {"id": "s", "consumer": "/Research", "count": 2}
     assert parse_state(json.dumps(document), both, "state.json") == found
+
+
+@pytest.mark.parametrize("unit", ["{}", "{slots: 2}"])
+def test_a_unit_of_neither_kind_is_shown_both(unit: str) -> None:
+    mixed = """\
+fairhold: 1
+resources: {cpu: {}}
+resource_groups: {big: {hosts: [{name: b1, cpu: 8}]}, small: {slots: 4}}
+consumers: {A: {}}
+policies: [{resource_groups: [big], policy: multidimensional}, {resource_groups: [small], policy: hybrid}]
+"""
+    state = (
+        f"fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\nrequests: [{{id: a, consumer: /A, count: 1, unit: {unit}}}]\n"
+    )
+    with pytest.raises(InputError) as caught:
+        parse_state(state, parse_plan(mixed, "plan.yaml")[0], "state.yaml")
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.mend) == (
+        "wrong-unit",
+        "write `unit: {slots: 1}`, or what it needs of resources, as `{cpu: 4}`",
+    )

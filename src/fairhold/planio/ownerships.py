@@ -203,13 +203,12 @@ class _OwnCheck:
     def _more(self, parent: int, group: str, theirs: str, its: str, family: _Stated) -> None:
         """Tell that children own more than their parent; of the group itself, as a warning: then ranks decide."""
         if parent == ROOT:
-            what = (
-                f"{theirs} of `{shown(group)}` are owned on the first level, and it has {its}: the best ranks get all"
-            )
+            what = f"{theirs} of the group `{shown(group)}` are owned on the first level"
+            what += f", and it has {its}: the best ranks get all"
             self.report.warn("overcommitted", what, "lower what is owned, or add hosts", self.place(*family[-1][:2]))
             return
         path = shown(self.tree.paths[parent])
-        what = f"the children of `{path}` own {theirs} of `{shown(group)}` together, more than its {its}"
+        what = f"the children of `{path}` own {theirs} of the group `{shown(group)}` together, more than its {its}"
         mend = f"lower what they own, or let `{path}` own more"
         self.report.fault("children-own-more", what, mend, self.place(*family[-1][:2]))
 

@@ -117,7 +117,8 @@ class Report:
         if is_whole(value) and value == 0:
             return 0
         if is_whole(value) or isinstance(value, float):
-            self.fault("duration", f"{shown(value)} has no unit of time", f"write `{shown(value)}s` for seconds", place)
+            mend = f"write `{shown(value)}s` for seconds" if value >= 0 else "write `30s`, `1m30s` or `2h`"
+            self.fault("duration", f"{shown(value)} has no unit of time", mend, place)
             return 0
         if isinstance(value, str) and _is_number(value):
             what, mend = f"`{value}` has no unit of time", f"write `{value}s` for seconds"

@@ -95,10 +95,15 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
 
 
 def _check_unit(view: StateView, value: Value, place: Place) -> None:
-    """In slot policies a unit is one slot."""
+    """In slot policies a unit is one slot; where resources are shared too, it may be what one needs of them."""
+    faults = len(view.report.faults)
     node = view.report.mapping(value, place, what="a unit such as `{slots: 1}`")
+    if len(view.report.faults) > faults:
+        return
     if list(node) != ["slots"] or node["slots"] != 1 or type(node["slots"]) is not int:
-        view.report.fault("wrong-unit", "a unit of a slot policy is one slot", "write `unit: {slots: 1}`", place)
+        mend = "write `unit: {slots: 1}`"
+        mend += ", or what it needs of resources, as `{cpu: 4}`" if view.vectors else ""
+        view.report.fault("wrong-unit", "a unit of a slot policy is one slot", mend, place)
 
 
 def read_allocations(view: StateView, value: Value) -> tuple[Allocation, ...]:
