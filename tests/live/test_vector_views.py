@@ -165,6 +165,25 @@ def test_a_task_that_ends_while_a_host_is_closed_is_counted(play: GpuPlay) -> No
     assert {key.kind for key in sums} == {"borrowed"}
 
 
+def test_a_host_with_room_that_starts_nothing_is_named(tmp_path: Path) -> None:
+    hosts = [{"name": "h1", "cpu": 8, "gpu": 4}, {"name": "h2", "cpu": 8, "gpu": 4}]
+    play = GpuPlay(tmp_path, PLAN | {"resource_groups": {"gpu": {"hosts": hosts}}})
+    play.feed(MachineClosed("h2", "dust", drain=False))
+    job = play.ask("/A", 5, unit=(("gpu", "1"),))
+    reason = reason_of(play.core, play.core.cluster.jobs[job])
+    assert reason is not None
+    assert reason.text == "where there is room, the host starts nothing: h2; nearest is h1, gpu 1 short [R-LIVE-2]"
+    (waits,) = [each["waits"] for each in consumer_explanation(play.core, "/A")()["explanations"][0]["requests"]]
+    assert waits["closed"] == waits["levels"][-1]["closed"] == "h2"
+
+
+def test_a_host_that_starts_nothing_lacks_nothing(play: GpuPlay) -> None:
+    play.feed(MachineClosed("h1", "dust", drain=False))
+    job = play.ask("/A", 5, unit=(("gpu", "1"),))
+    text = consumer_explanation(play.core, "/A")()["text"]
+    assert f"5 units of job {job} wait: where there is room, the host starts nothing: h1 [R-LIVE-2]." in text
+
+
 def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:
     play.ask("/A", 4)
     job = play.ask("/C", 2)

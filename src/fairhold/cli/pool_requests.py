@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import percent
-from fairhold.runtime.explaining_pools import WHY, counted, listed, nearest, why
+from fairhold.runtime.explaining_pools import WHY, counted, listed, where, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ def _level(level: Document) -> Iterator[str]:
     preference = f" with preference {level['preference']}" if "preference" in level else ""
     yield (
         f"    {pool_name(level['pool'])}{preference}: {WHY[level['reason']]}{_detail(level)}"
-        f"{nearest(level.get('nearest'))} [{level['rule']}]"
+        f"{where(level)} [{level['rule']}]"
     )
     for each in level.get("passed_over", ()):
         owner, bound = each["owner"] or "nobody", each["bound"]

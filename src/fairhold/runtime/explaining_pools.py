@@ -80,7 +80,7 @@ def why(waits: Document) -> str:
         said = unplaceable(waits)
     elif "never" in waits:
         said = f"{said}: {never(waits['never'])}"
-    return f"{said}{_control(waits)}{_user(waits)}{nearest(waits.get('nearest'))} [{waits['rule']}]"
+    return f"{said}{_control(waits)}{_user(waits)}{where(waits)} [{waits['rule']}]"
 
 
 def unplaceable(told: Document) -> str:
@@ -109,7 +109,15 @@ def _user(waits: Document) -> str:
     return f": {user['name']} holds {user['held']} of {counted(user['limit'])}"
 
 
-def nearest(gap: Document | None) -> str:
+def where(told: Document) -> str:
+    """Which host has room and starts nothing, and on which other the least is missing; told: all in all, or a level."""
+    closed, gap = told.get("closed", ""), told.get("nearest")
+    if not closed:
+        return _nearest(gap)
+    return f": {closed}{_nearest(gap) if gap and gap['host'] != closed else ''}"
+
+
+def _nearest(gap: Document | None) -> str:
     """The host where the least is missing; nothing where nothing is."""
     if not gap or not gap["missing"]:
         return ""

@@ -51,6 +51,10 @@ class Spaces:
             self._has[unit, room] = any(fits(unit, room(space)) for space in self.spaces)
         return self._has[unit, room]
 
+    def first(self, unit: Vector, room: Room) -> str:
+        """The name of the first host that has room for a unit; empty where none has."""
+        return next((space.host.name for space in self.spaces if fits(unit, room(space))), "")
+
     def units(self, unit: Vector, room: Room) -> int:
         """How many units fit on all hosts."""
         if (unit, room) not in self._units:

@@ -65,6 +65,7 @@ class Level:
     passed   : (owner, bound) of parcels that it may not use
     limit    : (row, place of the resource, limit, used) of a share limit that one more unit would break
     gang     : units that it wants in one go, units for which there is room
+    closed   : the first host with room that starts nothing, where that is the reason
     """
 
     pool: int
@@ -75,6 +76,7 @@ class Level:
     limit: tuple[int, int, int, int] | None = None
     gang: tuple[int, int] | None = None
     comparisons: tuple[Comparison, ...] = ()
+    closed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Waiting:
     user   : its user, what he may hold in its leaf, and what he holds, where that keeps it from more
     because : of a unit that no host could take: `size`, `labels` or `down`
     never  : why a gang can never start
+    closed : as of a level
     """
 
     reason: str
@@ -96,6 +99,7 @@ class Waiting:
     user: tuple[str, int, int] | None = None
     because: str = ""
     never: Never | None = None
+    closed: str = ""
 
 
 class Why:
@@ -200,7 +204,8 @@ class Why:
         ]
         found += [self._pool(asked, standing) for standing in self.inquiry.pools(asked.leaf)]
         gap = nearest(unit, [spaces for _, spaces in found], _free)
-        return Waiting(found[-1][0].reason, tuple(level for level, _ in found), gap)
+        last = found[-1][0]
+        return Waiting(last.reason, tuple(level for level, _ in found), gap, closed=last.closed)
 
     def _pool(self, asked: Asked, standing: Standing) -> tuple[Level, Spaces]:
         pool, unit, terms = standing.pool, asked.unit, self.inquiry.terms
@@ -225,7 +230,8 @@ class Why:
         for reason, room in (("bound", _barred), ("held for others", _kept), ("closed", _shut)):
             if spaces.has(unit, room):
                 gap = nearest(unit, [spaces], _free)
-                return Level(pool, reason, gap=gap, passed=passed, comparisons=compared)
+                closed = spaces.first(unit, room) if room is _shut else ""
+                return Level(pool, reason, gap=gap, passed=passed, comparisons=compared, closed=closed)
         if spaces.has(unit, _free):
             return Level(pool, "packing", passed=passed)
         if not spaces.has(unit, _usable):
@@ -274,12 +280,12 @@ def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Lev
         return Level(OWN, "next cycle", preference)
     if taking:
         return Level(OWN, "gang" if taking < wants else "next cycle", preference, gang=(wants, taking))
-    reason = "in use"
+    reason, closed = "in use", ""
     if spaces.has(unit, _taking_and_kept):
         reason = "held for others"
     elif spaces.has(unit, _shut):
-        reason = "closed"
-    return Level(OWN, reason, preference, gap=nearest(unit, [spaces], _taking))
+        reason, closed = "closed", spaces.first(unit, _shut)
+    return Level(OWN, reason, preference, gap=nearest(unit, [spaces], _taking), closed=closed)
 
 
 def _whole(space: Space) -> Vector:
@@ -334,6 +340,8 @@ def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
         found["because"] = waiting.because
     if waiting.never is not None:
         found["never"] = waiting.never._asdict()
+    if waiting.closed:
+        found["closed"] = waiting.closed
     if waiting.user is not None:
         found["user"] = dict(zip(("name", "limit", "held"), waiting.user, strict=True))
     return found | waiting.control.document() if waiting.control is not None else found
@@ -346,6 +354,8 @@ def level_document(inquiry: Inquiry, level: Level) -> Document:
         found["preference"] = level.preference
     if level.gap is not None:
         found["nearest"] = _gap_document(inquiry, level.gap)
+    if level.closed:
+        found["closed"] = level.closed
     if level.passed:
         found["passed_over"] = [
             {"owner": inquiry.owner(owner), "bound": bound.document(inquiry)} for owner, bound in level.passed
