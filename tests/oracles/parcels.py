@@ -40,13 +40,14 @@ class Wish:
 
 @dataclass(eq=False)
 class Unit:
-    """A unit that stands, and what it uses of which parcels."""
+    """A unit that stands, and what it uses of which parcels; place: of its allocation in the state."""
 
     wish: Wish
     host: str
     pool: str
     books: dict[Parcel, Vector]
     started: str = ""
+    place: int = 0
 
 
 class World:
@@ -67,9 +68,13 @@ class World:
             self.parcels.append(Parcel(host, PUBLIC, less(amounts, *taken)))
         self.wishes = {row["id"]: self.wish(row) for row in state["requests"]}
         rows = [row for row in state.get("allocations", []) if row["host"] in self.hosts]
-        for row in sorted(rows, key=lambda row: (not ("stands_on" in row or "lenders" in row), row.get("pool") != OWN)):
+        listed = list(enumerate(rows))
+        listed.sort(key=lambda each: (not {"stands_on", "lenders"} & each[1].keys(), each[1].get("pool") != OWN))
+        for at, row in listed:
             for _ in range(row["units"]):
-                self.stand(row)
+                self.stand(row, at)
+        for wish in self.wishes.values():
+            wish.units.sort(key=lambda unit: unit.place)
 
     def vector(self, row: Json) -> Vector:
         return tuple(row.get(name, 0) for name in self.resources)
@@ -78,7 +83,7 @@ class World:
         order = -row.get("priority", 0), row.get("submitted", ""), row["id"]
         return Wish(row["id"], row["consumer"], self.vector(row["unit"]), row["count"], row.get("min_count", 0), order)
 
-    def stand(self, row: Json) -> None:
+    def stand(self, row: Json, place: int) -> None:
         """A unit of an allocation, on what it says, else on its lender's parcel, else on its own before its pool's."""
         wish, pool, host = self.wishes[row["request"]], row.get("pool", PUBLIC), row["host"]
         said = {path: self.vector(each) for path, each in row.get("stands_on", {}).items()}
@@ -88,7 +93,7 @@ class World:
         books = self.booked(wish.unit, mine) or self.booked(wish.unit, [(each, self.idle(each)) for each in order])
         assert books is not None
         is_own = all(parcel.owner == wish.leaf for parcel in books)
-        wish.units.append(Unit(wish, host, OWN if is_own else pool, books, row["started"]))
+        wish.units.append(Unit(wish, host, OWN if is_own else pool, books, row["started"], place))
 
     # The tree
 
