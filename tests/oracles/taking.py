@@ -126,9 +126,11 @@ class SecondSweep(FirstSweep):
         return sum((self.part(1, wish, pool) for wish in there if self.is_below(wish.leaf, path)), Fraction(0))
 
     def goes_to(self, wish: Wish, host: str) -> str:
-        """Where all that is on its way to a request on one host counts: the nearest pool that has all that it is of."""
-        books = [each.unit.books for each in self.notices if each.taker is wish and each.unit.host == host]
-        books += [each.books for each in self.coming if each.wish is wish and each.host == host]
+        """Where all that is on its way to a request on one host counts: as its own, or in the nearest that has it."""
+        books = [each.books for each in self.coming if each.wish is wish and each.host == host]
+        if all(parcel.owner == wish.leaf for some in books for parcel in some):
+            return OWN
+        books += [each.unit.books for each in self.notices if each.taker is wish and each.unit.host == host]
         parcels = [parcel for some in books for parcel in some if parcel.owner != wish.leaf]
         way = [pool for pool in self.pools() if self.is_below(wish.leaf, pool)]
         return next((pool for pool in way if all(self.has(pool, each) for each in parcels)), PUBLIC) if parcels else OWN
@@ -224,8 +226,13 @@ class SecondSweep(FirstSweep):
                 picked = rest
         return Take(host, picked, overuse) if picked else None
 
-    def stands_on(self, wish: Wish, pool: str, host: str, victims: list[Unit]) -> dict[Parcel, Vector] | None:
-        """On what one more unit would stand: what is idle for it, what its notices free, and what victims free."""
+    def stands_on(
+        self, wish: Wish, pool: str, host: str, victims: list[Unit], *, more: bool = False
+    ) -> dict[Parcel, Vector] | None:
+        """On what one more unit would stand: what is idle for it, what its notices free, and what victims free.
+
+        An owner takes for a unit that stands on its own; more: what comes of itself then may stand on anything.
+        """
         usable = self.usable(wish.leaf, pool, host)
         free = [(each, add(self.resources, self.idle_for(wish, each, pool), *freed(victims, each))) for each in usable]
         outer = [
@@ -234,7 +241,8 @@ class SecondSweep(FirstSweep):
             if self.is_below(wish.leaf, level)
             for each in self.usable(wish.leaf, level, host)
         ]
-        free += [(each, self.left_of(wish, each)) for each in dict.fromkeys(outer) if each not in usable]
+        if pool != OWN or more or self.goes_to(wish, host) != OWN:
+            free += [(each, self.left_of(wish, each)) for each in dict.fromkeys(outer) if each not in usable]
         return self.booked(wish.unit, [(each, bound(some)) for each, some in free])
 
     def idle_for(self, wish: Wish, parcel: Parcel, pool: str) -> Vector:
@@ -260,7 +268,7 @@ class SecondSweep(FirstSweep):
             bounds = [most for parcel in unit.books for most in self.bounds(parcel, unit.wish.leaf, unit.pool)]
             self.notices.append(Notice(unit, wish, min([self.grace(unit.wish.leaf), *bounds])))
         most += len(self.coming)
-        while len(self.coming) < most and (books := self.stands_on(wish, pool, take.host, [])) is not None:
+        while len(self.coming) < most and (books := self.stands_on(wish, pool, take.host, [], more=True)) is not None:
             self.coming.append(Coming(wish, take.host, books))
 
     # Victim order

@@ -104,3 +104,38 @@ def test_r_notice_2_what_is_on_its_way_beyond_a_limit_is_let_go() -> None:
     held = [{"request": "x", "host": "h0", "units": 2}]
     wants = [of("/C/x", 4), of("/C/y", 3)]
     assert moves_until_rest(PAIR, wants, [on("h1", "y", 3)], held=held)[0] == [("grants", "x", "h0", 1)]
+
+
+GPUS = {"cpu": 1, "gpu": 1}
+LENT_IN_PART = {"stands_on": {"/A": {"gpu": 1}, "/B": {"cpu": 1}}}
+
+
+def test_r_limit_1_what_an_owner_takes_back_is_its_own_whatever_else_its_borrowers_stand_on() -> None:
+    """The units of B use GPUs of A and CPUs of B: A has its own CPUs, which are held for it beside the GPUs."""
+    half = own(per_host={"cpu": "50%", "gpu": "50%"})
+    wants = [of("/A", 2, GPUS), of("/B", 4, GPUS), of("/B", 4, name="more")]
+    lent = on("h0", "B", 2, A=2) | LENT_IN_PART
+    hosts = {"h0": {"cpu": 8, "gpu": 4}}
+    plan, state = inputs({"/A": half | {"share_limit": {"gpu": 0}}, "/B": half}, wants, [lent], hosts=hosts)
+    cycle = run_cycle(plan, state)
+    assert [(row["request"], row["units"], row["for"]) for row in cycle.document["reclaims"]] == [("B", 2, "A")]
+    assert [(row["request"], row["units"]) for row in cycle.document["grants"]] == [("B", 2), ("more", 2)]
+    assert list(second_cycle(plan, cycle)) == []
+    result = json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+    assert not verify(plan, state, result)
+    later = run_cycle(plan, replace(cycle.after, now=state.now + SECOND)).document
+    assert [(row["request"], row["units"], row["pool"]) for row in later["grants"]] == [
+        ("A", 2, "own"),
+        ("more", 2, "own"),
+    ]
+
+
+def test_r_limit_1_what_goes_for_an_owner_brings_no_more_than_its_limit_beside_its_own() -> None:
+    """B's unit frees a GPU of A and one of nobody: A has a CPU of its own for the one, and may not use the other."""
+    part = own(per_host={"cpu": 1, "gpu": 1})
+    hosts = {"h0": {"cpu": 4, "gpu": 2}}
+    large = on("h0", "B", 1, A=1) | {"stands_on": {"/A": {"gpu": 1}, "/": {"cpu": 3, "gpu": 1}}}
+    wants = [of("/A", 2, GPUS), of("/B", 1, {"cpu": 3, "gpu": 2})]
+    for limit, units in ((0, 1), (1, 1), (2, 2)):
+        cycle = run({"/A": part | {"share_limit": {"gpu": limit}}, "/B": {}}, wants, [large], hosts=hosts)
+        assert [row.units for row in cycle.after.held] == [units]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, fits, less, times, total
-from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit, free_of
+from fairhold.ledger.pools import OWN, PUBLIC, Machine, Notice, Parcel, Unit, free_of
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
 from fairhold.rules.pools.restraint import are_spared, go_now, may_take
@@ -224,7 +224,7 @@ class Taker:
         whole = total((parcel.amounts for parcel in parcels), self.books.terms.dimensions)
         if not fits(asked.unit, whole):
             return None
-        room, among = self._room(asked, source, host, parcels), set(parcels)
+        room, among = self._room(asked, source, host, is_within=source.pool == OWN), set(parcels)
         able = [unit for unit in able if not among.isdisjoint(unit.books)]
         picked: list[_Turn] = []
         gone: set[Unit] = set()
@@ -250,14 +250,17 @@ class Taker:
         broken = sum(turn.breaks for turn in picked)
         return Pick(host, victims, [turn.over for turn in picked], broken, [turn.key for turn in picked])
 
-    def _room(self, asked: Asked, source: Source, host: Machine, parcels: list[Parcel]) -> Vector:
-        """What is there already: idle, held for the request, or on its way to it and more than it needs."""
+    def _room(self, asked: Asked, source: Source, host: Machine, *, is_within: bool = False) -> Vector:
+        """What is there already: idle, held for the request, or on its way to it and more than it needs.
+
+        is_within : of what goes for it only that on which what is on its way will stand
+        """
         room = kept_for(asked, host, self.books.terms.dimensions)
-        for parcel in parcels:
+        for parcel in source.parcels(host):
             if source.is_idle(parcel):
                 room = add(room, parcel.idle)
         if host in self.ways.of.get(asked, {}):
-            room = add(room, self.ways.freed(asked, host))
+            room = add(room, (self.ways.freed_there if is_within else self.ways.freed)(asked, host))
             room = less(room, times(asked.unit, self.ways.of[asked][host].units))
         return room
 
@@ -338,16 +341,17 @@ class Taker:
         """What the victims free beyond one unit, with what is idle beside them, brings more units (SPEC §6.6)."""
         for host in hosts:
             while asked.held >= asked.model.min_count and asked.waiting > self.ways.units(asked):
-                parcels = source.parcels(host)
-                room = self._room(asked, source, host, parcels)
-                if not fits(asked.unit, room) or not self.limits.allow(asked, 1):
+                if not fits(asked.unit, self._room(asked, source, host)):
                     break
-                self._notice(asked, source, Pick(host, [], [], 0, []))
+                done = self._notice(asked, source, Pick(host, [], [], 0, []))
+                if not self.limits.allow(asked, 0):
+                    self._undo(asked, done)
+                    break
 
     def _hold(self, asked: Asked, source: Source, host: Machine) -> None:
         parcels = [each for each in source.parcels(host) if source.is_idle(each)]
         need = times(asked.unit, self.ways.of[asked][host].units)
-        hold_beyond(asked, host, parcels, beyond(need, self.ways.freed(asked, host)))
+        hold_beyond(asked, host, parcels, beyond(need, self.ways.freed_there(asked, host)))
 
     def give(self, unit: Unit, asked: Asked | None, reason: str) -> None:
         """Tell a unit to go."""

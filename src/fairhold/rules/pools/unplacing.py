@@ -48,7 +48,7 @@ def unplace_for(ways: Ways, asked: Asked, units: Iterable[Unit]) -> None:
     for host, parcels in unplace(ways.books, units).items():
         way = ways.of[asked][host]
         way.victims = [unit for unit in way.victims if unit in unit.asked.units]
-        need = beyond(times(asked.unit, way.units), ways.freed(asked, host))
+        need = beyond(times(asked.unit, way.units), ways.freed_there(asked, host))
         hold_beyond(asked, host, [each for each in reachable(ways.books, asked, host) if each in parcels], need)
         way.pool = ways.pool_of(asked, host)
 

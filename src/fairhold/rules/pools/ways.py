@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, beyond, common, count, less, times, total
+from fairhold.kernels.vectors import add, beyond, common, count, fits, less, times, total
 from fairhold.ledger.pools import OWN, PUBLIC, free_of
 from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
 from fairhold.rules.pools.limits import Limits
@@ -63,9 +63,19 @@ class Ways:
 
     def freed(self, asked: Asked, host: Machine) -> Vector:
         """What the victims of a way have of what the request may use."""
-        dimensions = self.books.terms.dimensions
-        among = set(reachable(self.books, asked, host))
+        return self._freed_of(asked, host, reachable(self.books, asked, host))
+
+    def freed_there(self, asked: Asked, host: Machine) -> Vector:
+        """The same of what the units of the way will stand on: of one into its leaf's own, of that alone."""
+        return self._freed_of(asked, host, self._parcels(asked, host))
+
+    def _freed_of(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Vector:
+        dimensions, among = self.books.terms.dimensions, set(parcels)
         return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
+
+    def _parcels(self, asked: Asked, host: Machine) -> list[Parcel]:
+        parcels = reachable(self.books, asked, host)
+        return _owns(asked, parcels) if self.of[asked][host].pool == OWN else parcels
 
     def read(self) -> None:
         """Take in the notices that were given before and what is held, and hold again what they rely on."""
@@ -84,7 +94,7 @@ class Ways:
                 if said is None:
                     self.fill(asked, host, left, limits)
                 else:
-                    way.units, way.pool = self._hold(asked, host, min(left, said)), self.pool_of(asked, host)
+                    self._hold(asked, host, min(left, said))
                 if way.pool != OWN:
                     limits.add(asked, way.units)
                 left -= way.units
@@ -102,25 +112,44 @@ class Ways:
     def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
         """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
         way = self.of[asked][host]
-        way.units, way.pool = self._hold(asked, host, most), self.pool_of(asked, host)
+        self._hold(asked, host, most)
         if way.pool != OWN:
             while way.units and not limits.allow(asked, way.units):
                 way.units -= 1
             self._release_beyond(asked, host)
 
-    def _hold(self, asked: Asked, host: Machine, most: int) -> int:
-        """Hold what is idle beside the victims for as many units as both make; how many that are."""
-        parcels, freed = reachable(self.books, asked, host), self.freed(asked, host)
+    def _hold(self, asked: Asked, host: Machine, most: int) -> None:
+        """A way brings as many units as its victims and what is idle make; what of that is idle is held for them."""
+        way, parcels = self.of[asked][host], reachable(self.books, asked, host)
+        freed = self._freed_of(asked, host, parcels)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
-        units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
-        pool = self.pool_of(asked, host)
-        level = asked.leaf if pool == OWN else pool
-        parcels.sort(key=lambda parcel: not _is_in(parcel, asked.leaf, level))  # first beside what the victims leave
-        hold_beyond(asked, host, parcels, beyond(times(asked.unit, units), freed))
-        return units
+        way.units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
+        need, own = times(asked.unit, way.units), _owns(asked, parcels)
+        of_own = self._freed_of(asked, host, own) if own else ()
+        if way.units and own and fits(need, add(of_own, total((parcel.room(asked) for parcel in own), len(freed)))):
+            parcels, freed = own, of_own
+        else:  # first beside what the victims leave
+            pool = self._pool_of_all(asked, host)
+            level = asked.leaf if pool == OWN else pool
+            parcels.sort(key=lambda parcel: not _is_in(parcel, asked.leaf, level))
+        hold_beyond(asked, host, parcels, beyond(need, freed))
+        way.pool = self.pool_of(asked, host)
 
     def pool_of(self, asked: Asked, host: Machine) -> int:
-        """The pool in which a request will stand on a host: the nearest that has all that it is to use, or OWN."""
+        """The pool in which units on their way to a host will stand, or OWN where their leaf's own is enough for them.
+
+        What of its own is freed and held is what they are booked on first, whatever else goes for them.
+        """
+        way, own = self.of[asked][host], _owns(asked, host.parcels)
+        if way.units and own:
+            there = self._freed_of(asked, host, own)
+            there = add(there, total((each.kept[asked] for each in own if asked in each.kept), len(there)))
+            if fits(times(asked.unit, way.units), there):
+                return OWN
+        return self._pool_of_all(asked, host)
+
+    def _pool_of_all(self, asked: Asked, host: Machine) -> int:
+        """The nearest pool that has all that goes for a request on a host, and all that is held there, or OWN."""
         parcels = [parcel for unit in self.of[asked][host].victims for parcel in unit.books]
         parcels += [parcel for parcel in host.parcels if asked in parcel.kept]
         if all(parcel.owner == asked.leaf for parcel in parcels):
@@ -161,8 +190,8 @@ class Ways:
         for asked, host, _, _ in units:
             for parcel in host.parcels:
                 parcel.unkeep(asked)
-        for asked, host, way, most in units:
-            way.units, way.pool = self._hold(asked, host, most), self.pool_of(asked, host)
+        for asked, host, _, most in units:
+            self._hold(asked, host, most)
         return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
 
     def _forget_empty(self, asked: Asked) -> None:
@@ -202,8 +231,8 @@ class Ways:
 
     def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
-        way, among = self.of[asked][host], set(reachable(self.books, asked, host))
-        room = self.freed(asked, host)
+        way, among = self.of[asked][host], set(self._parcels(asked, host))
+        room = self.freed_there(asked, host)
         for unit in units:
             if unit.host is host:
                 room = less(room, free_of(unit, among, len(room)))
@@ -211,7 +240,7 @@ class Ways:
 
     def _release_beyond(self, asked: Asked, host: Machine) -> bool:
         """What is held and no longer needed is idle again; whether there was any."""
-        needed = beyond(times(asked.unit, self.of[asked][host].units), self.freed(asked, host))
+        needed = beyond(times(asked.unit, self.of[asked][host].units), self.freed_there(asked, host))
         is_released = False
         for parcel in host.parcels:
             kept = parcel.kept.get(asked)
@@ -264,6 +293,10 @@ def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
                 break
     found.sort(key=lambda each: each[:2])
     return [each[2] for each in found]
+
+
+def _owns(asked: Asked, parcels: list[Parcel]) -> list[Parcel]:
+    return [parcel for parcel in parcels if parcel.owner == asked.leaf]
 
 
 def _is_in(parcel: Parcel, leaf: int, pool: int) -> bool:

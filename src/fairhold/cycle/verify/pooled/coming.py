@@ -17,7 +17,7 @@ from fairhold.cycle.verify.pooled.terms import OWN, TOP
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
 
 @dataclass(eq=False)
@@ -67,16 +67,19 @@ class Coming:
 
     def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
         """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
-        way, parcels, freed = (
-            self.to[asked][host],
-            reachable(self.stock.terms, asked.leaf, host),
-            self.freed(asked, host),
-        )
-        room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
+        way, parcels = self.to[asked][host], reachable(self.stock.terms, asked.leaf, host)
+        freed = self.freed(asked, host)
         coming = [each for each, other in self.to[asked].items() if other.units]
-        way.units = min(most, how_many(asked.unit, room)) if able_hosts(asked, [host], coming) else 0
-        pool = self.pool_on(asked, host)
-        parcels.sort(key=lambda each: each.owner != asked.leaf if pool == OWN else not is_lendable(each, pool))
+        can_stand = bool(able_hosts(asked, [host], coming))
+        room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
+        way.units = min(most, how_many(asked.unit, room)) if can_stand else 0
+        mine = [parcel for parcel in parcels if parcel.owner == asked.leaf]
+        of_mine = self._freed_on(asked, host, mine)
+        if way.units and how_many(asked.unit, plus(of_mine, *(each.room(asked.id) for each in mine))) >= way.units:
+            parcels, freed = mine, of_mine
+        else:
+            pool = self._pool_of_all(asked, host)
+            parcels.sort(key=lambda each: each.owner != asked.leaf if pool == OWN else not is_lendable(each, pool))
         keep(asked.id, host, parcels, excess(scaled(asked.unit, way.units), freed))
         way.pool = self.pool_on(asked, host)
         if used is not None and way.pool != OWN:
@@ -84,22 +87,41 @@ class Coming:
                 way.units -= 1
             self._keep_no_more(asked, host)
 
-    def way(self, asked: Asked, host: Host) -> Way:
-        """The way of a request to a host."""
-        return self.to.setdefault(asked, {}).setdefault(host, Way())
+    def way(self, asked: Asked, host: Host, pool: str = TOP) -> Way:
+        """The way of a request to a host; a new one goes to a pool, or OWN."""
+        return self.to.setdefault(asked, {}).setdefault(host, Way(pool))
 
     def units(self, asked: Asked, pool: str | None = None) -> int:
         """Units on their way to a request, in one pool or in all."""
         return sum(way.units for way in self.to.get(asked, {}).values() if pool in {None, way.pool})
 
-    def freed(self, asked: Asked, host: Host, without: Collection[Unit] = ()) -> Amounts:
+    def freed(self, asked: Asked, host: Host) -> Amounts:
         """What those that go have of what the request may stand on."""
+        return self._freed_on(asked, host, reachable(self.stock.terms, asked.leaf, host))
+
+    def freed_for_it(self, asked: Asked, host: Host, without: Collection[Unit] = ()) -> Amounts:
+        """The same of what it will stand on; where that is its own, of no other."""
         parcels = reachable(self.stock.terms, asked.leaf, host)
+        if self.to[asked][host].pool == OWN:
+            parcels = [parcel for parcel in parcels if parcel.owner == asked.leaf]
+        return self._freed_on(asked, host, parcels, without)
+
+    def _freed_on(self, asked: Asked, host: Host, parcels: list[Parcel], without: Collection[Unit] = ()) -> Amounts:
         stay = (unit for unit in self.to[asked][host].goes if unit not in without)
         return summed((unit.on(parcels, self.width) for unit in stay), self.width)
 
     def pool_on(self, asked: Asked, host: Host) -> str:
-        """The pool in which a request will stand on a host."""
+        """The pool in which a request will stand on a host; OWN where what is freed and kept of its own is enough."""
+        way, mine = self.to[asked][host], [parcel for parcel in host.parcels if parcel.owner == asked.leaf]
+        has = plus(
+            self._freed_on(asked, host, mine), *(parcel.kept[asked.id] for parcel in mine if asked.id in parcel.kept)
+        )
+        if mine and way.units and how_many(asked.unit, has) >= way.units:
+            return OWN
+        return self._pool_of_all(asked, host)
+
+    def _pool_of_all(self, asked: Asked, host: Host) -> str:
+        """The nearest pool that has all that goes for it, and is kept for it."""
         parcels = [parcel for unit in self.to[asked][host].goes for parcel in unit.books]
         parcels += [parcel for parcel in host.parcels if asked.id in parcel.kept]
         return nearest_pool(self.stock.terms, parcels, asked.leaf)
@@ -175,12 +197,12 @@ class Coming:
 
     def _without(self, asked: Asked, host: Host, bundle: Collection[Unit]) -> int:
         """Units that still come to a host if some stay."""
-        room = plus(self.freed(asked, host, bundle), kept_on(asked.id, host, self.width))
+        room = plus(self.freed_for_it(asked, host, bundle), kept_on(asked.id, host, self.width))
         return min(self.to[asked][host].units, how_many(asked.unit, room))
 
     def _keep_no_more(self, asked: Asked, host: Host) -> bool:
         """Keep what those on their way still need; whether there was more."""
-        need = excess(scaled(asked.unit, self.to[asked][host].units), self.freed(asked, host))
+        need = excess(scaled(asked.unit, self.to[asked][host].units), self.freed_for_it(asked, host))
         is_idle = False
         for parcel in host.parcels:
             if asked.id in parcel.kept:

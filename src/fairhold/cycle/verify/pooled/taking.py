@@ -144,7 +144,7 @@ class Taking:
             way = self.coming.to[asked][host]
             self._count(asked, way, -1)
             way.goes = [unit for unit in way.goes if unit not in fresh]
-            need = excess(scaled(asked.unit, way.units), self.coming.freed(asked, host))
+            need = excess(scaled(asked.unit, way.units), self.coming.freed_for_it(asked, host))
             stood = {parcel for unit in fresh if unit.host is host for parcel in unit.books}
             keep(asked.id, host, [each for each in reachable(self.terms, asked.leaf, host) if each in stood], need)
             way.pool = self.coming.pool_on(asked, host)
@@ -212,7 +212,7 @@ class Taking:
         parcels, width = ground.parcels(host), self.terms.width
         if not fits(asked.unit, summed((parcel.amounts for parcel in parcels), width)):
             return None
-        room, choice = self._room(asked, ground, host), Choice(host)
+        room, choice = self._room(asked, ground, host, is_own=ground.pool == OWN), Choice(host)
         if fits(asked.unit, room):
             return None
         able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
@@ -239,19 +239,21 @@ class Taking:
                 del choice.bundles[at], freed[at]
         return choice
 
-    def _room(self, asked: Asked, ground: Ground, host: Host) -> Amounts:
-        """What is there for one more unit without anybody going."""
+    def _room(self, asked: Asked, ground: Ground, host: Host, *, is_own: bool = False) -> Amounts:
+        """What is there for one more unit without anybody going; is_own: for one that is to stand on its own."""
         room = kept_on(asked.id, host, self.terms.width)
         room = plus(room, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
         way = self.coming.to.get(asked, {}).get(host)
         if way is not None:
-            room = minus(plus(room, self.coming.freed(asked, host)), scaled(asked.unit, way.units))
+            freed = self.coming.freed_for_it(asked, host) if is_own else self.coming.freed(asked, host)
+            room = minus(plus(room, freed), scaled(asked.unit, way.units))
         return room
 
     def _has_room(self, asked: Asked, ground: Ground, host: Host) -> bool:
         """Whether one more unit fits on a host without anybody going."""
         whole = summed((parcel.amounts for parcel in ground.parcels(host)), self.terms.width)
-        return fits(asked.unit, whole) and fits(asked.unit, self._room(asked, ground, host))
+        room = self._room(asked, ground, host, is_own=ground.pool == OWN)
+        return fits(asked.unit, whole) and fits(asked.unit, room)
 
     def _keys(self, asked: Asked, ground: Ground, units: list[Unit], gone: list[Unit]) -> dict[Unit, tuple[Any, ...]]:
         """Units that may go; the smallest gives first: of the outermost pool, most over-used, then inside the leaf."""
@@ -312,14 +314,14 @@ class Taking:
 
     def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> Undo:
         """All that a choice makes go is told, and a unit is on its way; what it takes to undo it."""
-        host, way = choice.host, self.coming.way(asked, choice.host)
+        host, way = choice.host, self.coming.way(asked, choice.host, ground.pool)
         undo = way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in host.parcels}
         for unit in choice.units:
             self.give(unit, asked, "quota")
         way.goes += [unit for unit in choice.units if unit.host is host]
         self._count(asked, way, -1)
         way.units += 1
-        need = excess(scaled(asked.unit, way.units), self.coming.freed(asked, host))
+        need = excess(scaled(asked.unit, way.units), self.coming.freed_for_it(asked, host))
         keep(asked.id, host, [parcel for parcel in ground.parcels(host) if ground.idle(parcel)], need)
         way.pool = self.coming.pool_on(asked, host)
         self._count(asked, way, 1)
@@ -350,9 +352,12 @@ class Taking:
                 asked.held >= asked.model.min_count
                 and asked.waiting > self.coming.units(asked)
                 and fits(asked.unit, self._room(asked, ground, host))
-                and self.used.allow(asked, 1)
             ):
-                self._tell(asked, ground, Choice(host))
+                choice = Choice(host)
+                undo = self._tell(asked, ground, choice)
+                if not self.used.allow(asked, 0):
+                    self._take_back(asked, choice, undo)
+                    break
 
     def spare(self, units: Iterable[Unit]) -> None:
         """Units that were told to go may stay."""
