@@ -97,7 +97,7 @@ def state_of(cluster: Cluster, now: int) -> State:
     jobs = (job for job in cluster.jobs.values() if job.resource_group == POOLED)
     return State(
         now=now,
-        hosts_down=frozenset(name for group, name in cluster.hosts if group == POOLED and _is_down(cluster, name)),
+        hosts_down=frozenset(name for group, name in cluster.hosts if group == POOLED and is_down(cluster, name)),
         hosts_closed=_closed(cluster, attempts, now),
         labels={books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
         freed=tuple(vectors.freed),
@@ -121,7 +121,8 @@ def _shortages(books: Books) -> Iterator[Shortage]:
             yield Shortage(node[row], name, *short)
 
 
-def _is_down(cluster: Cluster, name: str) -> bool:
+def is_down(cluster: Cluster, name: str) -> bool:
+    """Whether a host is down: its inventory says so, or its lease has run out (R-LIVE-2)."""
     machine = cluster.machines.get(cluster.machine_of(name))
     return not cluster.hosts[POOLED, name].is_up or (machine is not None and machine.is_gone)
 

@@ -9,7 +9,7 @@ from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
-from fairhold.orchestrator.vectors import state_of
+from fairhold.orchestrator.vectors import is_down, state_of
 from fairhold.runtime.explaining_pools import why
 from fairhold.units import UNLIMITED, format_instant
 
@@ -116,7 +116,7 @@ def resources_of_groups(core: Core) -> dict[str, Document]:
 def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Attempt]) -> Document:
     """Name → what there is of a resource on those of some hosts that are up, and what attempts use of it."""
     plan, cluster = core.plan, core.cluster
-    up = {name for group, name in cluster.hosts if group == POOLED and cluster.hosts[POOLED, name].is_up}
+    up = {name for group, name in cluster.hosts if group == POOLED and not is_down(cluster, name)}
     total = [0] * len(plan.resources)
     for host in hosts:
         if host.name in up:
