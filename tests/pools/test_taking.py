@@ -115,3 +115,11 @@ def test_r_sweep_3_what_holds_units_back_counts_those_that_run_alone() -> None:
     better = {"/A": {"share_priority": 1}, "/B": {}}
     wants, more = [of("/A", 1, 4), of("/B", 4)], {"hosts": {"h0": 4}, "settings": {"max_reclaims": 2}}
     assert taken(better, wants, [on("h0", "B", 2)], **more) == [("B", "h0", 2, "A", 0)]
+
+
+def test_r_take_3_a_host_on_which_a_take_would_be_too_much_is_passed_over() -> None:
+    """A takes 2 back on h0; with one unit more there both would count in the public pool, on h1 one more is fair."""
+    consumers = {"/A": own(total={"cpu": 2}), "/A/x": {}, "/B": {}}
+    held = [on("h0", "B", 3), on("h0", "B", 2, A=2), on("h1", "B", 2)]
+    rows = taken(consumers, [of("/A/x", 12, 2), of("/B", 7)], held, hosts={"h0": 5, "h1": 2})
+    assert rows == [("B", "h0", 2, "x", 0), ("B", "h1", 2, "x", 0)]

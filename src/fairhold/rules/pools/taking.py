@@ -114,8 +114,12 @@ class Taker:
         return self._take(asked, source, hosts, units)
 
     def _take(self, asked: Asked, source: Source, hosts: list[Machine], units: int) -> bool:
-        """The same, on some hosts."""
+        """The same, on some hosts; where one unit would be too much for the best of them, on the others.
+
+        So it is where what was on its way to that host counted in a pool inside this one (R-HELD-1).
+        """
         gone: list[_Done] = []
+        is_fair = True
         for _ in range(units):
             pick = self._best(asked, source, hosts, is_gang=units > 1)
             if pick is None:
@@ -134,6 +138,8 @@ class Taker:
                 return True
         for done in reversed(gone):
             self._undo(asked, done)
+        if units == 1 and not is_fair:
+            return self._take(asked, source, [host for host in hosts if host is not gone[0].pick.host], units)
         return False
 
     def _unplace(self, asked: Asked, new: list[Unit]) -> None:

@@ -107,9 +107,9 @@ class Taking:
             undos.append(self._tell(asked, ground, choice))
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
-        is_done = len(chosen) == units and (not ground.is_fair or self._stays_fair(asked, ground, gone))
+        is_fair = not ground.is_fair or self._stays_fair(asked, ground, gone)
         fresh = self.fresh(gone)
-        if is_done and self.used.allow(asked, 0) and self.restraint.go(len(gone) - len(fresh)):
+        if len(chosen) == units and is_fair and self.used.allow(asked, 0) and self.restraint.go(len(gone) - len(fresh)):
             self.noticed += [unit for unit in gone if unit not in fresh]
             self._bring_more(asked, ground, chosen)
             self._bring_elsewhere(asked, chosen)
@@ -117,6 +117,8 @@ class Taking:
             return True
         for choice, undo in reversed(list(zip(chosen, undos, strict=True))):
             self._take_back(asked, choice, undo)
+        if units == 1 and not is_fair:  # with all that is on its way there, which counted in another pool before
+            return self._take(asked, ground, [host for host in hosts if host is not chosen[0].host], units)
         return False
 
     def fresh(self, units: Iterable[Unit]) -> list[Unit]:
