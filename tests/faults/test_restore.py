@@ -28,8 +28,8 @@ def test_a_restored_store_starts_work_again_on_every_host(open_house: Open) -> N
     house.service.wait(PATIENCE)
     _store(house, "restore", str(copy), "--replace")
     house.serve()
-    until(lambda: house.host("h2").document["connected"])
-    job = house.run("sleep 0.1", count=12)
+    until(lambda: all(house.host(name).document["connected"] for name in ("desk", "h2")))
+    job = house.run("sleep 0.3", count=12)
     assert (job.state, job.tasks["done"]) == ("done", 12)
     ends = [(each["reason"], each["host"]) for task in range(12) for each in house.attempts(job, task)]
     assert set(ends) == {("finished", "desk"), ("finished", "h2")}

@@ -129,4 +129,4 @@ def test_nothing_is_lost_or_doubled_when_everything_is_killed(
                 (each.number, each.reason) for each in attempts
             ]
     reasons = Counter(each.reason for tasks in recorded.values() for attempts in tasks for each in attempts)
-    assert reasons["supervisor_lost"], "nobody was hit"
+    assert kills < MANY or reasons["supervisor_lost"], "nobody was hit"  # a few may all hit others
