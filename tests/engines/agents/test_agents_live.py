@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 SLEEP = "import os,time\nprint(os.getpid(),flush=True)\ntime.sleep(600)"
 DEAF = "import os,signal,time\nsignal.signal(15,signal.SIG_IGN)\nprint(os.getpid(),flush=True)\ntime.sleep(600)"
+# It writes past the buffers: a signal that comes before `print` has returned finds them in use.
 POLITE = (
     "import os,signal,sys,time\n"
-    "def go(*_):\n print(open(os.environ['FAIRHOLD_RECLAIM_FILE']).read(),flush=True); os._exit(int(sys.argv[1]))\n"
-    "signal.signal(int(sys.argv[2]),go)\nprint('ready',flush=True)\n"
+    "def go(*_):\n os.write(1,open(os.environ['FAIRHOLD_RECLAIM_FILE'],'rb').read()); os._exit(int(sys.argv[1]))\n"
+    "signal.signal(int(sys.argv[2]),go)\nos.write(1,b'ready\\n')\n"
     "while True: time.sleep(1)"
 )
 
