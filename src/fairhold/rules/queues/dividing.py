@@ -1,0 +1,124 @@
+"""One resource among siblings: what is deserved first, then surplus band by band, in whole steps (SPEC §7, R-SHARE-1).
+
+All amounts are whole base units. Nothing is rounded but to steps, and nobody is rounded out of a band: what the floors
+of a band leave goes to its own queues before a lower priority gets anything (S4.4, S4.8, S4.11-12).
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FINE = 1 << 64
+
+
+class Siblings(NamedTuple):
+    """Queues that share one resource below one parent, in plan order; one number for each in every list.
+
+    deserved : base units; UNLIMITED = all that it asks for
+    wanted   : base units that it can use: what it holds and waits for, within its limits
+    weight   : of its surplus, whole numbers in proportion; 0 = it gets none
+    priority : of its band, larger first
+    usage    : decayed history in proportion to `used_whole`; empty = nobody has any
+    """
+
+    deserved: Sequence[int]
+    wanted: Sequence[int]
+    weight: Sequence[int]
+    priority: Sequence[int]
+    usage: Sequence[int] = ()
+
+
+class Correction(NamedTuple):
+    """How much history counts: a weight becomes `w + k · (w - u)`, all as parts of 1 (S4.10).
+
+    k     : (numerator, denominator)
+    whole : the usage that would be all of what the parent is entitled to, on the scale of `Siblings.usage`;
+            0 = it is entitled to nothing, and no usage counts
+    """
+
+    k: tuple[int, int] = (0, 1)
+    whole: int = 0
+
+
+def divide(total: int, step: int, siblings: Siblings, correction: Correction = Correction()) -> list[int]:
+    """Fair share of each, in base units; together more than the total only where that much is deserved.
+
+    step : base units that surplus is given in
+    """
+    share = list(map(min, siblings.deserved, siblings.wanted))
+    left = total - sum(share)
+    if left <= 0:
+        return share
+    wanted, weight, priority = siblings.wanted, siblings.weight, siblings.priority
+    is_open = [at for at, most in enumerate(wanted) if most > share[at] and weight[at]]
+    is_open.sort(key=priority.__getitem__, reverse=True)  # it is stable: plan order inside a band
+    for _, band in groupby(is_open, key=priority.__getitem__):
+        members = list(band)
+        for some, parts in _corrected(members, siblings, correction):
+            if left > 0:
+                given = pour(left, step, [wanted[at] - share[at] for at in some], parts)
+                left -= sum(given)
+                for at, units in zip(some, given, strict=True):
+                    share[at] += units
+    return share
+
+
+def _corrected(
+    members: list[int], siblings: Siblings, correction: Correction
+) -> list[tuple[list[int], list[int]]]:
+    """Who of a band is served together, by which weights; first those whom their history leaves any."""
+    weights = [siblings.weight[at] for at in members]
+    (k, of), whole = correction
+    if not k or not whole or not siblings.usage:
+        return [(members, weights)]
+    sum_ = sum(weights)
+    left = [
+        weight * (of + k) * whole - k * siblings.usage[at] * sum_ for at, weight in zip(members, weights, strict=True)
+    ]
+    first = [(at, most) for at, most in zip(members, left, strict=True) if most > 0]
+    rest = [(at, weight) for at, weight, most in zip(members, weights, left, strict=True) if most <= 0]
+    return [([at for at, _ in some], [part for _, part in some]) for some in (first, rest) if some]
+
+
+def pour(left: int, step: int, caps: Sequence[int], weights: Sequence[int]) -> list[int]:
+    """Fill by weights up to caps, then round to whole steps; nobody above its cap, nothing left unless all have theirs.
+
+    First the exact fill (SPEC §2): whoever is full below the common level `left / weight` has its cap. The order in
+    which they are asked only saves rounds. What the others have is rounded down; what that leaves goes one step to
+    each, by largest fraction, then plan order, round after round.
+    """
+    given = [0] * len(caps)
+    sum_ = sum(weights)
+    order = sorted(range(len(caps)), key=[cap * _FINE // part for cap, part in zip(caps, weights, strict=True)].__getitem__)
+    while order:
+        above = []
+        for at in order:
+            if caps[at] * sum_ <= left * weights[at]:
+                given[at] = caps[at]
+                left -= caps[at]
+                sum_ -= weights[at]
+            else:
+                above.append(at)
+        if len(above) == len(order):
+            break
+        order = above
+    if not order:
+        return given
+    level, whole = left, sum_ * step
+    fractions = []
+    for at in order:
+        steps, fraction = divmod(level * weights[at], whole)
+        given[at] = steps * step
+        left -= given[at]
+        fractions.append((-fraction, at))
+    fractions.sort()
+    while left > 0:
+        for _, at in fractions:
+            more = min(step, caps[at] - given[at], left)
+            given[at] += more
+            left -= more
+    return given
