@@ -1,0 +1,109 @@
+"""Queues in numbers: what each may have of every resource, what it is entitled to, and what it holds (SPEC §7).
+
+Amounts are base units. Every list of amounts is by resource first, then by row of the consumer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairhold.ledger.pools import Asked
+    from fairhold.model.queue import FairShareSettings
+
+Amount = int | Fraction
+"""Base units; a fraction of one only where KAI's doubles are reproduced."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTerms:
+    """What an entry of `fair_share` says of every queue, by row; inheritance resolved.
+
+    children : of every row, those that take part, in plan order
+    above    : of every row the rows on the way up, itself first, the root last
+    steps    : by resource, base units that surplus is given in
+    deserved, limit : by resource and row; UNLIMITED = as much as there is
+    weight   : by resource and row, whole numbers in proportion; 0 = no surplus
+    weight_of_one : by resource, what stands for the weight 1
+    priority : by row, of its band
+    reclaim_min_runtime, preempt_min_runtime, delay : by row, microseconds
+    """
+
+    children: tuple[tuple[int, ...], ...]
+    above: tuple[tuple[int, ...], ...]
+    steps: tuple[int, ...]
+    settings: FairShareSettings
+    deserved: tuple[list[int], ...]
+    limit: tuple[list[int], ...]
+    weight: tuple[list[int], ...]
+    weight_of_one: tuple[int, ...]
+    priority: tuple[int, ...]
+    reclaim_min_runtime: tuple[int, ...]
+    preempt_min_runtime: tuple[int, ...]
+    delay: tuple[int, ...]
+
+    @property
+    def resources(self) -> range:
+        """Places of the resources."""
+        return range(len(self.steps))
+
+
+@dataclass(slots=True)
+class Queues:
+    """How queues stand.
+
+    total     : by resource, what the hosts have
+    requested : by resource and row, what is held and waited for
+    fair      : fair shares; the root's is the total
+    held      : units under notice taken off, those on their way counted
+    fixed     : of that, what is never taken back (not preemptible)
+    """
+
+    terms: QueueTerms
+    total: tuple[int, ...]
+    requested: tuple[list[int], ...]
+    fair: tuple[list[Amount], ...]
+    held: tuple[list[int], ...] = field(default=())
+    fixed: tuple[list[int], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not self.held:
+            rows = len(self.terms.above)
+            self.held = tuple([0] * rows for _ in self.total)
+            self.fixed = tuple([0] * rows for _ in self.total)
+
+    def add(self, asked: Asked, units: int) -> None:
+        """Units of a request came, or went where the number is negative."""
+        kinds = (self.held,) if is_preemptible(asked) else (self.held, self.fixed)
+        for at, need in enumerate(asked.unit):
+            if need:
+                for kind in kinds:
+                    of_rows = kind[at]
+                    for row in self.terms.above[asked.leaf]:
+                        of_rows[row] += need * units
+
+    def threshold(self, at: int, row: int) -> Amount:
+        """What a queue may hold of a resource before others take it back in the fair share strategy."""
+        most = min(self.terms.limit[at][row], max(self.terms.deserved[at][row], self.fair[at][row]))
+        return self.total[at] if most >= UNLIMITED else most
+
+
+BORDER = 100
+"""From this priority on a request that does not say so is not preemptible."""
+
+
+def is_preemptible(asked: Asked) -> bool:
+    """Whether the units of a request may be taken back for others: as it says, else by its priority."""
+    said = asked.model.preemptible
+    return asked.model.priority < BORDER if said is None else said
+
+
+def amounts_of(unit: Sequence[int], units: int) -> list[int]:
+    """What some units need."""
+    return [need * units for need in unit]

@@ -1,0 +1,135 @@
+"""Whose turn it is, and idle resource given out in that order (SPEC §7, S4.10, S4.13, R-SERVE-1)."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush, heapreplace
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.pools import PUBLIC
+from fairhold.ledger.queues import amounts_of
+from fairhold.rules.pools.placing import Placing, next_units
+from fairhold.rules.queues.standing import dominant_share, is_above, stays_deserved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.queues import Queues
+    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.gates import Gates
+
+ROOT = 0
+
+
+def serving_key(queues: Queues, row: int, need: list[int]) -> tuple[object, ...]:
+    """Place of a queue among its siblings, the first is served: it stands for what it would serve next.
+
+    Not above its fair share; then within what it deserves; by priority; by the smaller dominant share with what is
+    asked for, then without it; then plan order.
+    """
+    asked = [at for at, units in enumerate(need) if units]
+    nothing = [0] * len(need)
+    return (
+        is_above(queues, row, asked),
+        not stays_deserved(queues, row, need, asked),
+        -queues.terms.priority[row],
+        dominant_share(queues, row, need),
+        dominant_share(queues, row, nothing),
+        row,
+    )
+
+
+def request_key(asked: Asked) -> tuple[object, ...]:
+    """Place of a request inside its queue: priority, below the minimum of its gang first, submitted, id."""
+    model = asked.model
+    return -model.priority, not asked.missing, model.submitted, model.id
+
+
+class Turns:
+    """Queues that want something, level by level, the next to be served first."""
+
+    def __init__(self, queues: Queues, waiting: Iterable[Asked], units: Callable[[Asked], int]) -> None:
+        """Begin.
+
+        units : what a request takes in one turn
+        """
+        self._queues, self._units = queues, units
+        self._lines: dict[int, list[tuple[tuple[object, ...], int, Asked]]] = {}
+        for asked in waiting:
+            self._lines.setdefault(asked.leaf, []).append((request_key(asked), asked.place, asked))
+        self._heaps: dict[int, list[tuple[tuple[object, ...], int]]] = {}
+        rows = set()
+        for leaf, line in self._lines.items():
+            heapify(line)
+            rows.update(queues.terms.above[leaf])
+        for row in sorted(rows, reverse=True):  # children stand after their parents
+            if row not in self._lines:
+                heap = [(self._key(child), child) for child in queues.terms.children[row] if child in rows]
+                heapify(heap)
+                self._heaps[row] = heap
+
+    def next(self) -> Asked | None:
+        """The request that is served next; None = nobody wants anything any more."""
+        return self._first(ROOT)
+
+    def _first(self, row: int) -> Asked | None:
+        while row in self._heaps:
+            if not self._heaps[row]:
+                return None
+            row = self._heaps[row][0][1]
+        line = self._lines.get(row)
+        return line[0][2] if line else None
+
+    def _key(self, row: int) -> tuple[object, ...]:
+        asked = self._first(row)
+        assert asked is not None
+        return serving_key(self._queues, row, amounts_of(asked.unit, self._units(asked)))
+
+    def served(self, asked: Asked) -> None:
+        """The next request got what it took; it comes again if it wants more."""
+        line = self._lines[asked.leaf]
+        heappop(line)
+        if self._units(asked):
+            heappush(line, (request_key(asked), asked.place, asked))
+        self._renew(asked.leaf)
+
+    def drop(self, asked: Asked) -> None:
+        """The next request gets nothing more."""
+        heappop(self._lines[asked.leaf])
+        self._renew(asked.leaf)
+
+    def _renew(self, leaf: int) -> None:
+        above = self._queues.terms.above[leaf]
+        for row, parent in zip(above, above[1:], strict=False):
+            heap = self._heaps[parent]
+            if self._first(row) is None:
+                heappop(heap)
+            else:
+                heapreplace(heap, (self._key(row), row))
+
+
+def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates) -> list[Unit]:
+    """Give out what is idle, in the serving order, up to the limits; units in the order of placing.
+
+    What is on its way to a request is waited for, too: it counts as held already, and is so no more once something
+    idle was found.
+    """
+    waiting = [asked for asked in books.asked.values() if asked.waiting]
+    if not waiting:
+        return []
+    placing = Placing(books, PUBLIC, gates, books.hosts)  # type: ignore[arg-type]
+    coming = {asked: ways.units(asked) for asked in waiting}
+    turns = Turns(queues, waiting, lambda asked: next_units(asked, asked.waiting))
+    placed: list[Unit] = []
+    while (asked := turns.next()) is not None:
+        units = next_units(asked, asked.waiting)
+        new = placing.put(asked, units) if units <= asked.waiting else []
+        if new:
+            known = min(coming[asked], len(new))
+            coming[asked] -= known
+            queues.add(asked, len(new) - known)
+            placed += new
+            turns.served(asked)
+        else:
+            turns.drop(asked)
+    return placed

@@ -1,0 +1,113 @@
+"""Fair shares of all queues, level by level from the top (SPEC §7, S4.6-8, R-SHARE-2)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, lcm
+from typing import TYPE_CHECKING
+
+from fairhold.rules.queues.as_kai import KaiSiblings, divide_as_kai
+from fairhold.rules.queues.dividing import Correction, Siblings, divide
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairhold.ledger.queues import Amount, QueueTerms
+
+
+ROOT = 0
+
+
+def fair_shares(
+    terms: QueueTerms, at: int, total: int, requested: Sequence[int], usage: Mapping[int, Fraction]
+) -> list[Amount]:
+    """Fair share of every row of one resource; the root's is the total.
+
+    at        : place of the resource
+    requested : by row, what is held and waited for
+    usage     : row → decayed history as a part of the cluster's capacity
+    """
+    if terms.settings.division == "kai":
+        return _as_kai(terms, at, total, requested, usage)
+    share: list[Amount] = [0] * len(terms.above)
+    share[ROOT] = total
+    wanted = usable(terms, at, requested)
+    k, of = terms.settings.k.numerator, terms.settings.k.denominator
+    scale, used = _scaled(usage) if k else (1, {})
+    open_ = [ROOT]
+    while open_:
+        parent = open_.pop()
+        rows = terms.children[parent]
+        if not rows:
+            continue
+        mine = share[parent]
+        assert isinstance(mine, int)
+        siblings = Siblings(
+            [terms.deserved[at][row] for row in rows],
+            [wanted[row] for row in rows],
+            [terms.weight[at][row] for row in rows],
+            [terms.priority[row] for row in rows],
+            [used.get(row, 0) * total for row in rows] if used else (),
+        )
+        for row, units in zip(rows, divide(mine, terms.steps[at], siblings, Correction((k, of), mine * scale)), strict=True):
+            share[row] = units
+            open_.append(row)
+    return share
+
+
+def usable(terms: QueueTerms, at: int, requested: Sequence[int]) -> list[int]:
+    """By row, what it can use: what is asked for within its limit, and within those of its children (R-SHARE-2)."""
+    found = [0] * len(requested)
+    limit = terms.limit[at]
+    for row in range(len(requested) - 1, -1, -1):  # children stand after their parents
+        rows = terms.children[row]
+        mine = sum(found[child] for child in rows) if rows else requested[row]
+        found[row] = min(limit[row], mine)
+    return found
+
+
+def with_children(terms: QueueTerms, usage: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    """Usage of every row; a parent's, where it is not given, is its children's sum."""
+    found: dict[int, Fraction] = {}
+    for row in range(len(terms.above) - 1, -1, -1):
+        mine = usage.get(row)
+        if mine is None:
+            mine = sum((found.get(child, Fraction(0)) for child in terms.children[row]), Fraction(0))
+        if mine:
+            found[row] = mine
+    return found
+
+
+def _scaled(usage: Mapping[int, Fraction]) -> tuple[int, dict[int, int]]:
+    scale = lcm(*(each.denominator for each in usage.values()))
+    return scale, {row: int(each * scale) for row, each in usage.items()}
+
+
+def _as_kai(
+    terms: QueueTerms, at: int, total: int, requested: Sequence[int], usage: Mapping[int, Fraction]
+) -> list[Amount]:
+    """The same as KAI has it: doubles, in steps; a parent's request is not bounded by its children's limits."""
+    step, one = terms.steps[at], terms.weight_of_one[at]
+
+    def steps(units: int) -> float:
+        return inf if units >= UNLIMITED else units / step
+
+    share = [0.0] * len(terms.above)
+    share[ROOT] = steps(total)
+    open_ = [ROOT]
+    while open_:
+        parent = open_.pop()
+        rows = terms.children[parent]
+        siblings = KaiSiblings(
+            [steps(terms.deserved[at][row]) for row in rows],
+            [steps(min(terms.limit[at][row], requested[row])) for row in rows],
+            [terms.weight[at][row] / one for row in rows],
+            [terms.priority[row] for row in rows],
+            [float(usage.get(row, 0)) for row in rows],
+        )
+        given = divide_as_kai(share[parent], siblings, float(terms.settings.k))
+        for row, each in zip(rows, given, strict=True):
+            share[row] = each
+            open_.append(row)
+    return [Fraction(each) * step for each in share]
