@@ -44,10 +44,10 @@ class Cycle(NamedTuple):
 def quota_document(plan: Plan, state: State) -> Document:
     """The quotas of the state as it is, nothing moved."""
     results = {group: quotas(book, state.now) for group, book in open_books(plan, state).items()}
-    return {
-        "now": format_instant(state.now),
-        "resource_groups": {group: group_document(result) for group, result in results.items()},
-    } | quota_part(plan, state)
+    slots = {group: group_document(result) for group, result in results.items()}
+    vectors = quota_part(plan, state)
+    groups = slots | vectors.pop("resource_groups", {})
+    return {"now": format_instant(state.now), "resource_groups": groups} | vectors
 
 
 def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:

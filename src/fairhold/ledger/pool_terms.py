@@ -12,6 +12,7 @@ from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.queue import Amounts
     from fairhold.model.vector import Owning
 
 
@@ -47,7 +48,9 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         priority=tuple(each.share_priority for each in settings),
         ratio=tuple(1 if each.share_ratio is None else each.share_ratio for each in settings),
         grace=tuple(grace),
-        limit={row: each.share_limit for row, each in enumerate(settings) if each.share_limit},
+        limit={
+            row: limit for row, each in enumerate(settings) if (limit := each.share_limit or _finite(each.queue.limit))
+        },
         pool_grace={
             row: each.private_pool_grace for row, each in enumerate(settings) if each.private_pool_grace is not None
         },
@@ -57,6 +60,11 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         min_runtime=tuple(runtime),
         user_limit=tuple(users),
     )
+
+
+def _finite(limit: Amounts) -> Amounts:
+    """What a queue may hold at most of every resource that has a bound."""
+    return tuple((at, most) for at, most in limit if most < UNLIMITED)
 
 
 def _with_preference(entry: Owning, parents: tuple[Owning, ...]) -> Owning:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fairhold.model.queue import NO_QUEUE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.budget import Budget
     from fairhold.model.calendar import Calendar
+    from fairhold.model.queue import FairShareSettings, QueueSettings
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Owning, Resource, Vector
     from fairhold.model.window import Span, Zone
@@ -86,6 +88,7 @@ class ConsumerSettings:
     share_limit : (place of the resource, base units) at most in all share pools together (`multidimensional`)
     private_pool_grace : microseconds within which its descendants let go of what it owns and they do not,
                          None = no bound (`multidimensional`)
+    queue       : what is deserved, at most used, and of what weight and priority (`fair_share`, SPEC §7)
     """
 
     owned: int = 0
@@ -104,6 +107,7 @@ class ConsumerSettings:
     share_priority: int = 0
     share_limit: tuple[tuple[int, int], ...] = ()
     private_pool_grace: int | None = None
+    queue: QueueSettings = NO_QUEUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class PolicySettings:
     hold_after          : microseconds for which a gang waits before units are held for it, None = none ever are
     observe_only        : what its consumers should give back is decided and shown, and nobody is told to
     public_pool_grace   : microseconds within which what nobody owns is let go, None = no bound (`multidimensional`)
+    fair_share          : how surplus is divided and taken back, None = another policy
     """
 
     distribute_evenly: bool = False
@@ -140,6 +145,7 @@ class PolicySettings:
     observe_only: bool = False
     hold_after: int | None = None
     public_pool_grace: int | None = None
+    fair_share: FairShareSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

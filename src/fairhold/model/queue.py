@@ -36,6 +36,10 @@ class QueueSettings:
     preemption_delay: int | None = None
 
 
+NO_QUEUE = QueueSettings()
+"""Nothing is stated."""
+
+
 @dataclass(frozen=True, slots=True)
 class FairShareSettings:
     """Switches of an entry of `fair_share`.

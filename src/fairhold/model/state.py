@@ -9,6 +9,7 @@ from fairhold.model.siting import ANYWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from fairhold.model.siting import Siting
     from fairhold.model.vector import Parcel, Vector
@@ -33,6 +34,7 @@ class Request:
     siting    : what it says of hosts
     unit      : base units of every resource that a unit needs; empty = one slot. Then `resource_group` is empty, too:
                 any group of its consumer's policy entry will do
+    preemptible : of `fair_share`, whether it may be taken back for others; None = by its priority
     """
 
     id: str
@@ -47,6 +49,7 @@ class Request:
     since: int | None = None
     siting: Siting = ANYWHERE
     unit: Vector = ()
+    preemptible: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,7 @@ class State:
     previous_cycle : instant of the cycle before, None = unknown
     is_settled     : units past their deadlines are being stopped, and hold until their end is proven
     ownership      : parcels as adjusted so far, None = assigned afresh
+    usage          : row → decayed history by resource, parts of the cluster's capacity (`fair_share`)
     """
 
     now: int
@@ -179,3 +183,4 @@ class State:
     previous_cycle: int | None = None
     is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None
+    usage: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)

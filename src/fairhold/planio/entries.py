@@ -11,6 +11,7 @@ from fairhold.planio.controls import CONTROLS, read_control
 from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
 from fairhold.planio.owning import OWN_KEYS, VECTOR_KEYS, read_vector_setting
+from fairhold.planio.queues import FAIR_SHARE, QUEUE_KEYS, read_queue
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import VECTORS
 from fairhold.units import LARGEST, UNLIMITED
@@ -30,14 +31,9 @@ KEYS_OF = {
     "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
     "share_ratio": ("share_ratio", *_COMMON),
     "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", *CONTROLS[1:]),
+    "fair_share": (*QUEUE_KEYS, "rank", "reclaim_grace", *CONTROLS[1:]),
 }
 """Policy → the settings of a consumer that it reads."""
-_OTHER_KEYS = {
-    "fair_share": ("priority", "deserved", "over_quota_weight"),
-}
-NOT_HERE = {
-    key: f"`{key}` belongs to the policy `{name}`, which is" for name in _OTHER_KEYS for key in _OTHER_KEYS[name]
-}
 _Peers = tuple[Peer, ...]
 _Stated = tuple[int, int, int, int | None, int | None, int | None, _Peers, _Peers, tuple[tuple[str, Any], ...]]
 
@@ -70,7 +66,7 @@ def read_settings(
     return settings
 
 
-def _read_stated(  # noqa: PLR0917 - once for every consumer
+def _read_stated(  # noqa: PLR0912, PLR0917 - once for every consumer
     report: Report,
     value: Value,
     place: Place,
@@ -85,9 +81,14 @@ def _read_stated(  # noqa: PLR0917 - once for every consumer
     rank = grace = ratio = None
     more: dict[str, Any] = {}
     peers: dict[str, tuple[Peer, ...]] = {}
-    for key, stated in report.mapping(value, place, what="the settings of a consumer").items():
+    node = report.mapping(value, place, what="the settings of a consumer")
+    if policy == FAIR_SHARE:
+        more["queue"] = read_queue(report, node, place, resources)
+    for key, stated in node.items():
         if key not in known:
-            refuse_key(report, key, policy, (*place, key), keys_of=KEYS_OF, not_here=NOT_HERE)
+            refuse_key(report, key, policy, (*place, key), keys_of=KEYS_OF, not_here={})
+        elif policy == FAIR_SHARE and key in QUEUE_KEYS:
+            continue  # read as one
         elif key == "owned":
             # Most numbers of a large plan are right and stand here: spare them the call.
             is_right = type(stated) is int and 0 <= stated <= LARGEST

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.planio.lending import check_lists
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTORS
+from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
@@ -55,10 +55,8 @@ def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, .
         mend = "use one policy for all, or mix `ownership` and `hybrid`"
         report.fault("policies-not-mixed", what, mend, ("policies", max(entries), "policy"))
         return
-    if VECTORS in policies and len(entries) > 1:
-        what = (
-            f"{len(entries)} entries of `{VECTORS}` share `{shown(group.name)}` at once, and its pools are of one entry"
-        )
+    if len(entries) > 1 and not policies.isdisjoint(VECTOR_POLICIES):
+        what = f"{len(entries)} entries of {listed(sorted(policies))} share `{shown(group.name)}` at once, and one may"
         mend = "write one entry for all consumers, or give each a `window`"
         report.fault("group-shared-twice", what, mend, ("policies", max(entries), "resource_groups"))
         return

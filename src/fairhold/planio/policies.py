@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import ENFORCED, ENTITLEMENTS, PACKINGS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
 from fairhold.planio.entries import read_settings, refuse_key
 from fairhold.planio.owning import read_bound
+from fairhold.planio.queues import FAIR_SHARE, SWITCHES, read_switches
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTORS
+from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.planio.restraint import RESTRAINTS, with_restraints
 from fairhold.planio.windows import read_lead, read_window
 
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 ENTRY_KEYS = ("resource_groups", "policy", "window", "settings", "consumers")
-POLICIES = ("hybrid", "ownership", "share_ratio", VECTORS)
-OTHER_POLICIES = ("fair_share",)
+POLICIES = ("hybrid", "ownership", "share_ratio", *VECTOR_POLICIES)
 _COMMON = ("packing", "victims", "within", "lead", *RESTRAINTS)
 SETTINGS_OF = {
     "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
     "ownership": _COMMON,
     "share_ratio": ("enforce", "entitlement", *_COMMON),
     "multidimensional": ("packing", "victims", "public_pool_grace", *RESTRAINTS[:4]),
+    "fair_share": ("packing", *SWITCHES, *RESTRAINTS[:4]),
 }
 """Policy → the settings that it reads."""
-_OTHER_SETTINGS = ("rebalance_interval", "division", "k", "reclaimer_utilization_multiplier")
+_OTHER_SETTINGS = ("rebalance_interval",)
 NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
 
 
@@ -112,11 +113,8 @@ def _read_policy(report: Report, value: Value, place: Place) -> str:
     name = report.text(value, place, what="the name of a policy")
     if name in POLICIES or not name:
         return name
-    if name in OTHER_POLICIES:
-        report.unsupported(f"the policy `{name}` is", place, f"use one of {listed(POLICIES)}")
-    else:
-        mend = report.suggest(name, (*POLICIES, *OTHER_POLICIES), f"use one of {listed(POLICIES)}")
-        report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
+    mend = report.suggest(name, POLICIES, f"use one of {listed(POLICIES)}")
+    report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
     return ""
 
 
@@ -138,6 +136,7 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
     settings = PolicySettings(
         *(evenly, keep, packing, victims, within, enforce, entitlement, lead),
         public_pool_grace=read_bound(report, node.get("public_pool_grace"), (*place, "public_pool_grace")),
+        fair_share=read_switches(report, node, place) if policy == FAIR_SHARE else None,
     )
     return with_restraints(report, node, place, settings)
 
@@ -151,13 +150,18 @@ def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], pl
         if group.name in at_fault:  # what its hosts would have is not known
             continue
         has_vectors = any(host.amounts for host in group.hosts)
-        if policy == VECTORS and not has_vectors:
-            what = f"`{VECTORS}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"
+        if policy in VECTOR_POLICIES and not has_vectors:
+            what = f"`{policy}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"
             mend = "give it hosts with amounts, as `{name: g1, cpu: 8}`, or use another policy"
             report.fault("slots-and-vectors", what, mend, place)
-        elif policy != VECTORS and has_vectors:
+        elif policy not in VECTOR_POLICIES and has_vectors:
             what = f"`{policy}` shares slots, and the hosts of `{shown(group.name)}` have amounts of resources"
-            report.fault("slots-and-vectors", what, f"use `{VECTORS}`, or write the hosts with `slots`", place)
+            report.fault(
+                "slots-and-vectors",
+                what,
+                f"use one of {listed(VECTOR_POLICIES)}, or write the hosts with `slots`",
+                place,
+            )
 
 
 def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:

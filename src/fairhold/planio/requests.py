@@ -80,7 +80,9 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     )
     if "unit" in node and not is_vector:
         _check_unit(view, node["unit"], (*place, "unit"))
-    if not report.flag(node.get("preemptible", True), (*place, "preemptible")) and node["preemptible"] is False:
+    said = report.flag(node["preemptible"], (*place, "preemptible")) if "preemptible" in node else None
+    is_queue = is_vector and view.has_queues(consumer)
+    if said is False and node["preemptible"] is False and not is_queue:
         what = "units that are never taken back would stay on what others own, so `preemptible: false` is"
         mend = "leave it out; what its leaf owns is its own, and `min_runtime` lets units run for a while"
         report.unsupported(what, (*place, "preemptible"), mend)
@@ -91,7 +93,21 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     limit = report.duration(node.get("time_limit", 0), (*place, "time_limit"))
     at = (*place, "waiting_since")
     since = view.past(node["waiting_since"], at, "the request waits since") if "waiting_since" in node else None
-    return Request(name, consumer, group, count, least, priority, submitted, user, limit, since, siting, unit)
+    return Request(
+        name,
+        consumer,
+        group,
+        count,
+        least,
+        priority,
+        submitted,
+        user,
+        limit,
+        since,
+        siting,
+        unit,
+        said if is_queue else None,
+    )
 
 
 def _check_unit(view: StateView, value: Value, place: Place) -> None:

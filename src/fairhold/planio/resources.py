@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 VECTORS = "multidimensional"
-"""The policy that shares amounts of resources."""
+VECTOR_POLICIES = (VECTORS, "fair_share")
+"""Policies that share amounts of resources."""
 RESOURCE_KEYS = ("unit", "base", "step", "overcommit")
 NOT_A_RESOURCE = ("name", "slots", "labels")
 """Keys of a host that say something else."""
@@ -100,7 +101,7 @@ def _read_base(report: Report, value: Value, place: Place, unit: str) -> int:
     for sizes, factor in ((_SIZES, 1024), (_DECIMAL_SIZES, 1000)):
         if isinstance(value, str) and {value, unit} <= set(sizes) and sizes.index(value) <= sizes.index(unit):
             return _bounded(report, factor ** (sizes.index(unit) - sizes.index(value)), place)
-    number = _exact(value)
+    number = exact_number(value)
     if number is None or number <= 0 or number.numerator != 1:
         what = f"the base unit {kind(value)} is no whole part of one {shown(unit) or 'unit'}"
         report.fault("base-unit", what, "write a fraction such as 0.001, 0.5 or 1", place)
@@ -116,7 +117,7 @@ def _bounded(report: Report, base: int, place: Place) -> int:
 
 
 def _read_overcommit(report: Report, value: Value, place: Place) -> Fraction:
-    number = _exact(value)
+    number = exact_number(value)
     if number is None:
         report.fault("not-a-number", f"expected a number, found {kind(value)}", "write a number such as 1.5", place)
         return Fraction(1)
@@ -134,7 +135,7 @@ def read_vector(report: Report, value: Value, place: Place, resources: Known, *,
         resources,
         [
             (at, read_amount(report, stated, here, resources.resources[at]))
-            for at, stated, here in _members(report, value, place, resources, what)
+            for at, stated, here in stated_members(report, value, place, resources, what)
         ],
     )
 
@@ -146,12 +147,14 @@ def read_amounts(
     return tuple(
         sorted(
             (at, read_amount(report, stated, here, resources.resources[at], least=least))
-            for at, stated, here in _members(report, value, place, resources, what)
+            for at, stated, here in stated_members(report, value, place, resources, what)
         )
     )
 
 
-def _members(report: Report, value: Value, place: Place, resources: Known, what: str) -> list[tuple[int, Value, Place]]:
+def stated_members(
+    report: Report, value: Value, place: Place, resources: Known, what: str
+) -> list[tuple[int, Value, Place]]:
     """(place of the resource, what is stated, where) of every resource that a mapping names."""
     found: list[tuple[int, Value, Place]] = []
     for name, stated in report.mapping(value, place, what=what).items():
@@ -182,7 +185,7 @@ def full(resources: Known, amounts: Sequence[tuple[int, int]]) -> Vector:
 
 def read_amount(report: Report, value: Value, place: Place, resource: Resource, *, least: int = 0) -> int:
     """Read an amount in the declared unit as base units, at least `least` of them; else a fault and `least`."""
-    number = _exact(value)
+    number = exact_number(value)
     if number is None:
         unit = f" in {shown(resource.unit)}" if resource.unit else ""
         report.fault("not-a-number", f"expected an amount, found {kind(value)}", f"write a number{unit}", place)
@@ -206,7 +209,7 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
     return least
 
 
-def _exact(value: Value) -> Fraction | None:
+def exact_number(value: Value) -> Fraction | None:
     """The number that is written, exactly; None where it is none. What is too large to count stays too large."""
     if is_whole(value):
         return Fraction(value)

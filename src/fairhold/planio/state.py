@@ -9,7 +9,9 @@ from fairhold.planio.counts import read_counts, read_slots
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.loans import read_loans
 from fairhold.planio.moving import with_new_paths
+from fairhold.planio.names import unknown_path
 from fairhold.planio.notices import read_held, read_notices
+from fairhold.planio.queues import read_usage
 from fairhold.planio.report import Report, shown
 from fairhold.planio.requests import read_allocations, read_requests
 from fairhold.planio.shortages import read_shortages
@@ -20,6 +22,7 @@ from fairhold.planio.vectors import read_ownership
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
     from pathlib import Path
 
     from fairhold.model.plan import Plan
@@ -29,11 +32,8 @@ __all__ = ["parse_state", "read_state", "state_document"]
 
 KEYS = (
     *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
-    *("reclaims", "held", "ownership", "borrowed", "shortages", "spent", "hosts_down", "previous_cycle"),
+    *("reclaims", "held", "ownership", "borrowed", "shortages", "spent", "usage", "hosts_down", "previous_cycle"),
 )
-NOT_HERE = {
-    "usage": "`usage` belongs to the policy `fair_share`, which is",
-}
 
 
 def read_state(
@@ -62,7 +62,7 @@ def parse_state(
     if not top:
         report.settle()
     report.version(top, "fairhold_state")
-    report.keys(top, KEYS, (), NOT_HERE)
+    report.keys(top, KEYS, (), {})
     report.missing(top, ("now",), (), "a state")
     view = StateView(report, plan, before)
     state = _read(view, top)
@@ -95,6 +95,7 @@ def _read(view: StateView, top: dict[str, Value]) -> State:
         shortages=read_shortages(view, top.get("shortages"), now),
         spent=read_spent(view, top.get("spent")),
         ownership=read_ownership(view, top.get("ownership")),
+        usage=_read_usage(view, top.get("usage")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
     )
 
@@ -110,6 +111,20 @@ def _read_down(view: StateView, value: Value) -> frozenset[str]:
         elif isinstance(item, str) and name not in view.gone_hosts and view.known_host(name, place):
             down.add(name)
     return frozenset(down)
+
+
+def _read_usage(view: StateView, value: Value) -> dict[int, tuple[Fraction, ...]]:
+    """Decayed history of consumers, by row: parts of the cluster's capacity."""
+    report, found = view.report, {}
+    for path, stated in report.mapping(value, ("usage",), what="paths with parts of the capacity").items():
+        place = ("usage", path)
+        row = view.tree.rows.get(path, -1)
+        if row < 0 and path not in view.gone:
+            unknown_path(report, view.tree, path, place)
+        parts = read_usage(report, stated, place, view.resources)
+        if row >= 0:
+            found[row] = parts
+    return found
 
 
 def _read_previous(report: Report, value: Value, now: int) -> int | None:

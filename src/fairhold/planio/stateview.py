@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.planio.names import find_leaf
+from fairhold.planio.queues import FAIR_SHARE
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTORS, known
+from fairhold.planio.resources import VECTOR_POLICIES, known
 from fairhold.planio.sides import listed_by
 from fairhold.planio.vectors import host_of_vector
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 def slot_groups(plan: Plan) -> tuple[str, ...]:
     """Resource groups whose slots a policy entry shares, in the entries' order."""
-    entries = (entry for entry in plan.policies if entry.policy != VECTORS)
+    entries = (entry for entry in plan.policies if entry.policy not in VECTOR_POLICIES)
     return tuple(dict.fromkeys(name for entry in entries for name in entry.resource_groups))
 
 
 def vector_entries(plan: Plan) -> list[PolicyEntry]:
     """Policy entries that share vectors."""
-    return [entry for entry in plan.policies if entry.policy == VECTORS]
+    return [entry for entry in plan.policies if entry.policy in VECTOR_POLICIES]
 
 
 def _room(plan: Plan, amounts: Vector) -> Vector:
@@ -175,6 +176,12 @@ class StateView:
                 mine = entries
             self._groups[top] = tuple(dict.fromkeys(name for entry in mine for name in entry.resource_groups))
         return self._groups[top]
+
+    def has_queues(self, consumer: int) -> bool:
+        """Whether a leaf's units of vectors are shared by `fair_share`, at whatever time."""
+        groups = set(self.groups_of(consumer)) if consumer > 0 else set()
+        queues = (entry for entry in vector_entries(self.plan) if entry.policy == FAIR_SHARE)
+        return any(groups & set(entry.resource_groups) for entry in queues)
 
     def request(self, value: Value, place: Place) -> Request | None:
         """Return the request of an id; None with a fault where there is none."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.model.vector import amounts_document
+from fairhold.model.vector import amounts_document, number
 from fairhold.planio.siting import SITING_KEYS
 from fairhold.planio.stateview import slot_groups
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
@@ -40,6 +41,7 @@ def state_document(plan: Plan, state: State) -> Row:
         "borrowed": [_loan(paths, loan) for loan in state.borrowed],
         "shortages": [_shortage(paths, short) for short in state.shortages],
         "spent": _counts(plan, state.spent),
+        "usage": {paths[row]: _parts(plan, state.usage[row]) for row in sorted(state.usage)},
         "hosts_down": sorted(state.hosts_down),
     }
     # That nobody owns anything is not the same as not knowing it.
@@ -57,6 +59,11 @@ def _counts(plan: Plan, counts: Mapping[tuple[int, str], int]) -> Row:
     for row, name in sorted(counts, key=lambda key: (key[0], place[key[1]])):
         section.setdefault(plan.tree.paths[row], {})[name] = counts[row, name]
     return section
+
+
+def _parts(plan: Plan, parts: tuple[Fraction, ...]) -> Row:
+    """Resource → part of the capacity, of what is not 0."""
+    return {each.name: number(part) for each, part in zip(plan.resources, parts, strict=True) if part}
 
 
 def _request(plan: Plan, request: Request, *, several: bool) -> Row:
@@ -79,6 +86,8 @@ def _request(plan: Plan, request: Request, *, several: bool) -> Row:
     row.update((key, list(labels)) for key, labels in zip(SITING_KEYS, request.siting[:3], strict=False) if labels)
     if request.siting.place:
         row["place"] = request.siting.place
+    if request.preemptible is not None:
+        row["preemptible"] = request.preemptible
     return row
 
 

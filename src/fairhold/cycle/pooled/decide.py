@@ -8,17 +8,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.open import open_settled
+from fairhold.cycle.pooled.open import QUEUES, open_settled
+from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
 from fairhold.rules.pools.sweeps import run_sweeps
+from fairhold.rules.queues.round import run_queues
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
     from fairhold.rules.pools.sweeps import Sweeps
+
+    Members = Collection[int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,7 @@ class Decided:
     stops     : (request, host, units) of which the grace had run out before
     observed  : units that were to go, and nobody is told (R-CONTROL-4)
     shortages : who misses units since when, where that matters
+    queues    : under `fair_share`, how they stood before it
     due       : first instant at which something can go that controls keep now, None = there is none
     """
 
@@ -38,21 +46,22 @@ class Decided:
     observed: list[Unit]
     shortages: tuple[Shortage, ...]
     due: int | None
+    queues: Queues | None = None
 
 
-def decide(plan: Plan, entry: PolicyEntry, state: State) -> Decided:
+def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None) -> Decided:
     """Settle, adjust, both sweeps."""
     settings = entry.settings
     may_wait = settings.dead_zone or settings.await_ends
-    shortages = _shortages(plan, entry, state) if may_wait else {}
+    shortages = _shortages(plan, entry, state, members) if may_wait else {}
     most = 0 if settings.max_reclaims is not None and state.previous_cycle == state.now else settings.max_reclaims
     takers = frozenset(leaf for leaf, short in shortages.items() if short.is_taking) if may_wait else None
     restraint = Restraint(most, takers, spares_young=any(each.min_runtime for each in entry.consumers.values()))
-    decided = _sweep(plan, entry, state, restraint)
+    decided = _sweep(plan, entry, state, restraint, members)
     observed: list[Unit] = []
     if settings.observe_only:
         observed = decided.sweeps.noticed
-        decided = _sweep(plan, entry, state, Restraint(is_still=True))
+        decided = _sweep(plan, entry, state, Restraint(is_still=True), members)
     waits = {asked.leaf for asked in decided.books.asked.values() if asked.waiting}
     left = {leaf: short for leaf, short in shortages.items() if leaf in waits}
     ripe = [short.since + settings.await_ends for short in left.values() if not short.is_taking]
@@ -64,25 +73,29 @@ def decide(plan: Plan, entry: PolicyEntry, state: State) -> Decided:
         observed=observed,
         shortages=tuple(left[leaf] for leaf in decided.books.terms.leaves if leaf in left),
         due=None if settings.observe_only else min(dues, default=None),
+        queues=decided.queues,
     )
 
 
-def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint) -> Decided:
+def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint, members: Members) -> Decided:
     """A cycle under one restraint."""
     books, stops = open_settled(plan, entry, state)
     books.restraint = restraint
-    sweeps = run_sweeps(books)
-    return Decided(books, stops, sweeps, [], (), None)
+    if entry.policy != QUEUES:
+        return Decided(books, stops, run_sweeps(books), [], (), None)
+    queues = open_queues(plan, entry, state, books, members)
+    before = count_all(books, queues)
+    return Decided(books, stops, run_queues(books, queues), [], (), None, before)
 
 
-def _shortages(plan: Plan, entry: PolicyEntry, state: State) -> dict[int, Shortage]:
+def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -> dict[int, Shortage]:
     """Leaf → since when it misses units and whether it takes them back by now (R-CONTROL-2, R-CONTROL-3).
 
     It misses what would be on its way to it if nothing were held back.
     """
     settings, group = entry.settings, entry.resource_groups[0]
     before = {short.consumer: short for short in state.shortages if shares_vectors(plan, short.resource_group)}
-    free = _sweep(plan, entry, state, Restraint(is_trial=True))
+    free = _sweep(plan, entry, state, Restraint(is_trial=True), members)
     missing: dict[int, int] = {}
     for asked in free.books.asked.values():
         units = free.sweeps.ways.units(asked)

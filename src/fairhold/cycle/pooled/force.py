@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.open import POLICY
+from fairhold.cycle.pooled.open import entries_of
 from fairhold.ledger.rows import in_force, shares_vectors
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
 
 def groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:
     """First-level consumer → groups in whose hosts its units of vectors may stand."""
-    entries = [entry for entry in plan.policies if entry.policy == POLICY]
+    entries = entries_of(plan)
     all_groups = {frozenset(entry.resource_groups) for entry in entries}
     found: dict[int, frozenset[str]] = {}
     for entry in entries:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.force import InForce, entries_in_force
+from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
 from fairhold.model.vector import amounts_document
 
@@ -34,9 +35,10 @@ def run_entries(plan: Plan, state: State) -> Cycles:
 def quota_part(plan: Plan, state: State) -> Document:
     """What `quota` says of pools; nothing where no vectors are shared."""
     forces = entries_in_force(plan, state.now)
-    return _pools(
-        (force, quota_pools(plan, force.entry, force.part_of(plan, state), force.members)) for force in forces
-    )
+    found = [(force, quota_pools(plan, force.entry, force.part_of(plan, state), force.members)) for force in forces]
+    queues = {force.name: each for force, each in found if force.entry.policy == QUEUES}
+    pools = _pools((force, each) for force, each in found if force.entry.policy != QUEUES)
+    return pools | ({"resource_groups": queues} if queues else {})
 
 
 def with_pools(plan: Plan, document: Document, cycles: Cycles) -> Document:
@@ -51,7 +53,9 @@ def with_pools(plan: Plan, document: Document, cycles: Cycles) -> Document:
     if observed:
         joined["observed"] = [*document.get("observed", ()), *observed]
     return joined | {
-        **_pools((force, cycle.pools) for force, cycle in cycles),
+        **_pools((force, cycle.pools) for force, cycle in cycles if not cycle.queues),
+        "resource_groups": document["resource_groups"]
+        | {force.name: each.queues for force, each in cycles if each.queues},
         "ownership": [
             {
                 "host": parcel.host,

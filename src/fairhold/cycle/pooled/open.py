@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 POLICY = "multidimensional"
+QUEUES = "fair_share"
 Stop = tuple[str, str, int]
 """(request, host, units) that are stopped."""
 
 
 def entries_of(plan: Plan) -> list[PolicyEntry]:
     """Entries that share vectors."""
-    return [entry for entry in plan.policies if entry.policy == POLICY]
+    return [entry for entry in plan.policies if entry.policy in {POLICY, QUEUES}]
 
 
 def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:

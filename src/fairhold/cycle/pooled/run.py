@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
 from fairhold.cycle.pooled.decide import decide
-from fairhold.cycle.pooled.open import open_pools
+from fairhold.cycle.pooled.open import QUEUES, open_pools
 from fairhold.cycle.pooled.shares import in_units, part_text, planned
+from fairhold.cycle.queued.document import queues_document
+from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text
 from fairhold.rules.pools.never import why_unplaceable
@@ -36,6 +38,7 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
+    pools  : how each pool stands; queues: how queues do, under `fair_share`
     sweeps : the books after it, how each pool is used, and what is on its way to whom; in units, for who knows them by
              their numbers
     observed : reclaims that nobody is told of (R-CONTROL-4)
@@ -45,6 +48,7 @@ class PooledCycle:
     books: PoolBooks
     sweeps: Sweeps
     pools: Document
+    queues: Document
     grants: list[Document]
     reclaims: list[Document]
     observed: list[Document]
@@ -65,12 +69,13 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
 
     members : first-level consumers that take part, None = all
     """
-    decided = decide(plan, entry, state)
+    decided = decide(plan, entry, state, members)
     books, found = decided.books, decided.sweeps
     return PooledCycle(
         books=books,
         sweeps=found,
         pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
+        queues=queues_document(plan, decided.queues) if decided.queues else {},
         grants=_grants(plan, books, found.placed),
         reclaims=_reclaims(plan, books, found.noticed),
         observed=_reclaims(plan, books, decided.observed),
@@ -88,11 +93,13 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
 
 
 def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> Document:
-    """The usages and quotas of all pools of the state as it is, nothing moved (SPEC §6.2).
+    """The usages and quotas of all pools, or the fair shares of all queues, of the state as it is (SPEC §6.2, §7).
 
     members : first-level consumers that take part, None = all
     """
     books = open_pools(plan, entry, state)
+    if entry.policy == QUEUES:
+        return queues_document(plan, count_all(books, open_queues(plan, entry, state, books, members)))
     pools = private_pools(books)
     for level in [*books.terms.leaves, *pools]:
         lend_unusable(books, level)

@@ -1,13 +1,13 @@
-"""One resource among siblings as KAI-Scheduler divides it, in doubles, with what it loses (`division: kai`, R-SHARE-3).
+"""One resource among siblings as KAI-Scheduler divides it, in doubles (`division: kai`, R-SHARE-3).
 
-To predict a KAI cluster, not to share one: what floors leave goes to lower bands before it comes back, and the last step
-looks at no limit and no request. Siblings are taken in plan order, where KAI's order is another in every run.
+To predict a KAI cluster, not to share one: what floors leave goes to lower bands before it comes back, and the last
+step looks at no limit and no request. Siblings are taken in plan order, where KAI's is another in every run.
 Amounts are in steps, as KAI counts: GPUs, millicores, bytes.
 """
 
 from __future__ import annotations
 
-from math import floor
+from math import floor, inf
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class KaiSiblings(NamedTuple):
     """Queues below one parent, in plan order; one number for each in every list.
 
-    deserved : inf = all that it asks for
+    deserved : inf = all that there is
     wanted   : what it holds and waits for, within its own limit; a parent's children's limits are not looked at
     usage    : decayed history as a part of the cluster's
     """
@@ -31,7 +31,10 @@ class KaiSiblings(NamedTuple):
 
 def divide_as_kai(total: float, siblings: KaiSiblings, k: float = 0.0) -> list[float]:
     """Fair share of each, in steps."""
-    share = [min(deserved, most) for deserved, most in zip(siblings.deserved, siblings.wanted, strict=True)]
+    share = [
+        min(total if deserved == inf else deserved, most)
+        for deserved, most in zip(siblings.deserved, siblings.wanted, strict=True)
+    ]
     left = total
     for each in share:
         left -= each
@@ -49,7 +52,9 @@ def divide_as_kai(total: float, siblings: KaiSiblings, k: float = 0.0) -> list[f
     return share
 
 
-def _band(left: float, share: list[float], siblings: KaiSiblings, band: int, k: float) -> tuple[dict[int, float], float]:
+def _band(
+    left: float, share: list[float], siblings: KaiSiblings, band: int, k: float
+) -> tuple[dict[int, float], float]:
     """Rounds until nobody is served below what it wants; what of each was denied by a floor, and what is left."""
     denied: dict[int, float] = {}
     members = [at for at, priority in enumerate(siblings.priority) if priority == band]
@@ -87,5 +92,3 @@ def _parts(is_open: list[int], siblings: KaiSiblings, k: float) -> list[float]:
         return []
     weights = [siblings.weight[at] / sum_ for at in is_open]
     return [max(0.0, part + k * (part - siblings.usage[at])) for part, at in zip(weights, is_open, strict=True)]
-
-

@@ -1,4 +1,4 @@
-"""What one queue may take from another: two strategies, and the order that has to be kept (SPEC §7, S4.14-19, S4.22-23).
+"""What one queue may take from another: two strategies, and the order that is kept (SPEC §7, S4.14-19, S4.22-23).
 
 A contest compares two sides, the queues right below the lowest one above both, in the resources that are short.
 """
@@ -55,7 +55,9 @@ def may_reclaim(queues: Queues, leaf: int, need: Sequence[int]) -> Refused | Non
     return None
 
 
-def is_open(queues: Queues, strategy: str, mine: int, theirs: int, need: Sequence[int], short: Iterable[int]) -> bool:
+def is_open(  # noqa: PLR0917 - the numbers of one comparison
+    queues: Queues, strategy: str, mine: int, theirs: int, need: Sequence[int], short: Iterable[int]
+) -> bool:
     """Whether a side may give by a strategy: it holds too much of something that is short (S4.16-17)."""
     if strategy == FAIR_SHARE:
         return any(queues.held[at][theirs] > queues.threshold(at, theirs) for at in short)
@@ -107,5 +109,3 @@ class Contest:
 
     def _before(self, at: int, row: int) -> tuple[Amount, Amount]:
         return ratio(self.before[at][row], self.queues.fair[at][row])
-
-

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.units import UNLIMITED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,7 @@ _FINE = 1 << 64
 class Siblings(NamedTuple):
     """Queues that share one resource below one parent, in plan order; one number for each in every list.
 
-    deserved : base units; UNLIMITED = all that it asks for
+    deserved : base units; UNLIMITED = all that there is
     wanted   : base units that it can use: what it holds and waits for, within its limits
     weight   : of its surplus, whole numbers in proportion; 0 = it gets none
     priority : of its band, larger first
@@ -44,12 +46,15 @@ class Correction(NamedTuple):
     whole: int = 0
 
 
-def divide(total: int, step: int, siblings: Siblings, correction: Correction = Correction()) -> list[int]:
+def divide(total: int, step: int, siblings: Siblings, correction: Correction | None = None) -> list[int]:
     """Fair share of each, in base units; together more than the total only where that much is deserved.
 
     step : base units that surplus is given in
     """
-    share = list(map(min, siblings.deserved, siblings.wanted))
+    share = [
+        min(deserved, most, total) if deserved >= UNLIMITED else min(deserved, most)
+        for deserved, most in zip(siblings.deserved, siblings.wanted, strict=True)
+    ]
     left = total - sum(share)
     if left <= 0:
         return share
@@ -68,11 +73,11 @@ def divide(total: int, step: int, siblings: Siblings, correction: Correction = C
 
 
 def _corrected(
-    members: list[int], siblings: Siblings, correction: Correction
+    members: list[int], siblings: Siblings, correction: Correction | None
 ) -> list[tuple[list[int], list[int]]]:
     """Who of a band is served together, by which weights; first those whom their history leaves any."""
     weights = [siblings.weight[at] for at in members]
-    (k, of), whole = correction
+    (k, of), whole = correction or Correction()
     if not k or not whole or not siblings.usage:
         return [(members, weights)]
     sum_ = sum(weights)
@@ -93,7 +98,9 @@ def pour(left: int, step: int, caps: Sequence[int], weights: Sequence[int]) -> l
     """
     given = [0] * len(caps)
     sum_ = sum(weights)
-    order = sorted(range(len(caps)), key=[cap * _FINE // part for cap, part in zip(caps, weights, strict=True)].__getitem__)
+    order = sorted(
+        range(len(caps)), key=[cap * _FINE // part for cap, part in zip(caps, weights, strict=True)].__getitem__
+    )
     while order:
         above = []
         for at in order:

@@ -27,17 +27,14 @@ class Gates:
         rows = len(terms.above)
         self._used = tuple([0] * rows for _ in terms.steps)
         self._fixed = tuple([0] * rows for _ in terms.steps)
-        self._bounded = [
-            any(terms.limit[at][row] < UNLIMITED for at in terms.resources) for row in range(rows)
-        ]
+        self._bounded = [any(terms.limit[at][row] < UNLIMITED for at in terms.resources) for row in range(rows)]
         for asked in books.asked.values():
             if asked.units:
                 self._change(asked, len(asked.units))
         self._held: dict[Asked, int] = {}
         for asked, hosts in ways.of.items():
             units = sum(
-                min(way.units, count(asked.unit, kept_for(asked, host, len(asked.unit))))
-                for host, way in hosts.items()
+                min(way.units, count(asked.unit, kept_for(asked, host, len(asked.unit)))) for host, way in hosts.items()
             )
             if units:
                 self._held[asked] = units

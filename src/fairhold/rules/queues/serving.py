@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush, heapreplace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import PUBLIC
@@ -58,7 +59,7 @@ class Turns:
         for asked in waiting:
             self._lines.setdefault(asked.leaf, []).append((request_key(asked), asked.place, asked))
         self._heaps: dict[int, list[tuple[tuple[object, ...], int]]] = {}
-        rows = set()
+        rows: set[int] = set()
         for leaf, line in self._lines.items():
             heapify(line)
             rows.update(queues.terms.above[leaf])
@@ -100,7 +101,7 @@ class Turns:
 
     def _renew(self, leaf: int) -> None:
         above = self._queues.terms.above[leaf]
-        for row, parent in zip(above, above[1:], strict=False):
+        for row, parent in pairwise(above):
             heap = self._heaps[parent]
             if self._first(row) is None:
                 heappop(heap)

@@ -50,7 +50,9 @@ def fair_shares(
             [terms.priority[row] for row in rows],
             [used.get(row, 0) * total for row in rows] if used else (),
         )
-        for row, units in zip(rows, divide(mine, terms.steps[at], siblings, Correction((k, of), mine * scale)), strict=True):
+        for row, units in zip(
+            rows, divide(mine, terms.steps[at], siblings, Correction((k, of), mine * scale)), strict=True
+        ):
             share[row] = units
             open_.append(row)
     return share

@@ -40,10 +40,7 @@ def weighed(held: Amount, of: Amount) -> Weighed:
 
 def dominant_share(queues: Queues, row: int, need: Sequence[int]) -> Weighed:
     """The largest part, over resources, that a queue has of its threshold with some more."""
-    return max(
-        weighed(queues.held[at][row] + more, queues.threshold(at, row))
-        for at, more in enumerate(need)
-    )
+    return max(weighed(queues.held[at][row] + more, queues.threshold(at, row)) for at, more in enumerate(need))
 
 
 def is_above(queues: Queues, row: int, asked: Iterable[int]) -> bool:

@@ -1,0 +1,59 @@
+"""The numbers of queues from a plan and a state (SPEC §7, §11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import total
+from fairhold.ledger.queue_terms import queue_terms_of
+from fairhold.ledger.queues import Queues
+from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
+from fairhold.rules.queues.shares import fair_shares, with_children
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.state import State
+
+
+def open_queues(
+    plan: Plan, entry: PolicyEntry, state: State, books: PoolBooks, members: Collection[int] | None = None
+) -> Queues:
+    """What queues ask for and are entitled to; what they hold is left open.
+
+    members : first-level consumers that take part, None = all
+    """
+    terms = queue_terms_of(plan, entry, members)
+    rows = len(plan.tree)
+    requested = tuple([0] * rows for _ in terms.resources)
+    kinds = kinds_of_hosts(books)
+    for asked in books.asked.values():
+        units = _units(asked) if asked.held or could_stand(asked, kinds) else 0
+        for at, need in enumerate(asked.unit):
+            if need and units:
+                for row in terms.above[asked.leaf]:
+                    requested[at][row] += need * units
+    have = total((host.total for host in books.hosts), len(terms.steps))
+    fair = []
+    for at in terms.resources:
+        usage = {row: parts[at] for row, parts in state.usage.items() if parts[at]}
+        usage = with_children(terms, usage) if terms.settings.k else {}
+        fair.append(fair_shares(terms, at, have[at], requested[at], usage))
+    return Queues(terms, have, requested, tuple(fair))
+
+
+def count_all(books: PoolBooks, queues: Queues) -> Queues:
+    """The same numbers with all that is held, units under notice too."""
+    found = replace(queues, held=(), fixed=())
+    for asked in books.asked.values():
+        if asked.units:
+            found.add(asked, len(asked.units))
+    return found
+
+
+def _units(asked: Asked) -> int:
+    """Units that a request asks for, as far as its user may hold them; at least what it holds."""
+    return max(asked.held, min(asked.model.count, asked.most))

@@ -1,0 +1,139 @@
+"""What a plan states under `fair_share`: deserved, limit, weight, priority; division and history (SPEC §7)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from fairhold.model.queue import DIVISIONS, WEEK, FairShareSettings, QueueSettings
+from fairhold.planio.report import kind, listed, shown
+from fairhold.planio.resources import exact_number, read_amount, stated_members
+from fairhold.units import UNLIMITED
+
+if TYPE_CHECKING:
+    from fairhold.errors import Place
+    from fairhold.planio.report import Report
+    from fairhold.planio.resources import Known
+    from fairhold.planio.values import Value
+
+FAIR_SHARE = "fair_share"
+_BOUNDS = {"deserved": "unlimited", "limit": "none"}
+"""Amounts by resource, and the word for as much as there is."""
+_RUNTIMES = ("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay")
+QUEUE_KEYS = (*_BOUNDS, "over_quota_weight", "priority", *_RUNTIMES)
+"""Settings of a consumer that this policy reads in its own way."""
+SWITCHES = ("division", "reclaimer_utilization_multiplier", "k", "half_life", "usage_window", "consolidation")
+"""Settings of an entry that only this policy reads."""
+LARGEST_PRIORITY = 10**9
+FINEST_WEIGHT = 10**9
+MOST_OF_A_NUMBER = 10**6
+
+
+def read_queue(report: Report, node: dict[str, Value], place: Place, resources: Known) -> QueueSettings:
+    """Read the settings of a queue; those at fault have their defaults."""
+    found: dict[str, Any] = {}
+    for key, stated in node.items():
+        here = (*place, key)
+        if key in _BOUNDS:
+            found[key] = _read_bounds(report, stated, here, resources, _BOUNDS[key])
+        elif key == "over_quota_weight":
+            found["weight"] = _read_weights(report, stated, here, resources)
+        elif key == "priority":
+            found[key] = report.whole(stated, here, most=LARGEST_PRIORITY)
+        elif key in _RUNTIMES:
+            found[key] = report.duration(stated, here)
+    queue = QueueSettings(**found)
+    _check_limits(report, queue, place, resources)
+    return queue
+
+
+def _read_bounds(
+    report: Report, value: Value, place: Place, resources: Known, word: str
+) -> tuple[tuple[int, int], ...]:
+    """Read (place of the resource, base units) of those that are stated; a word for as much as there is."""
+    if value == word or value is None:
+        return tuple((at, UNLIMITED) for at in range(len(resources.resources)))
+    found = []
+    for at, stated, here in stated_members(report, value, place, resources, f"amounts by resource, or `{word}`"):
+        is_any = stated is None or stated == word
+        found.append((at, UNLIMITED if is_any else read_amount(report, stated, here, resources.resources[at])))
+    return tuple(sorted(found))
+
+
+def _read_weights(report: Report, value: Value, place: Place, resources: Known) -> tuple[tuple[int, Fraction], ...]:
+    """Read (place of the resource, weight) of those that are stated; one number is for all."""
+    if not isinstance(value, dict):
+        weight = _read_number(report, value, place)
+        return tuple((at, weight) for at in range(len(resources.resources)))
+    what = "weights by resource, or one number"
+    members = stated_members(report, value, place, resources, what)
+    return tuple(sorted((at, _read_number(report, stated, here)) for at, stated, here in members))
+
+
+def _read_number(report: Report, value: Value, place: Place, *, least: int = 0, default: int = 1) -> Fraction:
+    """Read a number from `least` on, exactly; else a fault and the default."""
+    number = exact_number(value)
+    if number is None:
+        report.fault("not-a-number", f"expected a number, found {kind(value)}", "write a number such as 1.5", place)
+    elif number < least:
+        code = "negative" if number < 0 <= least else "out-of-range"
+        report.fault(code, f"{shown(value)} is below {least}", f"write {least} or more", place)
+    elif number > MOST_OF_A_NUMBER or number.denominator > FINEST_WEIGHT:
+        what = f"{shown(value)} is above {MOST_OF_A_NUMBER} or has more than nine decimals"
+        report.fault("out-of-range", what, "write a smaller or a rounder number", place)
+    else:
+        return number
+    return Fraction(default)
+
+
+def _check_limits(report: Report, queue: QueueSettings, place: Place, resources: Known) -> None:
+    """Refuse what is deserved and can never be had."""
+    limit = dict(queue.limit)
+    for at, deserved in queue.deserved:
+        most = limit.get(at, UNLIMITED)
+        if most < deserved < UNLIMITED:
+            name = shown(resources.resources[at].name)
+            what = f"more of `{name}` is deserved than `limit` allows"
+            report.fault("deserved-above-limit", what, "raise `limit`, or lower `deserved`", (*place, "limit", name))
+
+
+def read_switches(report: Report, node: dict[str, Value], place: Place) -> FairShareSettings:
+    """Read the settings of an entry; those at fault have their defaults."""
+    found: dict[str, Any] = {}
+    if "division" in node:
+        here = (*place, "division")
+        word = report.text(node["division"], here, what=f"one of {listed(DIVISIONS)}")
+        if isinstance(node["division"], str) and word not in DIVISIONS:
+            mend = report.suggest(word, DIVISIONS, f"write one of {listed(DIVISIONS)}")
+            report.fault("unknown-word", f"`{shown(word)}` is no value of `division`", mend, here)
+        elif word:
+            found["division"] = word
+    if SWITCHES[1] in node:
+        found["multiplier"] = _read_number(report, node[SWITCHES[1]], (*place, SWITCHES[1]), least=1)
+    if "k" in node:
+        found["k"] = _read_number(report, node["k"], (*place, "k"), default=0)
+    if "half_life" in node and node["half_life"] not in (None, "none"):
+        found["half_life"] = _read_span(report, node["half_life"], (*place, "half_life"))
+    if "usage_window" in node:
+        found["usage_window"] = _read_span(report, node["usage_window"], (*place, "usage_window"))
+    if "consolidation" in node:
+        found["consolidation"] = report.flag(node["consolidation"], (*place, "consolidation"))
+    return FairShareSettings(**found)
+
+
+def _read_span(report: Report, value: Value, place: Place) -> int:
+    """Read a time that is no instant."""
+    micros = report.duration(value, place)
+    if value == 0 or (isinstance(value, str) and value[:1] == "0" and not micros):
+        report.fault("out-of-range", "no time at all holds no history", "write a time such as `7d`", place)
+    return micros or WEEK
+
+
+def read_usage(report: Report, value: Value, place: Place, resources: Known) -> tuple[Fraction, ...]:
+    """Read the decayed usage of a consumer: part of the cluster's capacity by resource."""
+    found = [
+        (at, _read_number(report, stated, here, default=0))
+        for at, stated, here in stated_members(report, value, place, resources, "parts of the capacity by resource")
+    ]
+    known = dict(found)
+    return tuple(known.get(at, Fraction(0)) for at in range(len(resources.resources)))

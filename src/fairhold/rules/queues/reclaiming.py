@@ -1,0 +1,197 @@
+"""Units are taken back for requests that wait: from other queues, then inside one (SPEC §7, S4.14-20)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import times
+from fairhold.ledger.pools import PUBLIC, Notice
+from fairhold.ledger.queues import amounts_of, is_preemptible
+from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.restraint import go_now, may_take
+from fairhold.rules.pools.ways import hold_beyond
+from fairhold.rules.queues.contest import STRATEGIES, Contest, contended, is_open, may_reclaim
+from fairhold.rules.queues.rooms import Rooms
+from fairhold.rules.queues.serving import Turns
+from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
+from fairhold.rules.queues.victims import Candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.queues import Queues
+    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.victims import Piece
+
+
+class Reclaimer:
+    """Gives notices for requests, and keeps what queues hold up to date: what is under notice is gone already."""
+
+    def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit]) -> None:
+        self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
+        self._failed: set[object] = set()
+
+    def wants(self, asked: Asked) -> int:
+        """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
+        way = self.ways.units(asked)
+        if asked.missing:
+            return max(0, asked.missing - way)
+        return min(1, max(0, asked.waiting - way))
+
+    def run(self) -> None:
+        """First between queues, then inside them, in the serving order, until nobody takes any more."""
+        before = -1
+        while len(self.noticed) != before:
+            before = len(self.noticed)
+            for take in (self._reclaim, self._preempt):
+                self._failed.clear()
+                waiting = [asked for asked in self.books.asked.values() if self.wants(asked)]
+                turns = Turns(self.queues, waiting, self.wants)
+                while (asked := turns.next()) is not None:
+                    if self._try(asked, take):
+                        self._failed.clear()
+                        turns.served(asked)
+                    else:
+                        turns.drop(asked)
+
+    def _try(self, asked: Asked, take: Callable[[Asked], bool]) -> bool:
+        """One request's turn; what failed for one like it since the last take is not tried again."""
+        model = asked.model
+        kind = asked.leaf, asked.unit, self.wants(asked), model.siting, model.priority, is_preemptible(asked)
+        if not may_take(self.books, asked.leaf) or self._is_early(asked) or (kind in self._failed and not asked.units):
+            return False
+        found = take(asked)
+        if not found:
+            self._failed.add(kind)
+        return found
+
+    def _is_early(self, asked: Asked) -> bool:
+        """Whether a request has not waited long enough to take anything (`preemption_delay`)."""
+        model, delay = asked.model, self.queues.terms.delay[asked.leaf]
+        begin = model.submitted if model.since is None else model.since
+        if delay and begin + delay > self.books.now:
+            self.books.restraint.not_after(begin + delay)
+            return True
+        return False
+
+    def _reclaim(self, asked: Asked) -> bool:
+        """From other queues: by fair shares, else by quotas."""
+        queues, leaf, units = self.queues, asked.leaf, self.wants(asked)
+        need = amounts_of(asked.unit, units)
+        if may_reclaim(queues, leaf, need) is not None or self._is_barred(asked, need):
+            return False
+        rooms = Rooms(self.books, self.ways, asked)
+        short = contended(need, rooms.idle())
+        mine = dict.fromkeys(row for row in queues.terms.above[leaf][:-1])
+        rivals = [
+            (side, row)
+            for row, parent in zip(queues.terms.above[leaf], queues.terms.above[leaf][1:], strict=False)
+            for side in queues.terms.children[parent]
+            if side not in mine
+        ]
+        of_side = dict(rivals)
+        for strategy in STRATEGIES:
+            contest = Contest(queues, leaf, need, short)
+            gone: list[Piece] = []
+            able = [side for side, row in rivals if is_open(queues, strategy, row, side, need, short)]
+            candidates = Candidates(self.books, queues)
+            for side, piece in candidates.among(able, short):
+                row = of_side[side]
+                if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
+                    continue
+                if not is_open(queues, strategy, row, side, need, short):
+                    continue
+                self._remove(piece, rooms, 1)
+                touched = {unit.asked.leaf for unit in piece}
+                if contest.refused(strategy, row, side, touched) is not None:
+                    self._remove(piece, rooms, -1)
+                    continue
+                gone.append(piece)
+                if self._has_room(asked, units, need, rooms):
+                    return self._take(asked, units, need, gone, rooms)
+            for piece in gone:
+                self._remove(piece, rooms, -1)
+        return False
+
+    def _preempt(self, asked: Asked) -> bool:
+        """Inside its own queue: from requests of a strictly lower priority."""
+        units = self.wants(asked)
+        need = amounts_of(asked.unit, units)
+        if self._is_barred(asked, need):
+            return False
+        rooms = Rooms(self.books, self.ways, asked)
+        runtime = self.queues.terms.preempt_min_runtime[asked.leaf]
+        gone: list[Piece] = []
+
+        def is_able(other: Asked) -> bool:
+            return other.model.priority < asked.model.priority
+
+        for piece in Candidates(self.books, self.queues).inside(asked.leaf, is_able):
+            if not self._is_young(piece, runtime):
+                self._remove(piece, rooms, 1)
+                gone.append(piece)
+                if self._has_room(asked, units, need, rooms):
+                    return self._take(asked, units, need, gone, rooms)
+        for piece in gone:
+            self._remove(piece, rooms, -1)
+        return False
+
+    def _is_barred(self, asked: Asked, need: list[int]) -> bool:
+        """Whether what is never taken back would be beyond what is deserved."""
+        return not is_preemptible(asked) and breaks_guarantee(self.queues, asked.leaf, need) is not None
+
+    def _is_young(self, piece: Piece, runtime: int) -> bool:
+        now = self.books.now
+        young = [unit.started + runtime for unit in piece if unit.started + runtime > now] if runtime else []
+        if young:
+            self.books.restraint.not_after(max(young))
+        return bool(young)
+
+    def _remove(self, piece: Piece, rooms: Rooms, sign: int) -> None:
+        """Units leave, or stay after all where the sign is negative."""
+        for unit in piece:
+            self.queues.add(unit.asked, -sign)
+            rooms.change(unit.host, times(unit.asked.unit, sign))
+
+    def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
+        return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
+
+    def _take(self, asked: Asked, units: int, need: list[int], gone: list[Piece], rooms: Rooms) -> bool:
+        """What is not needed is returned, the last taken first; the others are told, and their space is held."""
+        for piece in reversed(gone[:]):
+            self._remove(piece, rooms, -1)
+            if self._has_room(asked, units, need, rooms):
+                gone.remove(piece)
+            else:
+                self._remove(piece, rooms, 1)
+        victims = [unit for piece in gone for unit in piece]
+        if not go_now(self.books, victims):
+            for piece in gone:
+                self._remove(piece, rooms, -1)
+            return False
+        now = self.books.now
+        for unit in victims:
+            deadline = now + grace_of(self.books.terms, unit)
+            unit.notice = Notice(asked, deadline, "quota", self.books.next_serial(), is_new=True)
+            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
+        for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
+            way = self.ways.way(asked, host, PUBLIC)
+            way.units += here
+            freed = self.ways.freed(asked, host)
+            wanted = times(asked.unit, way.units)
+            hold_beyond(asked, host, host.parcels, tuple(max(0, a - b) for a, b in zip(wanted, freed, strict=True)))
+        self.noticed += victims
+        self.queues.add(asked, units)
+        return True
+
+
+def stand(books: PoolBooks, queues: Queues, ways: Ways) -> None:
+    """Count anew what queues hold: what is under notice is gone, what is on its way is there."""
+    for kind in (queues.held, queues.fixed):
+        for of_rows in kind:
+            of_rows[:] = [0] * len(of_rows)
+    for asked in books.asked.values():
+        units = sum(unit.notice is None for unit in asked.units) + ways.units(asked)
+        if units:
+            queues.add(asked, units)

@@ -1,0 +1,91 @@
+"""In what order units give way: the most saturated queue first, then inside it (SPEC §7, S4.15, R-RECLAIM-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.queues import is_preemptible
+from fairhold.rules.queues.standing import weighed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.queues import Queues
+
+Piece = tuple["Unit", ...]
+"""Units that go together: one, or the core of a gang, which stops whole."""
+
+
+def giving_key(asked: Asked) -> tuple[object, ...]:
+    """Place of a request inside its queue among those that give: lowest priority, then youngest."""
+    return asked.model.priority, -asked.model.submitted, -asked.place
+
+
+def pieces_of(asked: Asked) -> list[Piece]:
+    """What a request gives, piece by piece: what is beyond the minimum of a gang, the youngest first, then its core."""
+    units = [unit for unit in asked.units if unit.notice is None]
+    units.sort(key=lambda unit: (-unit.started, -unit.serial))
+    least = asked.model.min_count
+    if not least:
+        return [(unit,) for unit in units]
+    beyond = max(0, len(units) - least)
+    core = tuple(units[beyond:])
+    return [*((unit,) for unit in units[:beyond]), *([core] if core else [])]
+
+
+class Candidates:
+    """Pieces of all queues that may be taken, in the order in which they give."""
+
+    def __init__(self, books: PoolBooks, queues: Queues) -> None:
+        self._books, self._queues = books, queues
+        self._lines: dict[int, list[Asked]] = {}
+
+    def line(self, leaf: int) -> list[Asked]:
+        """Requests of a queue that hold something that may be taken, those that give first before the others."""
+        if leaf not in self._lines:
+            mine = [asked for asked in self._books.by_leaf[leaf] if asked.units and is_preemptible(asked)]
+            self._lines[leaf] = sorted(mine, key=giving_key)
+        return self._lines[leaf]
+
+    def inside(self, leaf: int, is_able: Callable[[Asked], bool]) -> Iterator[Piece]:
+        """Pieces of one queue."""
+        for asked in self.line(leaf):
+            if is_able(asked):
+                yield from pieces_of(asked)
+
+    def among(self, sides: Iterable[int], short: Iterable[int]) -> Iterator[tuple[int, Piece]]:
+        """(side, piece) of some sides, the most saturated first; what was taken meanwhile counts."""
+        short = list(short)
+        lines: dict[int, Iterator[Piece]] = {}
+        heads: dict[int, Piece | None] = {}
+
+        def head(leaf: int) -> Piece | None:
+            if leaf not in heads:
+                lines[leaf] = self.inside(leaf, lambda _asked: True)
+                heads[leaf] = next(lines[leaf], None)
+            return heads[leaf]
+
+        def best(row: int) -> tuple[int, Piece] | None:
+            """Leaf and piece that give next below a row."""
+            children = self._queues.terms.children[row]
+            if not children:
+                piece = head(row)
+                return None if piece is None else (row, piece)
+            found = [(child, each) for child in children if (each := best(child)) is not None]
+            return min(found, key=lambda each: self._key(each[0], each[1][1], short))[1] if found else None
+
+        open_ = list(sides)
+        while open_:
+            able = [(side, each) for side in open_ if (each := best(side)) is not None]
+            open_ = [side for side, _ in able]
+            if able:
+                side, (leaf, piece) = min(able, key=lambda each: self._key(each[0], each[1][1], short))
+                heads[leaf] = next(lines[leaf], None)
+                yield side, piece
+
+    def _key(self, row: int, piece: Piece, short: list[int]) -> tuple[object, ...]:
+        queues = self._queues
+        is_unbound, most = max(weighed(queues.held[at][row], queues.fair[at][row]) for at in short)
+        first = piece[0]
+        return not is_unbound, -most, *giving_key(first.asked), -first.started, -first.serial
