@@ -93,6 +93,7 @@ def with_vectors(after: State, before: State, cycles: Cycles) -> State:
         hosts_down=after.hosts_down | before.hosts_down,
         hosts_closed=before.hosts_closed,
         labels=before.labels,
+        usage=before.usage,
         requests=(*after.requests, *(each for each in before.requests if each.unit)),
         allocations=(*after.allocations, *chain.from_iterable(cycle.allocations for cycle in done), *stays),
         notices=(*after.notices, *chain.from_iterable(cycle.notices for cycle in done), *noticed),

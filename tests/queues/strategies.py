@@ -1,0 +1,141 @@
+"""Small random plans and states of `fair_share`, as documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+Json = dict[str, Any]
+NOW = "2026-01-05T09:00:00Z"
+FEW = st.integers(0, 2)
+GRACES = (None, None, "0s", "5s", "30s")
+
+
+@st.composite
+def queue(draw: st.DrawFn, resources: list[str]) -> Json:
+    """What an entry says of one queue."""
+    found: Json = {"priority": draw(st.sampled_from((100, 100, 100, 50, 200)))}
+    if draw(st.booleans()):
+        found["deserved"] = {
+            name: draw(st.sampled_from((0, 1, 2, 3, 4, 0.5, "unlimited"))) for name in resources if draw(st.booleans())
+        }
+    if draw(st.integers(0, 3)) == 3:
+        deserved = found.get("deserved", {})
+        name = draw(st.sampled_from(resources))
+        least = deserved.get(name, 0)
+        found["limit"] = {name: draw(st.integers(0, 6)) + (least if least != "unlimited" else 0)}
+    if draw(st.booleans()):
+        found["over_quota_weight"] = draw(st.sampled_from((1, 2, 3, 0.5, 0)))
+    for key in ("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay"):
+        if draw(st.integers(0, 5)) == 5:
+            found[key] = draw(st.sampled_from(("1m", "20s", "57m")))
+    grace = draw(st.sampled_from(GRACES))
+    if grace:
+        found["reclaim_grace"] = grace
+    return found
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
+    """A plan with queues on one or two levels, and its leaves."""
+    resources = ["gpu", "cpu"][: draw(st.integers(1, 2))]
+    tree: Json = {}
+    leaves = []
+    for top in "AB"[: draw(st.integers(1, 2))]:
+        below = [f"{top}{at}" for at in range(draw(st.integers(0, 3)))]
+        tree[top] = {"consumers": {name: {} for name in below}} if below else {}
+        leaves += [f"/{top}/{name}" for name in below] or [f"/{top}"]
+    paths = [f"/{top}" for top in tree] + [path for path in leaves if path.count("/") == 2]
+    hosts = [
+        {"name": f"h{at}", **{name: draw(st.integers(1, 6)) for name in resources}} for at in range(draw(st.integers(1, 3)))
+    ]
+    settings: Json = {}
+    if draw(st.integers(0, 3)) == 3:
+        settings["reclaimer_utilization_multiplier"] = draw(st.sampled_from((1.2, 2)))
+    if draw(st.integers(0, 4)) == 4:
+        settings["division"] = "kai"
+    if draw(st.integers(0, 3)) == 3:
+        settings["packing"] = "balanced"
+    if draw(st.integers(0, 3)) == 3:
+        settings["k"] = draw(st.sampled_from((0.5, 1, 3)))
+    return {
+        "fairhold": 1,
+        "cluster": "c",
+        "resources": {name: {} for name in resources},
+        "resource_groups": {"g": {"hosts": hosts}},
+        "consumers": tree,
+        "policies": [
+            {
+                "resource_groups": ["g"],
+                "policy": "fair_share",
+                "settings": settings,
+                "consumers": {path: draw(queue(resources)) for path in paths},
+            }
+        ],
+    }, leaves
+
+
+@st.composite
+def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
+    """Requests that hold some units on some hosts."""
+    resources, hosts = list(plan["resources"]), plan["resource_groups"]["g"]["hosts"]
+    idle = {host["name"]: {name: host[name] for name in resources} for host in hosts}
+    requests, allocations = [], []
+    for at in range(draw(st.integers(1, 6))):
+        unit = {name: draw(st.integers(0, 3)) for name in resources}
+        if not any(unit.values()):
+            unit[resources[0]] = 1
+        request: Json = {
+            "id": f"r{at}",
+            "consumer": draw(st.sampled_from(leaves)),
+            "unit": {name: amount for name, amount in unit.items() if amount},
+            "count": draw(st.integers(1, 5)),
+            "submitted": f"2026-01-05T08:{draw(st.integers(0, 59)):02}:00Z",
+            "priority": draw(st.sampled_from((0, 0, 10, 50))),
+        }
+        if draw(st.integers(0, 3)) == 3:
+            request["min_count"] = draw(st.integers(1, request["count"]))
+        if draw(st.integers(0, 4)) == 4:
+            request["preemptible"] = draw(st.booleans())
+        requests.append(request)
+        wanted = draw(st.integers(0, request["count"]))
+        if wanted < request.get("min_count", 0):
+            continue
+        held: dict[str, int] = {}
+        for name, room in idle.items():
+            while wanted and all(room[each] >= need for each, need in unit.items()):
+                for each, need in unit.items():
+                    room[each] -= need
+                held[name] = held.get(name, 0) + 1
+                wanted -= 1
+        if sum(held.values()) >= request.get("min_count", 0):
+            allocations += [
+                {"request": request["id"], "host": name, "units": units, "started": "2026-01-05T08:59:30Z"}
+                for name, units in held.items()
+            ]
+        else:
+            for name, units in held.items():
+                for each, need in unit.items():
+                    idle[name][each] += need * units
+    state: Json = {"fairhold_state": 1, "now": NOW, "requests": requests, "allocations": allocations}
+    if plan["policies"][0]["settings"].get("k"):
+        state["usage"] = {leaf: {resources[0]: draw(st.sampled_from((0, 0.1, 0.5)))} for leaf in leaves}
+    return state
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> tuple[Json, Json, list[Json]]:
+    """A plan, a state, and what changes between cycles."""
+    plan, leaves = draw(plans())
+    state = draw(states(plan, leaves))
+    hosts = [host["name"] for host in plan["resource_groups"]["g"]["hosts"]]
+    turns = [
+        {
+            "seconds": draw(st.sampled_from((1, 5, 30))),
+            "counts": [draw(st.integers(0, 6)) for _ in state["requests"]] if draw(st.booleans()) else None,
+            "down": draw(st.sampled_from((None, None, None, *hosts))),
+        }
+        for _ in range(3)
+    ]
+    return plan, state, turns
