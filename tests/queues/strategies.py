@@ -48,7 +48,8 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
         leaves += [f"/{top}/{name}" for name in below] or [f"/{top}"]
     paths = [f"/{top}" for top in tree] + [path for path in leaves if path.count("/") == 2]
     hosts = [
-        {"name": f"h{at}", **{name: draw(st.integers(1, 6)) for name in resources}} for at in range(draw(st.integers(1, 3)))
+        {"name": f"h{at}", **{name: draw(st.integers(1, 6)) for name in resources}}
+        for at in range(draw(st.integers(1, 3)))
     ]
     settings: Json = {}
     if draw(st.integers(0, 3)) == 3:
@@ -77,7 +78,7 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
 
 
 @st.composite
-def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
+def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:  # noqa: PLR0912 - one drawing after the other
     """Requests that hold some units on some hosts."""
     resources, hosts = list(plan["resources"]), plan["resource_groups"]["g"]["hosts"]
     idle = {host["name"]: {name: host[name] for name in resources} for host in hosts}

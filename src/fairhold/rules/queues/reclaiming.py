@@ -9,6 +9,7 @@ from fairhold.ledger.pools import PUBLIC, Notice
 from fairhold.ledger.queues import amounts_of, is_preemptible
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.restraint import go_now, may_take
+from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.ways import hold_beyond
 from fairhold.rules.queues.contest import STRATEGIES, Contest, contended, is_open, may_reclaim
 from fairhold.rules.queues.rooms import Rooms
@@ -31,6 +32,8 @@ class Reclaimer:
     def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit]) -> None:
         self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
         self._failed: set[object] = set()
+        self._candidates = Candidates(books, queues)
+        self._rooms: dict[object, Rooms] = {}
 
     def wants(self, asked: Asked) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
@@ -81,7 +84,7 @@ class Reclaimer:
         need = amounts_of(asked.unit, units)
         if may_reclaim(queues, leaf, need) is not None or self._is_barred(asked, need):
             return False
-        rooms = Rooms(self.books, self.ways, asked)
+        rooms = self._rooms_for(asked)
         short = contended(need, rooms.idle())
         mine = dict.fromkeys(row for row in queues.terms.above[leaf][:-1])
         rivals = [
@@ -95,8 +98,7 @@ class Reclaimer:
             contest = Contest(queues, leaf, need, short)
             gone: list[Piece] = []
             able = [side for side, row in rivals if is_open(queues, strategy, row, side, need, short)]
-            candidates = Candidates(self.books, queues)
-            for side, piece in candidates.among(able, short):
+            for side, piece in self._candidates.among(able, short):
                 row = of_side[side]
                 if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
                     continue
@@ -120,14 +122,14 @@ class Reclaimer:
         need = amounts_of(asked.unit, units)
         if self._is_barred(asked, need):
             return False
-        rooms = Rooms(self.books, self.ways, asked)
+        rooms = self._rooms_for(asked)
         runtime = self.queues.terms.preempt_min_runtime[asked.leaf]
         gone: list[Piece] = []
 
         def is_able(other: Asked) -> bool:
             return other.model.priority < asked.model.priority
 
-        for piece in Candidates(self.books, self.queues).inside(asked.leaf, is_able):
+        for piece in self._candidates.inside(asked.leaf, is_able):
             if not self._is_young(piece, runtime):
                 self._remove(piece, rooms, 1)
                 gone.append(piece)
@@ -136,6 +138,16 @@ class Reclaimer:
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
+
+    def _rooms_for(self, asked: Asked) -> Rooms:
+        """Room for a request; one for all requests of a size that say the same of hosts."""
+        ways = self.ways.of.get(asked)
+        if packs_whole(asked):
+            return Rooms(asked, hosts_for(asked, self.books.hosts, ways))
+        kind = asked.unit, asked.model.siting
+        if kind not in self._rooms:
+            self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts))
+        return self._rooms[kind]
 
     def _is_barred(self, asked: Asked, need: list[int]) -> bool:
         """Whether what is never taken back would be beyond what is deserved."""
@@ -183,6 +195,9 @@ class Reclaimer:
             hold_beyond(asked, host, host.parcels, tuple(max(0, a - b) for a, b in zip(wanted, freed, strict=True)))
         self.noticed += victims
         self.queues.add(asked, units)
+        touched = dict.fromkeys([*(unit.host for unit in victims), *self.ways.of[asked]])
+        for each in self._rooms.values():
+            each.look_again(touched)
         return True
 
 

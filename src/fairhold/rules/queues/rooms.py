@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, count, total
-from fairhold.rules.pools.siting import hosts_for, packs_whole
+from fairhold.kernels.vectors import add, count, less, total
+from fairhold.rules.pools.siting import packs_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.ledger.pools import Asked, Machine
 
 
 class Rooms:
-    """Room on every host for the units of one request: what is idle, and what leaves for it."""
+    """Room on every host for units of one size: what is idle, and what leaves for them."""
 
-    def __init__(self, books: PoolBooks, ways: Ways, asked: Asked) -> None:
-        self.asked = asked
-        self.hosts = hosts_for(asked, books.hosts, ways.of.get(asked))
+    def __init__(self, asked: Asked, hosts: Iterable[Machine]) -> None:
+        self.unit = asked.unit
         self._packs = packs_whole(asked)
         self._idle: dict[Machine, Vector] = {}
         self._units: dict[Machine, int] = {}
-        for host in self.hosts:
-            idle = total((parcel.idle for parcel in host.parcels), len(asked.unit))
-            self._idle[host] = idle
-            self._units[host] = count(asked.unit, idle)
-        self._all = sum(self._units.values())
+        self._all = 0
+        self._sum = (0,) * len(asked.unit)
+        for host in hosts:
+            self._idle[host], self._units[host] = (0,) * len(asked.unit), 0
+            self._set(host, _idle(host))
 
     def idle(self) -> Vector:
         """What is idle on all hosts together."""
-        return total(self._idle.values(), len(self.asked.unit))
+        return self._sum
 
     def change(self, host: Machine, freed: Vector) -> None:
         """Something of a host became idle, or no longer where the amounts are negative."""
         if host in self._idle:
-            idle = self._idle[host] = add(self._idle[host], freed)
-            units = count(self.asked.unit, idle)
-            self._all += units - self._units[host]
-            self._units[host] = units
+            self._set(host, add(self._idle[host], freed))
+
+    def look_again(self, hosts: Iterable[Machine]) -> None:
+        """Take some hosts as they are."""
+        for host in hosts:
+            if host in self._idle:
+                self._set(host, _idle(host))
+
+    def _set(self, host: Machine, idle: Vector) -> None:
+        units = count(self.unit, idle)
+        self._all += units - self._units[host]
+        self._sum = add(self._sum, less(idle, self._idle[host]))
+        self._idle[host], self._units[host] = idle, units
 
     def have(self, units: int) -> bool:
         """Whether so many fit."""
@@ -51,11 +59,18 @@ class Rooms:
     def divided(self, units: int, first: Iterable[Machine]) -> dict[Machine, int]:
         """On which hosts so many go: on those that are named first, then in the order of the request's choice."""
         if self._packs:
-            return {next(host for host in self.hosts if self._units[host] >= units): units}
+            return {next(host for host, here in self._units.items() if here >= units): units}
         found: dict[Machine, int] = {}
-        for host in dict.fromkeys([*(host for host in first if host in self._idle), *self.hosts]):
-            here = min(units, self._units[host])
-            if here:
-                found[host] = here
+        for host in chain((host for host in first if host in self._units), self._units):
+            here = min(units, self._units[host] - found.get(host, 0))
+            if here > 0:
+                found[host] = found.get(host, 0) + here
                 units -= here
+            if not units:
+                break
         return found
+
+
+def _idle(host: Machine) -> Vector:
+    parcels = host.parcels
+    return parcels[0].idle if len(parcels) == 1 else total((each.idle for each in parcels), len(host.total))

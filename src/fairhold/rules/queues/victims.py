@@ -35,24 +35,29 @@ def pieces_of(asked: Asked) -> list[Piece]:
 
 
 class Candidates:
-    """Pieces of all queues that may be taken, in the order in which they give."""
+    """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
 
     def __init__(self, books: PoolBooks, queues: Queues) -> None:
         self._books, self._queues = books, queues
         self._lines: dict[int, list[Asked]] = {}
+        self._begin: dict[int, int] = {}
 
-    def line(self, leaf: int) -> list[Asked]:
+    def _line(self, leaf: int) -> list[Asked]:
         """Requests of a queue that hold something that may be taken, those that give first before the others."""
         if leaf not in self._lines:
             mine = [asked for asked in self._books.by_leaf[leaf] if asked.units and is_preemptible(asked)]
             self._lines[leaf] = sorted(mine, key=giving_key)
+            self._begin[leaf] = 0
         return self._lines[leaf]
 
-    def inside(self, leaf: int, is_able: Callable[[Asked], bool]) -> Iterator[Piece]:
+    def inside(self, leaf: int, is_able: Callable[[Asked], bool] | None = None) -> Iterator[Piece]:
         """Pieces of one queue."""
-        for asked in self.line(leaf):
-            if is_able(asked):
-                yield from pieces_of(asked)
+        line = self._line(leaf)
+        while self._begin[leaf] < len(line) and _is_gone(line[self._begin[leaf]]):
+            self._begin[leaf] += 1
+        for at in range(self._begin[leaf], len(line)):
+            if is_able is None or is_able(line[at]):
+                yield from pieces_of(line[at])
 
     def among(self, sides: Iterable[int], short: Iterable[int]) -> Iterator[tuple[int, Piece]]:
         """(side, piece) of some sides, the most saturated first; what was taken meanwhile counts."""
@@ -62,7 +67,7 @@ class Candidates:
 
         def head(leaf: int) -> Piece | None:
             if leaf not in heads:
-                lines[leaf] = self.inside(leaf, lambda _asked: True)
+                lines[leaf] = self.inside(leaf)
                 heads[leaf] = next(lines[leaf], None)
             return heads[leaf]
 
@@ -89,3 +94,7 @@ class Candidates:
         is_unbound, most = max(weighed(queues.held[at][row], queues.fair[at][row]) for at in short)
         first = piece[0]
         return not is_unbound, -most, *giving_key(first.asked), -first.started, -first.serial
+
+
+def _is_gone(asked: Asked) -> bool:
+    return all(unit.notice is not None for unit in asked.units)
