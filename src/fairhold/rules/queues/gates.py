@@ -4,74 +4,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import count
 from fairhold.ledger.queues import is_preemptible
-from fairhold.rules.pools.ways import kept_for
-from fairhold.units import UNLIMITED
+from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.ledger.pools import Asked, PoolBooks
     from fairhold.ledger.queues import QueueTerms
-    from fairhold.rules.pools.ways import Ways
 
 
-class Gates:
-    """What is used of all bounds while idle resource goes out: units under notice count as held.
+class Gates(Limits):
+    """What is used of limits, and of what is deserved by units that are not preemptible; those under notice count.
 
-    What is freed and held for a request counts, too, so that nobody else fills the room that it needs; the request
-    itself uses that up first.
+    What is on its way to a request counts, too, so that nobody else fills the room that it needs.
     """
 
-    def __init__(self, books: PoolBooks, terms: QueueTerms, ways: Ways) -> None:
-        self._terms = terms
-        rows = len(terms.above)
-        self._used = tuple([0] * rows for _ in terms.steps)
-        self._fixed = tuple([0] * rows for _ in terms.steps)
-        self._bounded = [any(terms.limit[at][row] < UNLIMITED for at in terms.resources) for row in range(rows)]
+    def __init__(self, books: PoolBooks, terms: QueueTerms) -> None:
+        self._queues = terms
+        self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
+        super().__init__(books, ())
         for asked in books.asked.values():
-            if asked.units:
-                self._change(asked, len(asked.units))
-        self._held: dict[Asked, int] = {}
-        for asked, hosts in ways.of.items():
-            units = sum(
-                min(way.units, count(asked.unit, kept_for(asked, host, len(asked.unit)))) for host, way in hosts.items()
-            )
-            if units:
-                self._held[asked] = units
-                self._change(asked, units)
-        self._of_held = dict(self._held)
+            self.add(asked, len(asked.units))
+
+    def add(self, asked: Asked, units: int) -> None:
+        """Units of a request came, or went where the number is negative."""
+        super().add(asked, units)
+        self._add_fixed(asked, units)
+
+    def _add_fixed(self, asked: Asked, units: int) -> None:
+        if units and not is_preemptible(asked):
+            for at, need in enumerate(asked.unit):
+                for row in self._queues.above[asked.leaf] if need else ():
+                    self._fixed[at][row] += need * units
 
     def allow(self, asked: Asked, units: int) -> bool:
         """Whether so many more break nothing."""
-        units -= self._held.get(asked, 0)
-        if units <= 0:
-            return True
-        terms, is_fixed = self._terms, not is_preemptible(asked)
-        for row in terms.above[asked.leaf][:-1]:
-            if not (is_fixed or self._bounded[row]):
-                continue
-            for at, need in enumerate(asked.unit):
-                if need and self._used[at][row] + need * units > terms.limit[at][row]:
-                    return False
-                if need and is_fixed and self._fixed[at][row] + need * units > terms.deserved[at][row]:
-                    return False
-        return True
+        return super().allow(asked, units) and (is_preemptible(asked) or self._is_deserved(asked, units))
 
-    def add(self, asked: Asked, units: int) -> None:
-        """Units of a request are placed, or go again where the number is negative."""
-        held = self._held.get(asked)
-        if held is not None:
-            left = min(max(held - units, 0), self._of_held[asked])
-            self._held[asked] = left
-            units -= held - left
-        if units:
-            self._change(asked, units)
+    def _is_deserved(self, asked: Asked, units: int) -> bool:
+        """Whether all queues on the way up deserve so many more for good."""
+        deserved = self._queues.deserved
+        return all(
+            self._fixed[at][row] + need * units <= deserved[at][row]
+            for at, need in enumerate(asked.unit)
+            if need
+            for row in self._queues.above[asked.leaf][:-1]
+        )
 
-    def _change(self, asked: Asked, units: int) -> None:
-        kinds = (self._used,) if is_preemptible(asked) else (self._used, self._fixed)
-        for at, need in enumerate(asked.unit):
-            if need:
-                for kind in kinds:
-                    of_rows = kind[at]
-                    for row in self._terms.above[asked.leaf]:
-                        of_rows[row] += need * units
+    def expect(self, coming: Mapping[Asked, int]) -> bool:
+        """Count units on their way in place of those that were before; whether there are fewer of any request."""
+        before, self.coming = self.coming, coming
+        for asked, units in before.items():
+            self.add(asked, -units)
+        for asked, units in coming.items():
+            self.add(asked, units)
+        return any(coming.get(asked, 0) < units for asked, units in before.items())

@@ -21,13 +21,16 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     ways = Ways(books)
     ways.read()
     found = Sweeps(books, ways)
+    gates = Gates(books, queues.terms)
     is_at_rest = False
     while not is_at_rest:
         is_released = True
+        gates.expect(ways.shared())
         while is_released:
             stand(books, queues, ways)
-            found.placed += serve(books, queues, ways, Gates(books, queues.terms, ways))
+            found.placed += serve(books, queues, ways, gates)
             _, is_released = withdraw(found)
+            is_released |= gates.expect(ways.shared())
         stand(books, queues, ways)
         Reclaimer(books, queues, ways, found.noticed).run()
         is_at_rest = not any(withdraw(found))

@@ -118,7 +118,7 @@ def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates) -> list[Un
     waiting = [asked for asked in books.asked.values() if asked.waiting]
     if not waiting:
         return []
-    placing = Placing(books, PUBLIC, gates, books.hosts)  # type: ignore[arg-type]
+    placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: ways.units(asked) for asked in waiting}
     turns = Turns(queues, waiting, lambda asked: next_units(asked, asked.waiting))
     placed: list[Unit] = []
