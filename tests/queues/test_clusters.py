@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 CLUSTERS = [case for case in cases("kai") if case["kind"] == "cycle"]
-DESERVED = "the only victims would take their queue below its deserved quota (R-RECLAIM-1 A)"
-CONTENDED = "KAI takes for memory from a queue that holds too much of GPUs; we look at what is short (R-RECLAIM-1)"
+DESERVED = "the only victims would take their queue below its deserved quota (R-CONTEST-2 A)"
+CONTENDED = "KAI takes for memory from a queue that holds too much of GPUs; we look at what is short (R-CONTEST-1)"
 OTHERWISE = {
     "cyc-reclaim-reclaim-23": DESERVED,
     "cyc-reclaim-reclaimDepartments-05": DESERVED,

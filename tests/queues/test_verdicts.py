@@ -17,8 +17,8 @@ Json = dict[str, Any]
 NOTHING_IDLE = (0, 0, 0)
 OTHERWISE = {
     "filt-03": "a victim at its quota is kept for consolidation alone, which is off",
-    "prb-rec-gang": "the gang would take its queue from its deserved quota down to nothing (R-RECLAIM-1 A)",
-    "prb-rec-nd": "the first piece would take B1 below its deserved quota (R-RECLAIM-1 A); KAI decides by chance",
+    "prb-rec-gang": "the gang would take its queue from its deserved quota down to nothing (R-CONTEST-2 A)",
+    "prb-rec-nd": "the first piece would take B1 below its deserved quota (R-CONTEST-2 A); KAI decides by chance",
     "prb-qord-eq-XY": "equal queues are served in plan order; KAI contradicts itself when they are swapped",
     "prb-qord-eq-YX": "the same",
 }

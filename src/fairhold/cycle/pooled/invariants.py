@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.invariants import Violation
 from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.queued.invariants import untrue_of_queues
 from fairhold.kernels.vectors import add, total
 from fairhold.ledger.pools import OWN, PUBLIC
 
@@ -58,8 +59,10 @@ def check(plan: Plan, state: State, cycles: Cycles, after: State) -> tuple[str, 
 def untrue(plan: Plan, force: InForce, state: State, cycle: PooledCycle) -> Iterator[Violation]:
     """What is untrue of the cycle of one entry."""
     done = Done(plan, force.part_of(plan, state), cycle)
-    for truth in TRUTHS:
+    for truth in TRUTHS if cycle.stood is None else OF_ALL:
         yield from truth(done)
+    if cycle.stood is not None:
+        yield from untrue_of_queues(plan, cycle.books, cycle.sweeps, cycle.stood)
 
 
 def units_are_conserved(done: Done) -> Iterator[Violation]:
@@ -294,3 +297,5 @@ TRUTHS: tuple[Truth, ...] = (
     nothing_is_placed_in_vain,
 )
 """Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""
+OF_ALL: tuple[Truth, ...] = (units_are_conserved, hosts_hold_what_they_have, users_hold_no_more_than_they_may)
+"""Those of them that hold under `fair_share`, too."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit, Unmet
+    from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
@@ -38,7 +39,7 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
-    pools  : how each pool stands; queues: how queues do, under `fair_share`
+    pools  : how each pool stands; queues: how queues stood before it, under `fair_share`; stood: the same in numbers
     sweeps : the books after it, how each pool is used, and what is on its way to whom; in units, for who knows them by
              their numbers
     observed : reclaims that nobody is told of (R-CONTROL-4)
@@ -49,6 +50,7 @@ class PooledCycle:
     sweeps: Sweeps
     pools: Document
     queues: Document
+    stood: Queues | None
     grants: list[Document]
     reclaims: list[Document]
     observed: list[Document]
@@ -76,6 +78,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         sweeps=found,
         pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
         queues=queues_document(plan, decided.queues) if decided.queues else {},
+        stood=decided.queues,
         grants=_grants(plan, books, found.placed),
         reclaims=_reclaims(plan, books, found.noticed),
         observed=_reclaims(plan, books, decided.observed),

@@ -1,4 +1,4 @@
-"""One resource among siblings as KAI-Scheduler divides it, in doubles (`division: kai`, R-SHARE-3).
+"""One resource among siblings as KAI-Scheduler divides it, in doubles (`division: kai`, R-QUEUE-5).
 
 To predict a KAI cluster, not to share one: what floors leave goes to lower bands before it comes back, and the last
 step looks at no limit and no request. Siblings are taken in plan order, where KAI's is another in every run.

@@ -1,4 +1,4 @@
-"""What one queue may take from another: two strategies, and the order that is kept (SPEC §7, S4.14-19, S4.22-23).
+"""What one queue may take from another: two strategies, and the order that is kept (R-CONTEST-1, R-CONTEST-2).
 
 A contest compares two sides, the queues right below the lowest one above both, in the resources that are short.
 """

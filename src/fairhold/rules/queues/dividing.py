@@ -1,4 +1,4 @@
-"""One resource among siblings: what is deserved first, then surplus band by band, in whole steps (SPEC §7, R-SHARE-1).
+"""One resource among siblings: what is deserved, then surplus (SPEC §7, R-QUEUE-2, R-QUEUE-3, R-QUEUE-4).
 
 All amounts are whole base units. Nothing is rounded but to steps, and nobody is rounded out of a band: what the floors
 of a band leave goes to its own queues before a lower priority gets anything (S4.4, S4.8, S4.11-12).

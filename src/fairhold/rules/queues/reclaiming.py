@@ -1,8 +1,9 @@
-"""Units are taken back for requests that wait: from other queues, then inside one (SPEC §7, S4.14-20)."""
+"""Units are taken back for who waits: from other queues, then inside one (SPEC §7, R-CONTEST-4, R-CONTEST-5)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.vectors import times
 from fairhold.ledger.pools import PUBLIC, Notice
@@ -18,12 +19,25 @@ from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import Candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
     from fairhold.rules.queues.victims import Piece
+
+
+class _Search(NamedTuple):
+    """What one search is for.
+
+    rivals : side → the queue of the taker that it is compared with
+    need   : of the taker, short: places of the resources that are
+    """
+
+    strategy: str
+    rivals: Mapping[int, int]
+    need: list[int]
+    short: list[int]
 
 
 class Reclaimer:
@@ -86,34 +100,43 @@ class Reclaimer:
             return False
         rooms = self._rooms_for(asked)
         short = contended(need, rooms.idle())
-        mine = dict.fromkeys(row for row in queues.terms.above[leaf][:-1])
-        rivals = [
-            (side, row)
-            for row, parent in zip(queues.terms.above[leaf], queues.terms.above[leaf][1:], strict=False)
+        rivals = {
+            side: row
+            for row, parent in pairwise(queues.terms.above[leaf])
             for side in queues.terms.children[parent]
-            if side not in mine
-        ]
-        of_side = dict(rivals)
+            if side != row
+        }
         for strategy in STRATEGIES:
-            contest = Contest(queues, leaf, need, short)
-            gone: list[Piece] = []
-            able = [side for side, row in rivals if is_open(queues, strategy, row, side, need, short)]
-            for side, piece in self._candidates.among(able, short):
-                row = of_side[side]
-                if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
-                    continue
-                if not is_open(queues, strategy, row, side, need, short):
-                    continue
-                self._remove(piece, rooms, 1)
-                touched = {unit.asked.leaf for unit in piece}
-                if contest.refused(strategy, row, side, touched) is not None:
-                    self._remove(piece, rooms, -1)
-                    continue
-                gone.append(piece)
-                if self._has_room(asked, units, need, rooms):
-                    return self._take(asked, units, need, gone, rooms)
-            for piece in gone:
+            able = [side for side, row in rivals.items() if is_open(queues, strategy, row, side, need, short)]
+            search = _Search(strategy, rivals, need, short)
+            if able and self._search(asked, search, rooms, self._candidates.among(able, short)):
+                return True
+            hosts = rooms.hosts() if able and (units == 1 or packs_whole(asked)) else ()
+            for host in hosts:
+                if self._search(asked, search, rooms, self._candidates.on(host, set(able), short)):
+                    return True
+        return False
+
+    def _search(self, asked: Asked, search: _Search, rooms: Rooms, pieces: Iterator[tuple[int, Piece]]) -> bool:
+        """Take piece by piece what keeps the order, until the request fits (R-CONTEST-4); all or nothing."""
+        queues, (strategy, rivals, need, short) = self.queues, search
+        contest = Contest(queues, asked.leaf, need, short)
+        gone: list[Piece] = []
+        for side, piece in pieces:
+            row = rivals[side]
+            if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
+                continue
+            if not is_open(queues, strategy, row, side, need, short):
+                continue
+            self._remove(piece, rooms, 1)
+            if contest.refused(strategy, row, side, {unit.asked.leaf for unit in piece}) is not None:
                 self._remove(piece, rooms, -1)
+                continue
+            gone.append(piece)
+            if self._has_room(asked, self.wants(asked), need, rooms):
+                return self._take(asked, need, gone, rooms)
+        for piece in gone:
+            self._remove(piece, rooms, -1)
         return False
 
     def _preempt(self, asked: Asked) -> bool:
@@ -134,7 +157,7 @@ class Reclaimer:
                 self._remove(piece, rooms, 1)
                 gone.append(piece)
                 if self._has_room(asked, units, need, rooms):
-                    return self._take(asked, units, need, gone, rooms)
+                    return self._take(asked, need, gone, rooms)
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
@@ -169,8 +192,9 @@ class Reclaimer:
     def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
         return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
 
-    def _take(self, asked: Asked, units: int, need: list[int], gone: list[Piece], rooms: Rooms) -> bool:
+    def _take(self, asked: Asked, need: list[int], gone: list[Piece], rooms: Rooms) -> bool:
         """What is not needed is returned, the last taken first; the others are told, and their space is held."""
+        units = self.wants(asked)
         for piece in reversed(gone[:]):
             self._remove(piece, rooms, -1)
             if self._has_room(asked, units, need, rooms):

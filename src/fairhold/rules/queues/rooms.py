@@ -1,4 +1,4 @@
-"""How many units of a request fit on the hosts, kept up to date while units leave (SPEC §7, R-RECLAIM-3)."""
+"""How many units of a request fit on the hosts, kept up to date while units leave (SPEC §7, R-CONTEST-4)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ class Rooms:
         for host in hosts:
             self._idle[host], self._units[host] = (0,) * len(asked.unit), 0
             self._set(host, _idle(host))
+
+    def hosts(self) -> list[Machine]:
+        """Hosts that will do, in the order of the request's choice."""
+        return list(self._units)
 
     def idle(self) -> Vector:
         """What is idle on all hosts together."""

@@ -1,4 +1,4 @@
-"""Fair shares of all queues, level by level from the top (SPEC §7, S4.6-8, R-SHARE-2)."""
+"""Fair shares of all queues, level by level from the top (SPEC §7, S4.6-8, R-QUEUE-1)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def fair_shares(
 
 
 def usable(terms: QueueTerms, at: int, requested: Sequence[int]) -> list[int]:
-    """By row, what it can use: what is asked for within its limit, and within those of its children (R-SHARE-2)."""
+    """By row, what it can use: what is asked for within its limit, and within those of its children (R-QUEUE-1)."""
     found = [0] * len(requested)
     limit = terms.limit[at]
     for row in range(len(requested) - 1, -1, -1):  # children stand after their parents

@@ -1,4 +1,4 @@
-"""In what order units give way: the most saturated queue first, then inside it (SPEC §7, S4.15, R-RECLAIM-2)."""
+"""In what order units give way: the most saturated queue first, then inside it (SPEC §7, S4.15, R-CONTEST-3)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fairhold.ledger.queues import is_preemptible
 from fairhold.rules.queues.standing import weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
 
 Piece = tuple["Unit", ...]
@@ -88,6 +88,28 @@ class Candidates:
                 side, (leaf, piece) = min(able, key=lambda each: self._key(each[0], each[1][1], short))
                 heads[leaf] = next(lines[leaf], None)
                 yield side, piece
+
+    def on(self, host: Machine, sides: Collection[int], short: Iterable[int]) -> Iterator[tuple[int, Piece]]:
+        """The same, of what stands on one host alone."""
+        short = list(short)
+        above = self._queues.terms.above
+        left: dict[Piece, tuple[int, int]] = {}
+        for asked in dict.fromkeys(unit.asked for unit in host.units if unit.notice is None):
+            side = next((row for row in above[asked.leaf] if row in sides), None)
+            if side is not None and is_preemptible(asked):
+                depth = above[asked.leaf].index(side)
+                mine = (piece for piece in pieces_of(asked) if any(unit.host is host for unit in piece))
+                left |= dict.fromkeys(mine, (side, depth))
+        while left:
+            piece = min(
+                left, key=lambda piece: self._way_key(above[piece[0].asked.leaf][left[piece][1] :: -1], piece, short)
+            )
+            side, _ = left.pop(piece)
+            yield side, piece
+
+    def _way_key(self, way: tuple[int, ...], piece: Piece, short: list[int]) -> list[tuple[object, ...]]:
+        """How saturated the queues from a side down are."""
+        return [self._key(row, piece, short) for row in way]
 
     def _key(self, row: int, piece: Piece, short: list[int]) -> tuple[object, ...]:
         queues = self._queues

@@ -1,0 +1,75 @@
+"""What must hold of every cycle of queues (SPEC §10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.invariants import Violation
+from fairhold.cycle.queued.open import count_all
+from fairhold.ledger.queues import is_preemptible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.queues import Queues
+    from fairhold.model.plan import Plan
+    from fairhold.rules.pools.sweeps import Sweeps
+
+
+def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues) -> Iterator[Violation]:
+    """What is untrue of a cycle; `stood` is how queues stood before it."""
+    now, paths = count_all(books, stood), plan.tree.paths
+    yield from _limits_hold(now, paths, sweeps.placed)
+    yield from _fixed_is_deserved(now, paths, [unit for unit in sweeps.placed if not is_preemptible(unit.asked)])
+    yield from _deserved_stays(books, now, paths, sweeps.noticed)
+
+
+def _touched(now: Queues, units: Iterable[Unit]) -> Iterator[tuple[int, int]]:
+    """(row, place of the resource) of everything that units have a part in."""
+    found = {
+        (row, at)
+        for unit in units
+        for at, need in enumerate(unit.asked.unit)
+        if need
+        for row in now.terms.above[unit.asked.leaf][:-1]
+    }
+    yield from sorted(found)
+
+
+def _limits_hold(now: Queues, paths: tuple[str, ...], placed: Iterable[Unit]) -> Iterator[Violation]:
+    """Nothing is granted above a limit (R-SERVE-2)."""
+    for row, at in _touched(now, placed):
+        if now.held[at][row] > now.terms.limit[at][row]:
+            yield Violation("limits_of_queues_hold", paths[row], f"holds {now.held[at][row]} after grants")
+
+
+def _fixed_is_deserved(now: Queues, paths: tuple[str, ...], placed: Iterable[Unit]) -> Iterator[Violation]:
+    """What is not preemptible is granted only within what is deserved (R-SERVE-2)."""
+    for row, at in _touched(now, placed):
+        if now.fixed[at][row] > now.terms.deserved[at][row]:
+            yield Violation("what_is_fixed_is_deserved", paths[row], f"holds {now.fixed[at][row]} for good")
+
+
+def _deserved_stays(
+    books: PoolBooks, now: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]
+) -> Iterator[Violation]:
+    """Who was not below what it deserves is not taken below it by others (R-CONTEST-2).
+
+    Looked at where one resource alone is asked for, which is short then.
+    """
+    above, stays = now.terms.above, count_all(books, now)
+    for unit in books.units():
+        if unit.notice is not None:
+            stays.add(unit.asked, -1)
+    for unit in noticed:
+        taker = unit.notice.taker if unit.notice else None
+        if taker is None or taker.leaf == unit.asked.leaf or sum(map(bool, taker.unit)) > 1:
+            continue
+        (at,) = (place for place, need in enumerate(taker.unit) if need)
+        for row in above[unit.asked.leaf]:
+            if row in above[taker.leaf]:
+                break
+            if stays.held[at][row] < now.terms.deserved[at][row] <= now.held[at][row]:
+                text = f"keeps {stays.held[at][row]}, and deserves {now.terms.deserved[at][row]}"
+                yield Violation("nobody_is_taken_below_what_it_deserves", paths[row], text)
