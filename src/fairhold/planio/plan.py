@@ -17,7 +17,7 @@ from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.ownerships import check_graces, check_owning, check_pools
 from fairhold.planio.policies import read_policies
 from fairhold.planio.report import Report
-from fairhold.planio.resources import VECTOR_POLICIES, VECTORS, known, read_resources
+from fairhold.planio.resources import VECTORS, known, read_resources
 from fairhold.planio.sides import NOWHERE, check_sides
 from fairhold.planio.windows import read_special_days
 from fairhold.planio.zones import read_zone

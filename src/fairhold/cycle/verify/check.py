@@ -12,6 +12,7 @@ from fairhold.cycle.verify.compare import (
     compare_tables,
 )
 from fairhold.cycle.verify.conditions import check_conditions
+from fairhold.cycle.verify.document import QUEUES
 from fairhold.cycle.verify.expected import cycle_document, expected_quota, run_cycle
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
@@ -33,7 +34,9 @@ def verify(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, .
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
     if not shares_now(plan, state.now):
         return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
-    slots, pools = part(result, vectors_of(state), [name for name in plan.resource_groups if is_of_vectors(plan, name)])
+    groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]
+    queues = [share.name for share in shares_now(plan, state.now) if share.entry.policy == QUEUES]
+    slots, pools = part(result, vectors_of(state), groups, queues)
     state_of_slots = slots_of(state)
     findings = _check(_slots(plan, state_of_slots, slots), check_conditions(plan, state_of_slots, slots))
     findings += _check(_pools(plan, state, pools, is_whole=is_cycle(result)), check_pools(plan, state, pools))

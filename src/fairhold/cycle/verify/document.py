@@ -10,7 +10,9 @@ from fairhold.units import parse_duration, parse_instant
 
 __all__ = ["DocumentReader", "MalformedError", "instant", "mapping", "rows", "short", "text", "whole"]
 
-VECTORS = "multidimensional"
+QUEUES = "fair_share"
+VECTORS = frozenset({"multidimensional", QUEUES})
+"""Policies that share amounts of resources."""
 """The policy whose part of a result is read elsewhere (`pooled`)."""
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ class DocumentReader:
     """Reads state documents of one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        slots = [entry for entry in plan.policies if entry.policy != VECTORS]
+        slots = [entry for entry in plan.policies if entry.policy not in VECTORS]
         groups = list(dict.fromkeys(group for entry in slots for group in entry.resource_groups))
         self.only_group = groups[0] if len(groups) == 1 else None
         self.rows = plan.tree.rows

@@ -190,7 +190,7 @@ class Sheet:
 
 def planned_groups(plan: Plan) -> list[str]:
     """List the resource groups of slots that a policy entry names, in plan order."""
-    named = {group for entry in plan.policies for group in entry.resource_groups if entry.policy != VECTORS}
+    named = {group for entry in plan.policies for group in entry.resource_groups if entry.policy not in VECTORS}
     return [group for group in plan.resource_groups if group in named]
 
 

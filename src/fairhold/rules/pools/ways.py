@@ -11,7 +11,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.siting import hosts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Notice, Parcel, PoolBooks, Unit
@@ -36,8 +36,13 @@ class Way:
 class Ways:
     """All that is on its way, by request and host: under notice, or freed and held already."""
 
-    def __init__(self, books: PoolBooks) -> None:
+    def __init__(self, books: PoolBooks, may_stay: Callable[[list[Unit]], bool] | None = None) -> None:
+        """Nothing is on its way yet.
+
+        may_stay : whether units under notice may stay for all that is not about space; None = they may
+        """
         self.books = books
+        self.may_stay = may_stay
         self.of: dict[Asked, dict[Machine, Way]] = {}
 
     def way(self, asked: Asked, host: Machine, pool: int) -> Way:
@@ -215,7 +220,8 @@ class Ways:
         for units in sorted(there, key=lambda units: max(map(_latest, units)), reverse=True):
             fewer = {host: self._without(asked, host, units) for host in {unit.host for unit in units}}
             others = sum(way.units for host, way in mine.items() if host not in fewer)
-            if others + sum(fewer.values()) >= min(needed, self.units(asked)):
+            is_needless = others + sum(fewer.values()) >= min(needed, self.units(asked))
+            if is_needless and (self.may_stay is None or self.may_stay(units)):
                 for unit in units:
                     mine[unit.host].victims.remove(unit)
                 for host, left in fewer.items():

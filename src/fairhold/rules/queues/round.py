@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.rules.pools.sweeps import Sweeps
+from fairhold.rules.pools.taking import limits_as_moved
 from fairhold.rules.pools.ways import Ways
 from fairhold.rules.pools.withdrawing import withdraw
 from fairhold.rules.queues.gates import Gates
@@ -12,13 +13,13 @@ from fairhold.rules.queues.reclaiming import Reclaimer, stand
 from fairhold.rules.queues.serving import serve
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import PoolBooks
+    from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.ledger.queues import Queues
 
 
 def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     """Serve and reclaim on books, which are changed, until nothing moves any more."""
-    ways = Ways(books)
+    ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
     ways.read()
     found = Sweeps(books, ways)
     gates = Gates(books, queues.terms)
@@ -35,3 +36,13 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
         Reclaimer(books, queues, ways, found.noticed).run()
         is_at_rest = not any(withdraw(found))
     return found
+
+
+def _may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
+    """Whether no limit that holds when units are gone is broken when they stay: some go to make room under one."""
+    limits = limits_as_moved(books, ways)
+    if not all(limits.allow(unit.asked, 0) for unit in units):
+        return True
+    for unit in units:
+        limits.add(unit.asked, 1)
+    return all(limits.allow(unit.asked, 0) for unit in units)

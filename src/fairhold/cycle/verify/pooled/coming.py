@@ -15,7 +15,7 @@ from fairhold.cycle.verify.pooled.stock import keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
@@ -36,8 +36,12 @@ class Way:
 class Coming:
     """All that is on its way or held: request → host → way."""
 
-    def __init__(self, stock: Stock) -> None:
-        self.stock, self.width = stock, stock.terms.width
+    def __init__(self, stock: Stock, may_stay: Callable[[list[Unit]], bool] | None = None) -> None:
+        """Read what the stock says.
+
+        may_stay : whether some may stay for all that is not about space, None = always
+        """
+        self.stock, self.width, self.may_stay = stock, stock.terms.width, may_stay
         self.to: dict[Asked, dict[Host, Way]] = {}
         for request, name in stock.keeps:
             self.way(stock.asked[request], stock.hosts[name])
@@ -187,7 +191,7 @@ class Coming:
                 continue
             fewer = {host: self._without(asked, host, bundle) for host in {unit.host for unit in bundle}}
             left = sum(fewer.get(host, way.units) for host, way in ways.items())
-            if left >= min(most, self.units(asked)):
+            if left >= min(most, self.units(asked)) and (self.may_stay is None or self.may_stay(bundle)):
                 for unit in bundle:
                     ways[unit.host].goes.remove(unit)
                 for host, units in fewer.items():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.document import short
 from fairhold.cycle.verify.finding import Finding
-from fairhold.model.vector import amounts_document
+from fairhold.model.vector import amounts_document, number
 from fairhold.units import format_instant, parse_duration
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ NUMBERS = {
     "usage_quota": "R-USAGE-3",
     "share_quota": "R-USAGE-4",
     "approximate_share_quota": "R-USAGE-4",
+    "fair_share": "R-QUEUE-3",
+    "requested": "R-QUEUE-1",
+    "deserved": "R-QUEUE-2",
+    "saturation": "R-CONTEST-2",
 }
 ROWS = {
     "stops": "R-SETTLE-1",
@@ -53,7 +57,9 @@ NAMES = ("id", "request", "host", "consumer")
 
 def compare_pools(said: Json, expected: Json) -> Iterator[Finding]:
     """Compare the tables of all pools."""
-    yield from _compare_values(said.get("pools", MISSING), expected["pools"], ("pools",), FORMAT)
+    for key in ("pools", "queues"):
+        if key in said or key in expected:
+            yield from _compare_values(said.get(key, MISSING), expected.get(key, MISSING), (key,), FORMAT)
 
 
 def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Iterator[Finding]:
@@ -70,6 +76,7 @@ def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Itera
         if section == "requests" and isinstance(rows, list):
             rows = [_with_span(row) for row in rows]
         yield from _compare_rows(rule, f"state {section}", rows, right[section])
+    yield from _compare_values(after.get("usage", {}), _usage(plan, state), ("state", "usage"), FORMAT)
 
 
 def _is_same(said: object, right: object) -> bool:
@@ -148,6 +155,16 @@ def _with_span(row: object) -> object:
     return row
 
 
+def _usage(plan: Plan, state: State) -> Json:
+    """Decayed history as a state repeats it."""
+    return {
+        plan.tree.paths[row]: {
+            each.name: number(part) for each, part in zip(plan.resources, parts, strict=True) if part
+        }
+        for row, parts in sorted(state.usage.items())
+    }
+
+
 def _request(plan: Plan, request: Request) -> Json:
     """A request as the state after repeats it; what has its default is left out."""
     stated: Json = {
@@ -162,9 +179,14 @@ def _request(plan: Plan, request: Request) -> Json:
         "place": request.siting.place,
         "waiting_since": "" if request.since is None else format_instant(request.since),
     }
-    return {
-        "id": request.id,
-        "consumer": plan.tree.paths[request.consumer],
-        "unit": amounts_document(plan.resources, request.unit),
-        "count": request.count,
-    } | {key: value for key, value in stated.items() if value}
+    said = {} if request.preemptible is None else {"preemptible": request.preemptible}
+    return (
+        {
+            "id": request.id,
+            "consumer": plan.tree.paths[request.consumer],
+            "unit": amounts_document(plan.resources, request.unit),
+            "count": request.count,
+        }
+        | {key: value for key, value in stated.items() if value}
+        | said
+    )

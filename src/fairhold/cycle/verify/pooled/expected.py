@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.verify.document import QUEUES
 from fairhold.cycle.verify.pooled.force import Share, shares_now
 from fairhold.cycle.verify.pooled.lending import lend_up, usable
 from fairhold.cycle.verify.pooled.opening import open_stock
@@ -22,8 +23,11 @@ from fairhold.cycle.verify.pooled.report import (
 from fairhold.cycle.verify.pooled.restraint import decide
 from fairhold.cycle.verify.pooled.siting import will_do
 from fairhold.cycle.verify.pooled.stock import fits_in
+from fairhold.cycle.verify.pooled.sweeps import Sweeps
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.pooled.usage import Pool
+from fairhold.cycle.verify.queued.report import queue_rows
+from fairhold.cycle.verify.queued.table import make_table
 from fairhold.model.vector import amounts_document
 from fairhold.units import format_instant
 
@@ -41,15 +45,19 @@ MOVES = ("stops", "grants", "reclaims", "withdrawn")
 def expected_pools(plan: Plan, state: State) -> Json:
     """The part of `fairhold quota --json`; empty where no vectors are shared."""
     found = []
+    queues: Json = {}
     for share in shares_now(plan, state.now):
         stock = open_stock(plan, share, state)
+        if share.entry.policy == QUEUES:
+            queues[share.name] = queue_rows(plan, make_table(plan, share, state, stock), stock)
+            continue
         for owner in [*stock.terms.leaves, *stock.private()]:
             _lend_unusable(stock, owner)
         pools = [Pool(stock, path) for path in [TOP, *stock.private()]]
         for pool in pools:
             pool.divide(lambda asked: asked.waiting)
         found.append((share, _tables(plan, share, pools)))
-    return _joined(found)
+    return _joined(found) | ({"queues": queues} if queues else {})
 
 
 def _lend_unusable(stock: Stock, owner: str) -> None:
@@ -64,6 +72,7 @@ def _lend_unusable(stock: Stock, owner: str) -> None:
 def expected_moves(plan: Plan, state: State) -> Json:
     """The part of `fairhold cycle --json`, with the sections of the state after it; empty where none are shared."""
     pools: list[tuple[Share, Json]] = []
+    queues: Json = {}
     found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused", "warnings")}
     after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": []}
     for share in shares_now(plan, state.now):
@@ -80,8 +89,14 @@ def expected_moves(plan: Plan, state: State) -> Json:
         after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock, sweeps.coming).items():
             after[section] += rows
-        pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))
-    return found | _joined(pools) | {"state": _with_down(plan, state, after)} if pools else {}
+        if isinstance(sweeps, Sweeps):
+            pools.append((share, _tables(plan, share, sweeps.taking.pools.values())))
+        else:
+            queues[share.name] = decided.queues
+    if not pools and not queues:
+        return {}
+    found |= _joined(pools) | ({"queues": queues} if queues else {})
+    return found | {"state": _with_down(plan, state, after)}
 
 
 def _tables(plan: Plan, share: Share, pools: Iterable[Pool]) -> Json:

@@ -37,11 +37,14 @@ def vectors_of(state: State) -> set[str]:
     return {request.id for request in state.requests if request.unit}
 
 
-def part(result: Json, mine: Collection[str], groups: Collection[str]) -> tuple[Json, Json]:
+def part(
+    result: Json, mine: Collection[str], groups: Collection[str], queues: Collection[str] = ()
+) -> tuple[Json, Json]:
     """The part of the slots and that of the pools; what is not of the agreed form stays with the slots.
 
     mine   : requests of vectors
     groups : resource groups that are shared in vectors
+    queues : names of entries whose consumers are queues
     """
 
     def is_of(row: object) -> bool:
@@ -53,12 +56,16 @@ def part(result: Json, mine: Collection[str], groups: Collection[str]) -> tuple[
         return isinstance(name, str) and name in mine
 
     slots, pools = _part(result, is_of, LISTS, OF_POOLS)
+    tables = result.get("resource_groups")
+    if queues and isinstance(tables, dict):
+        pools["queues"] = {name: table for name, table in tables.items() if name in queues}
+        slots["resource_groups"] = {name: table for name, table in tables.items() if name not in queues}
     if isinstance(result.get("warnings"), list):
         told = [isinstance(row, dict) and row.get("code") == UNMET for row in result["warnings"]]
         for is_unmet, side in ((False, slots), (True, pools)):
             side["warnings"] = [row for row, each in zip(result["warnings"], told, strict=True) if each is is_unmet]
     if isinstance(result.get("state"), dict):
-        slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, ("ownership",))
+        slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, ("ownership", "usage"))
     return slots, pools
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.controls import Restraint
+from fairhold.cycle.verify.document import QUEUES
 from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
+from fairhold.cycle.verify.queued.cycle import Queued
+from fairhold.cycle.verify.queued.report import queue_rows
+from fairhold.cycle.verify.queued.table import make_table
 from fairhold.model.state import Shortage
 
 if TYPE_CHECKING:
@@ -24,13 +28,15 @@ class Decided:
 
     stops    : (request, host) → units of which the grace had run out
     observed : units that were to go, and nobody is told
+    queues   : how queues stood before it, None = there are none
     """
 
     stock: Stock
     stops: Counter[tuple[str, str]]
-    sweeps: Sweeps
+    sweeps: Sweeps | Queued
     observed: list[Unit]
     shortages: list[Shortage]
+    queues: dict[str, Any] | None = None
 
 
 def decide(plan: Plan, share: Share, state: State) -> Decided:
@@ -55,7 +61,11 @@ def decide(plan: Plan, share: Share, state: State) -> Decided:
 
 def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Decided:
     stock, stops = open_settled(plan, share, state)
-    return Decided(stock, stops, Sweeps(stock, restraint), [], [])
+    if share.entry.policy != QUEUES:
+        return Decided(stock, stops, Sweeps(stock, restraint), [], [])
+    table = make_table(plan, share, state, stock)
+    told = queue_rows(plan, table, stock)
+    return Decided(stock, stops, Queued(stock, table, restraint), [], [], told)
 
 
 def _shortages(plan: Plan, share: Share, state: State) -> dict[str, Shortage]:

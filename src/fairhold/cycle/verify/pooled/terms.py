@@ -107,7 +107,7 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
         grace=grace,
         min_runtime=runtime,
         user_limit=users,
-        limit={path: dict(each.share_limit) for path, each in stated.items() if each.share_limit},
+        limit={path: limit for path, each in stated.items() if (limit := _limit(each))},
         pool_grace={path: bound(each.private_pool_grace) for path, each in stated.items()},
         own=own,
         order=order,
@@ -115,6 +115,11 @@ def make_terms(plan: Plan, entry: PolicyEntry) -> Terms:
         leaves=tuple(path for path in order if path != TOP and not children[path]),
         width=len(plan.resources),
     )
+
+
+def _limit(stated: ConsumerSettings) -> dict[int, int]:
+    """Amounts at most: in all share pools, or of a queue."""
+    return {at: most for at, most in (*stated.share_limit, *stated.queue.limit) if most < UNLIMITED}
 
 
 def _preferred(entry: Owning, above: tuple[Owning, ...]) -> Owning:

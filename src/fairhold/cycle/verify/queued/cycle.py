@@ -1,0 +1,427 @@
+"""One cycle of queues, recomputed: idle resource, then what is taken back (R-SERVE-1 to R-CONTEST-5)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled, summed
+from fairhold.cycle.verify.pooled.coming import Coming
+from fairhold.cycle.verify.pooled.filling import Filling
+from fairhold.cycle.verify.pooled.lending import grace_of
+from fairhold.cycle.verify.pooled.limits import Used
+from fairhold.cycle.verify.pooled.siting import able_hosts, packs
+from fairhold.cycle.verify.pooled.stock import Notice, keep
+from fairhold.cycle.verify.pooled.terms import TOP
+from fairhold.cycle.verify.queued.table import is_preemptible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
+    from fairhold.cycle.verify.pooled.controls import Restraint
+    from fairhold.cycle.verify.queued.table import Table
+
+Piece = tuple["Unit", ...]
+Order = tuple[bool, Fraction]
+"""A ratio: whether it is beyond all numbers, else how much."""
+
+
+class Gates(Used):
+    """Limits, and what is deserved for units that are never taken back (R-SERVE-2)."""
+
+    def __init__(self, stock: Stock, table: Table) -> None:
+        self.table = table
+        self.fixed: dict[tuple[str, int], int] = {}
+        super().__init__(stock, stock.units())
+
+    def add(self, asked: Asked, units: int = 1) -> None:
+        """So many more of a request, or fewer."""
+        super().add(asked, units)
+        for path in self.table.queues[asked.leaf].up if not is_preemptible(asked) else ():
+            for at in self.table.width:
+                self.fixed[path, at] = self.fixed.get((path, at), 0) + asked.unit[at] * units
+
+    def allow(self, asked: Asked, units: int) -> bool:
+        """Whether so many more break nothing."""
+        if is_preemptible(asked):
+            return super().allow(asked, units)
+        return super().allow(asked, units) and all(
+            self.fixed.get((path, at), 0) + asked.unit[at] * units <= self.table.deserves(path, at)
+            for path in self.table.queues[asked.leaf].up[:-1]
+            for at in self.table.width
+            if asked.unit[at]
+        )
+
+    def count_coming(self, coming: dict[Asked, int]) -> bool:
+        """As for pools, also where nothing is limited."""
+        has_fewer = any(units > coming.get(asked, 0) for asked, units in self.on_way.items())
+        super().count_coming(coming)
+        return has_fewer
+
+
+class Quest(NamedTuple):
+    """What is looked for: the taker's need, the resources that are short, by which strategy."""
+
+    asked: Asked
+    need: tuple[int, ...]
+    short: list[int]
+    strategy: str
+
+
+class Rival(NamedTuple):
+    """A side that may give, and the taker's side that it is compared with."""
+
+    theirs: str
+    mine: str
+
+
+class Queued:
+    """What a cycle decides."""
+
+    def __init__(self, stock: Stock, table: Table, restraint: Restraint) -> None:
+        self.stock, self.table, self.restraint = stock, table, restraint
+        self.placed: list[Unit] = []
+        self.noticed: list[Unit] = []
+        self.withdrawn: list[Unit] = []
+        self.coming = Coming(stock, self._may_stay if stock.terms.limit else None)
+        self.gates = Gates(stock, table)
+        is_over = False
+        while not is_over:
+            is_idle = True
+            self.gates.count_coming(self.coming.shared())
+            while is_idle:
+                self._count()
+                self._serve()
+                _, is_idle = self._withdraw()
+                is_idle |= self.gates.count_coming(self.coming.shared())
+            self._count()
+            self._take_back()
+            is_over = not any(self._withdraw())
+
+    def _count(self) -> None:
+        self.table.clear()
+        for asked in self.stock.asked.values():
+            stays = sum(unit.notice is None for unit in asked.units)
+            self.table.came(asked, stays + self.coming.units(asked))
+
+    # --- what is idle
+
+    def _serve(self) -> None:
+        filling = Filling(self.stock, TOP, self.gates)
+        left = {asked: self.coming.units(asked) for asked in self.stock.asked.values()}
+        waiting = {asked for asked in self.stock.asked.values() if asked.waiting}
+        while waiting:
+            asked = self._next(waiting, lambda each: each.missing or 1)
+            units = asked.missing or 1
+            new = filling.put(asked, units) if units <= asked.waiting else []
+            known = min(left[asked], len(new))
+            left[asked] -= known
+            self.table.came(asked, len(new) - known)
+            self.placed += new
+            if not new or not asked.waiting:
+                waiting.discard(asked)
+
+    def _next(self, waiting: set[Asked], units: Callable[[Asked], int]) -> Asked:
+        """Who is served next, from the top down (R-SERVE-1)."""
+        first: dict[str, tuple[tuple[object, ...], Asked]] = {}
+        for asked in sorted(waiting, key=lambda each: each.place, reverse=True):
+            mine = (-asked.model.priority, not asked.missing, asked.model.submitted, asked.id)
+            if asked.leaf not in first or mine < first[asked.leaf][0]:
+                first[asked.leaf] = mine, asked
+
+        def best(path: str) -> Asked | None:
+            if not self.table.queues[path].children:
+                return first[path][1] if path in first else None
+            able = [(child, each) for child in self.table.queues[path].children if (each := best(child))]
+            return min(able, key=lambda each: self._turn(each[0], each[1], units(each[1])))[1] if able else None
+
+        found = best(TOP)
+        assert found is not None
+        return found
+
+    def _turn(self, path: str, asked: Asked, units: int) -> tuple[object, ...]:
+        table, need = self.table, scaled(asked.unit, units)
+        wanted = [at for at in table.width if need[at]]
+        return (
+            any(table.held[at][path] > table.fair[at][path] for at in wanted),
+            any(table.held[at][path] + need[at] > table.deserves(path, at) for at in wanted),
+            -table.queues[path].priority,
+            max(_part(table.held[at][path] + need[at], table.threshold(path, at)) for at in table.width),
+            max(_part(table.held[at][path], table.threshold(path, at)) for at in table.width),
+            table.queues[path].place,
+        )
+
+    # --- what nobody needs
+
+    def _withdraw(self) -> tuple[bool, bool]:
+        found, is_idle = self.coming.withdraw()
+        self._stay(found)
+        new = {unit.asked for unit in self.placed}
+        in_order = [each for each in self.coming.to if each in new]
+        order = in_order[::-1] + [each for each in self.coming.to if each not in new][::-1]
+        for asked in order if self.stock.terms.limit else ():
+            while self.coming.shared()[asked] and not self._as_moved().allow(asked, 0):
+                more, is_more_idle = self.coming.lower_shared(asked)
+                self._stay(more)
+                found, is_idle = found + more, is_idle or is_more_idle
+        return bool(found), is_idle
+
+    def _as_moved(self) -> Used:
+        used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
+        used.count_coming(self.coming.shared())
+        return used
+
+    def _may_stay(self, units: list[Unit]) -> bool:
+        """Whether units under notice are not needed to keep a limit that holds without them."""
+        used = self._as_moved()
+        if not all(used.allow(unit.asked, 0) for unit in units):
+            return True
+        for unit in units:
+            used.add(unit.asked)
+        return all(used.allow(unit.asked, 0) for unit in units)
+
+    def _stay(self, units: list[Unit]) -> None:
+        self.withdrawn += [unit for unit in units if unit.notice is not None and not unit.notice.is_new]
+        stay = [unit for unit in self.noticed if unit not in units]
+        self.restraint.gone -= len(self.noticed) - len(stay)
+        self.noticed[:] = stay
+        for unit in units:
+            unit.notice = None
+
+    # --- what is taken back
+
+    def _wants(self, asked: Asked) -> int:
+        way = self.coming.units(asked)
+        return max(0, asked.missing - way) if asked.missing else min(1, max(0, asked.waiting - way))
+
+    def _take_back(self) -> None:
+        """Between queues, then inside them, until nobody takes any more (R-CONTEST-4, R-CONTEST-5)."""
+        before = -1
+        while len(self.noticed) != before:
+            before = len(self.noticed)
+            for take in (self._from_others, self._from_own):
+                waiting = {asked for asked in self.stock.asked.values() if self._wants(asked)}
+                while waiting:
+                    asked = self._next(waiting, self._wants)
+                    is_open = self.restraint.allows(asked.leaf) and not self._is_early(asked)
+                    if not (is_open and take(asked)) or not self._wants(asked):
+                        waiting.discard(asked)
+
+    def _is_early(self, asked: Asked) -> bool:
+        since = asked.model.submitted if asked.model.since is None else asked.model.since
+        delay = self.table.queues[asked.leaf].delay
+        return bool(delay) and since + delay > self.stock.now
+
+    def _is_barred(self, asked: Asked, need: tuple[int, ...]) -> bool:
+        table = self.table
+        return not is_preemptible(asked) and any(
+            need[at] and table.fixed[at][path] + need[at] > table.deserves(path, at)
+            for path in table.queues[asked.leaf].up[:-1]
+            for at in table.width
+        )
+
+    def _from_others(self, asked: Asked) -> bool:
+        table, need = self.table, scaled(asked.unit, self._wants(asked))
+        wanted = [at for at in table.width if need[at]]
+        if any(table.held[at][asked.leaf] + need[at] > table.fair[at][asked.leaf] for at in wanted):
+            return False
+        if self._is_barred(asked, need):
+            return False
+        hosts = self._hosts(asked)
+        idle = summed((parcel.idle for host in hosts for parcel in host.parcels), len(need))
+        short = [at for at in wanted if idle[at] < need[at]] or wanted
+        up = table.queues[asked.leaf].up
+        rivals = [
+            Rival(child, mine)
+            for mine, above in pairwise(up)
+            for child in table.queues[above].children
+            if child != mine
+        ]
+        for strategy in ("fair share", "quota"):
+            quest = Quest(asked, need, short, strategy)
+            able = [each for each in rivals if self._may_give(quest, each)]
+            if able and self._search(quest, able, None):
+                return True
+            if able and (self._wants(asked) == 1 or packs(asked)):
+                for host in hosts:
+                    if self._search(quest, able, host):
+                        return True
+        return False
+
+    def _hosts(self, asked: Asked) -> list[Host]:
+        coming = [host for host, way in self.coming.to.get(asked, {}).items() if way.units]
+        return able_hosts(asked, self.stock.hosts.values(), coming)
+
+    def _may_give(self, quest: Quest, rival: Rival) -> bool:
+        table, (theirs, mine), (_, need, short, strategy) = self.table, rival, quest
+        if strategy == "fair share":
+            return any(table.held[at][theirs] > table.threshold(theirs, at) for at in short)
+        within = all(table.held[at][mine] + need[at] <= table.deserves(mine, at) for at in short)
+        return within and any(table.held[at][theirs] > table.deserves(theirs, at) for at in short)
+
+    def _search(self, quest: Quest, rivals: list[Rival], only: Host | None) -> bool:
+        """Take piece by piece what keeps the order, until the request fits; on one host alone where one is named."""
+        table, now = self.table, self.stock.now
+        before = [dict(each) for each in table.held]
+        gone: list[Piece] = []
+        tried: set[Piece] = set()
+        while (found := self._first_piece(rivals, quest.short, tried, only)) is not None:
+            rival, piece = found
+            tried.add(piece)
+            least = table.queues[rival.theirs].spares_for_reclaim
+            if any(unit.started + least > now for unit in piece) or not self._may_give(quest, rival):
+                continue
+            self._leave(piece, -1)
+            if not self._keeps_order(quest, rival, {unit.asked.leaf for unit in piece}, before):
+                self._leave(piece, 1)
+                continue
+            gone.append(piece)
+            if self._has_room(quest.asked, quest.need, gone):
+                return self._tell(quest.asked, quest.need, gone)
+        for piece in gone:
+            self._leave(piece, 1)
+        return False
+
+    def _leave(self, piece: Piece, sign: int) -> None:
+        for unit in piece:
+            self.table.came(unit.asked, sign)
+
+    def _first_piece(
+        self, rivals: list[Rival], short: list[int], tried: set[Piece], only: Host | None
+    ) -> tuple[Rival, Piece] | None:
+        """Who gives next: the most saturated, level by level, then lowest priority, then youngest (R-CONTEST-3)."""
+
+        def best(path: str) -> Piece | None:
+            children = self.table.queues[path].children
+            if not children:
+                return next(self._pieces(path, tried, only, is_all=True), None)
+            able = [(child, piece) for child in children if (piece := best(child))]
+            return min(able, key=lambda each: self._gives(each[0], each[1], short))[1] if able else None
+
+        able = [(rival, piece) for rival in rivals if (piece := best(rival.theirs))]
+        return min(able, key=lambda each: self._gives(each[0].theirs, each[1], short)) if able else None
+
+    def _gives(self, path: str, piece: Piece, short: list[int]) -> tuple[object, ...]:
+        is_beyond, most = max(_part(self.table.held[at][path], self.table.fair[at][path]) for at in short)
+        model, first = piece[0].asked.model, piece[0]
+        return not is_beyond, -most, model.priority, -model.submitted, -first.asked.place, -first.started, -first.at
+
+    def _pieces(
+        self, leaf: str, tried: set[Piece], only: Host | None, *, is_all: bool, below: int = 0
+    ) -> Iterator[Piece]:
+        """Pieces of a leaf in their order; `below` a priority where not all give."""
+        mine = [asked for asked in self.stock.of(leaf) if is_preemptible(asked)]
+        mine = [asked for asked in mine if is_all or asked.model.priority < below]
+        for asked in sorted(mine, key=lambda each: (each.model.priority, -each.model.submitted, -each.place)):
+            units = sorted((u for u in asked.units if u.notice is None), key=lambda u: (-u.started, -u.at))
+            least = asked.model.min_count
+            extra = len(units) if not least else max(0, len(units) - least)
+            pieces = [(unit,) for unit in units[:extra]] + ([tuple(units[extra:])] if units[extra:] else [])
+            for piece in pieces:
+                if piece not in tried and (only is None or any(unit.host is only for unit in piece)):
+                    yield piece
+
+    def _keeps_order(self, quest: Quest, rival: Rival, leaves: Iterable[str], before: list[dict[str, int]]) -> bool:
+        """R-CONTEST-2, A to C."""
+        table, (asked, need, short, strategy) = self.table, quest
+        mine = frozenset(table.queues[asked.leaf].up)
+
+        def held(path: str, at: int) -> int:
+            return table.held[at][path] + (need[at] if path in mine else 0)
+
+        for path in {path for leaf in leaves for path in table.queues[leaf].up[:-1]}:
+            for at in short:
+                if held(path, at) < table.deserves(path, at) <= before[at][path]:
+                    return False
+        for at in short:
+            fair = table.fair[at]
+            ours, theirs = (
+                _part(held(rival.mine, at), fair[rival.mine]),
+                _part(held(rival.theirs, at), fair[rival.theirs]),
+            )
+            if ours > (False, Fraction(1)):
+                scaled_up = (ours[0], ours[1] * table.settings.multiplier)
+                if not scaled_up < theirs:
+                    return False
+            was = (
+                _part(before[at][rival.mine], fair[rival.mine]),
+                _part(before[at][rival.theirs], fair[rival.theirs]),
+            )
+            if strategy == "fair share" and was[0] <= was[1] and ours > theirs:
+                return False
+        return True
+
+    def _has_room(self, asked: Asked, need: tuple[int, ...], gone: list[Piece]) -> bool:
+        table = self.table
+        if any(
+            need[at] and table.held[at][path] + need[at] > table.limit(path, at)
+            for path in table.queues[asked.leaf].up
+            for at in table.width
+        ):
+            return False
+        rooms = list(self._rooms(asked, gone).values())
+        return (max(rooms, default=0) if packs(asked) else sum(rooms)) >= self._wants(asked)
+
+    def _rooms(self, asked: Asked, gone: list[Piece]) -> dict[Host, int]:
+        found = {}
+        for host in self._hosts(asked):
+            freed = [unit.asked.unit for piece in gone for unit in piece if unit.host is host]
+            found[host] = how_many(asked.unit, plus(*(parcel.idle for parcel in host.parcels), *freed))
+        return found
+
+    def _from_own(self, asked: Asked) -> bool:
+        need = scaled(asked.unit, self._wants(asked))
+        if self._is_barred(asked, need):
+            return False
+        least, gone = self.table.queues[asked.leaf].spares_for_preempt, list[Piece]()
+        for piece in list(self._pieces(asked.leaf, set(), None, is_all=False, below=asked.model.priority)):
+            if not any(unit.started + least > self.stock.now for unit in piece):
+                self._leave(piece, -1)
+                gone.append(piece)
+                if self._has_room(asked, need, gone):
+                    return self._tell(asked, need, gone)
+        for piece in gone:
+            self._leave(piece, 1)
+        return False
+
+    def _tell(self, asked: Asked, need: tuple[int, ...], gone: list[Piece]) -> bool:
+        """Return what is not needed, tell the others, and hold the space (R-CONTEST-4, R-HELD-1)."""
+        units = self._wants(asked)
+        for piece in gone[::-1]:
+            self._leave(piece, 1)
+            left = [each for each in gone if each is not piece]
+            if self._has_room(asked, need, left):
+                gone = left
+            else:
+                self._leave(piece, -1)
+        victims = [unit for piece in gone for unit in piece]
+        if not self.restraint.go(len(victims)):
+            for piece in gone:
+                self._leave(piece, 1)
+            return False
+        rooms = self._rooms(asked, gone)
+        for unit in victims:
+            deadline = self.stock.now + grace_of(self.stock.terms, unit)
+            unit.notice = Notice(asked, deadline, "quota", self.stock.next(), is_new=True)
+            self.coming.way(asked, unit.host).goes.append(unit)
+        there = [unit.host for unit in victims if unit.host in rooms]
+        order = [host for host in rooms if rooms[host] >= units] if packs(asked) else [*there, *rooms]
+        rest = units
+        for host in dict.fromkeys(order):
+            here = min(rest, rooms[host])
+            if here:
+                way = self.coming.way(asked, host)
+                way.units += here
+                freed = self.coming.freed(asked, host)
+                keep(asked.id, host, host.parcels, excess(scaled(asked.unit, way.units), freed))
+                rest -= here
+        self.noticed += victims
+        self.table.came(asked, units)
+        return True
+
+
+def _part(held: int, of: int | Fraction) -> Order:
+    """A ratio; 0/0 is 0, of nothing it is beyond all numbers."""
+    return (bool(held), Fraction(0)) if not of else (False, Fraction(held) / Fraction(of))
