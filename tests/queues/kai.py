@@ -41,6 +41,19 @@ def base_of(case: Json) -> int:
     return lcm(*(exact(each).denominator for each in (*amounts, *(case.get("total") or {}).values())), 1000)
 
 
+def of(queue: Json, resource: str, key: str) -> Fraction:
+    return exact(queue.get(resource, {}).get(key, 0))
+
+
+def column(queues: list[tuple[Json, str]], key: str, of_root: int, scale: int) -> tuple[list[int], ...]:
+    """By resource, the number of the root and of every queue."""
+
+    def units(queue: Json, resource: str) -> int:
+        return UNLIMITED if of(queue, resource, key) == -1 else int(of(queue, resource, key) * scale)
+
+    return tuple([of_root, *(units(queue, each) for queue, _ in queues)] for each in RESOURCES)
+
+
 def numbers(
     case: Json, division: str = "exact"
 ) -> tuple[QueueTerms, dict[str, int], int, tuple[list[int], ...], tuple[dict[int, Fraction], ...]]:
@@ -48,50 +61,31 @@ def numbers(
     queues, base = in_order(case["queues"]), base_of(case)
     rows = {"": 0} | {queue["id"]: at + 1 for at, (queue, _) in enumerate(queues)}
     parents = [0, *(rows[parent] for _, parent in queues)]
-    children = [tuple(at for at in range(1, len(rows)) if parents[at] == row) for row in range(len(rows))]
     above: list[tuple[int, ...]] = [(0,)]
     for row in range(1, len(rows)):
         above.append((row, *above[parents[row]]))
-
-    def column(key: str, of_root: int, scale: int) -> tuple[list[int], ...]:
-        return tuple(
-            [
-                of_root,
-                *(
-                    UNLIMITED if of(queue, each, key) == -1 else int(of(queue, each, key) * scale)
-                    for queue, _ in queues
-                ),
-            ]
-            for each in RESOURCES
-        )
-
-    def of(queue: Json, resource: str, key: str) -> Fraction:
-        return exact(queue.get(resource, {}).get(key, 0))
-
     weights = lcm(*(of(queue, each, "weight").denominator for queue, _ in queues for each in RESOURCES))
     zeros = (0,) * len(rows)
+    multiplier, k = exact(case.get("saturation_multiplier", 1)), exact(case.get("k") or 0)
     terms = QueueTerms(
-        children=tuple(children),
+        children=tuple(tuple(at for at in range(1, len(rows)) if parents[at] == row) for row in range(len(rows))),
         above=tuple(above),
         steps=(base,) * len(RESOURCES),
-        settings=FairShareSettings(
-            division, multiplier=exact(case.get("saturation_multiplier", 1)), k=exact(case.get("k") or 0)
-        ),
-        deserved=column("quota", UNLIMITED, base),
-        limit=column("limit", UNLIMITED, base),
-        weight=column("weight", weights, weights),
+        settings=FairShareSettings(division, multiplier=multiplier, k=k),
+        deserved=column(queues, "quota", UNLIMITED, base),
+        limit=column(queues, "limit", UNLIMITED, base),
+        weight=column(queues, "weight", weights, weights),
         weight_of_one=(weights,) * len(RESOURCES),
         priority=(0, *(queue["priority"] for queue, _ in queues)),
         reclaim_min_runtime=zeros,
         preempt_min_runtime=zeros,
         delay=zeros,
     )
-    requested = column("request", 0, base)
     usage = tuple(
         {rows[queue["id"]]: of(queue, each, "usage") for queue, _ in queues if of(queue, each, "usage")}
         for each in RESOURCES
     )
-    return terms, rows, base, requested, usage
+    return terms, rows, base, column(queues, "request", 0, base), usage
 
 
 def standing(case: Json) -> tuple[Queues, dict[str, int], int]:

@@ -78,48 +78,57 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
 
 
 @st.composite
-def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:  # noqa: PLR0912 - one drawing after the other
+def requests(draw: st.DrawFn, at: int, resources: list[str], leaves: list[str]) -> Json:
+    """What somebody asks for."""
+    unit = {name: draw(st.integers(0, 3)) for name in resources}
+    if not any(unit.values()):
+        unit[resources[0]] = 1
+    request: Json = {
+        "id": f"r{at}",
+        "consumer": draw(st.sampled_from(leaves)),
+        "unit": {name: amount for name, amount in unit.items() if amount},
+        "count": draw(st.integers(1, 5)),
+        "submitted": f"2026-01-05T08:{draw(st.integers(0, 59)):02}:00Z",
+        "priority": draw(st.sampled_from((0, 0, 10, 50))),
+    }
+    if draw(st.integers(0, 3)) == 3:
+        request["min_count"] = draw(st.integers(1, request["count"]))
+    if draw(st.integers(0, 4)) == 4:
+        request["preemptible"] = draw(st.booleans())
+    return request
+
+
+def stand(idle: dict[str, dict[str, int]], unit: dict[str, int], wanted: int) -> dict[str, int]:
+    """Host → units that stand there, as many of those wanted as fit; idle shrinks."""
+    held: dict[str, int] = {}
+    for name, room in idle.items():
+        while wanted and all(room[each] >= need for each, need in unit.items()):
+            for each, need in unit.items():
+                room[each] -= need
+            held[name] = held.get(name, 0) + 1
+            wanted -= 1
+    return held
+
+
+@st.composite
+def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
     """Requests that hold some units on some hosts."""
     resources, hosts = list(plan["resources"]), plan["resource_groups"]["g"]["hosts"]
     idle = {host["name"]: {name: host[name] for name in resources} for host in hosts}
-    requests, allocations = [], []
+    mine, allocations = [], []
     for at in range(draw(st.integers(1, 6))):
-        unit = {name: draw(st.integers(0, 3)) for name in resources}
-        if not any(unit.values()):
-            unit[resources[0]] = 1
-        request: Json = {
-            "id": f"r{at}",
-            "consumer": draw(st.sampled_from(leaves)),
-            "unit": {name: amount for name, amount in unit.items() if amount},
-            "count": draw(st.integers(1, 5)),
-            "submitted": f"2026-01-05T08:{draw(st.integers(0, 59)):02}:00Z",
-            "priority": draw(st.sampled_from((0, 0, 10, 50))),
-        }
-        if draw(st.integers(0, 3)) == 3:
-            request["min_count"] = draw(st.integers(1, request["count"]))
-        if draw(st.integers(0, 4)) == 4:
-            request["preemptible"] = draw(st.booleans())
-        requests.append(request)
-        wanted = draw(st.integers(0, request["count"]))
-        if wanted < request.get("min_count", 0):
-            continue
-        held: dict[str, int] = {}
-        for name, room in idle.items():
-            while wanted and all(room[each] >= need for each, need in unit.items()):
-                for each, need in unit.items():
-                    room[each] -= need
-                held[name] = held.get(name, 0) + 1
-                wanted -= 1
-        if sum(held.values()) >= request.get("min_count", 0):
-            allocations += [
-                {"request": request["id"], "host": name, "units": units, "started": "2026-01-05T08:59:30Z"}
-                for name, units in held.items()
-            ]
-        else:
-            for name, units in held.items():
-                for each, need in unit.items():
+        request = draw(requests(at, resources, leaves))
+        mine.append(request)
+        held = stand(idle, request["unit"], draw(st.integers(0, request["count"])))
+        is_whole = sum(held.values()) >= request.get("min_count", 0)
+        for name, units in held.items():
+            if is_whole:
+                row = {"request": request["id"], "host": name, "units": units, "started": "2026-01-05T08:59:30Z"}
+                allocations.append(row)
+            else:
+                for each, need in request["unit"].items():
                     idle[name][each] += need * units
-    state: Json = {"fairhold_state": 1, "now": NOW, "requests": requests, "allocations": allocations}
+    state: Json = {"fairhold_state": 1, "now": NOW, "requests": mine, "allocations": allocations}
     if plan["policies"][0]["settings"].get("k"):
         state["usage"] = {leaf: {resources[0]: draw(st.sampled_from((0, 0.1, 0.5)))} for leaf in leaves}
     return state

@@ -11,6 +11,8 @@ from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.queue import Amounts
     from fairhold.model.vector import Owning
@@ -48,12 +50,8 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
         priority=tuple(each.share_priority for each in settings),
         ratio=tuple(1 if each.share_ratio is None else each.share_ratio for each in settings),
         grace=tuple(grace),
-        limit={
-            row: limit for row, each in enumerate(settings) if (limit := each.share_limit or _finite(each.queue.limit))
-        },
-        pool_grace={
-            row: each.private_pool_grace for row, each in enumerate(settings) if each.private_pool_grace is not None
-        },
+        limit=_limits(settings),
+        pool_grace={row: bound for row, each in enumerate(settings) if (bound := each.private_pool_grace) is not None},
         own=own,
         leaves=tuple(leaves),
         above=tuple(above),
@@ -62,9 +60,13 @@ def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
     )
 
 
-def _finite(limit: Amounts) -> Amounts:
-    """What a queue may hold at most of every resource that has a bound."""
-    return tuple((at, most) for at, most in limit if most < UNLIMITED)
+def _limits(settings: Sequence[ConsumerSettings]) -> dict[int, Amounts]:
+    """Row → what may be held at most of every resource that has a bound: in share pools, or by a queue."""
+    found = {
+        row: each.share_limit or tuple((at, most) for at, most in each.queue.limit if most < UNLIMITED)
+        for row, each in enumerate(settings)
+    }
+    return {row: limit for row, limit in found.items() if limit}
 
 
 def _with_preference(entry: Owning, parents: tuple[Owning, ...]) -> Owning:

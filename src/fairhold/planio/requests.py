@@ -80,12 +80,9 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     )
     if "unit" in node and not is_vector:
         _check_unit(view, node["unit"], (*place, "unit"))
-    said = report.flag(node["preemptible"], (*place, "preemptible")) if "preemptible" in node else None
-    is_queue = is_vector and view.has_queues(consumer)
-    if said is False and node["preemptible"] is False and not is_queue:
-        what = "units that are never taken back would stay on what others own, so `preemptible: false` is"
-        mend = "leave it out; what its leaf owns is its own, and `min_runtime` lets units run for a while"
-        report.unsupported(what, (*place, "preemptible"), mend)
+    preemptible = _read_preemptible(
+        view, node, (*place, "preemptible"), is_queue=is_vector and view.has_queues(consumer)
+    )
     siting = read_siting(report, node, place)
     if consumer < 0 or not (group or unit):
         return None
@@ -94,20 +91,20 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     at = (*place, "waiting_since")
     since = view.past(node["waiting_since"], at, "the request waits since") if "waiting_since" in node else None
     return Request(
-        name,
-        consumer,
-        group,
-        count,
-        least,
-        priority,
-        submitted,
-        user,
-        limit,
-        since,
-        siting,
-        unit,
-        said if is_queue else None,
+        *(name, consumer, group, count, least, priority, submitted, user, limit, since, siting, unit, preemptible)
     )
+
+
+def _read_preemptible(view: StateView, node: dict[str, Value], place: Place, *, is_queue: bool) -> bool | None:
+    """Whether a request of a queue may be taken back, None = it does not say; all others may."""
+    if "preemptible" not in node:
+        return None
+    said = view.report.flag(node["preemptible"], place)
+    if node["preemptible"] is False and not is_queue:
+        what = "units that are never taken back would stay on what others own, so `preemptible: false` is"
+        mend = "leave it out; what its leaf owns is its own, and `min_runtime` lets units run for a while"
+        view.report.unsupported(what, place, mend)
+    return said if is_queue else None
 
 
 def _check_unit(view: StateView, value: Value, place: Place) -> None:

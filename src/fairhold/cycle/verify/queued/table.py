@@ -243,31 +243,37 @@ def _as_kai(table: Table, at: int, step: int, history: dict[str, Fraction], path
     """The same in doubles, as KAI does it (R-QUEUE-5)."""
     fair, children = table.fair[at], list(table.queues[path].children)
     total = float(Fraction(fair[path]) / step)
-    wanted = [min(table.limit(child, at), table.asked[at][child]) / step for child in children]
-    share = []
+    wanted = [float(min(table.limit(child, at), table.asked[at][child]) / step) for child in children]
+    share: list[float] = []
     for child, most in zip(children, wanted, strict=True):
         deserved = table.queues[child].deserved[at]
         share.append(min(total if deserved is None else deserved / step, most))
     left = total
     for mine in share:
         left -= mine
-    queues = [table.queues[child] for child in children]
+    _surplus_as_kai(
+        table, at, left, wanted, share, [(table.queues[child], float(history[child])) for child in children]
+    )
+    for child, mine in zip(children, share, strict=True):
+        fair[child] = Fraction(mine) * step
+        _as_kai(table, at, step, history, child)
+
+
+def _surplus_as_kai(  # noqa: PLR0917 - what one level of KAI's has
+    table: Table, at: int, left: float, wanted: list[float], share: list[float], queues: list[tuple[Queue, float]]
+) -> None:
+    """Bands from the highest on, each in rounds; then what floors denied, one step each; shares grow."""
     denied: dict[int, dict[int, float]] = {}
-    for priority in sorted({queue.priority for queue in queues}, reverse=True) if left > 0 else ():
+    for priority in sorted({queue.priority for queue, _ in queues}, reverse=True) if left > 0 else ():
         denied[priority] = {}
         is_over = False
         while left > 0 and not is_over:
             is_over, begin = True, left
-            open_ = [i for i, queue in enumerate(queues) if queue.priority == priority and wanted[i] > share[i]]
-            sum_ = sum(float(queues[i].weight[at]) for i in open_)
-            parts = [float(queues[i].weight[at]) / sum_ for i in open_] if sum_ else []
-            k = float(table.settings.k)
-            parts = [max(0.0, p + k * (p - float(history[queues[i].path]))) for p, i in zip(parts, open_, strict=False)]
-            of = sum(parts)
-            for part, i in zip(parts, open_, strict=False) if of > 0 else ():
-                if not queues[i].weight[at] or left <= 0:
+            open_ = [i for i, (each, _) in enumerate(queues) if each.priority == priority and wanted[i] > share[i]]
+            for part, i in _parts_as_kai(table, at, open_, queues):
+                if not queues[i][0].weight[at] or left <= 0:
                     continue
-                want, mine = wanted[i] - share[i], begin * (part / of)
+                want, mine = wanted[i] - share[i], begin * part
                 given = want if want <= mine else float(floor(mine))
                 if want <= mine:
                     denied[priority].pop(i, None)
@@ -282,6 +288,16 @@ def _as_kai(table: Table, at: int, step: int, history: dict[str, Fraction], path
                 more = min(1.0, left)
                 share[i] += more
                 left -= more
-    for child, mine in zip(children, share, strict=True):
-        fair[child] = Fraction(mine) * step
-        _as_kai(table, at, step, history, child)
+
+
+def _parts_as_kai(
+    table: Table, at: int, open_: list[int], queues: list[tuple[Queue, float]]
+) -> list[tuple[float, int]]:
+    """(part, queue) of those that are open, history taken off; nothing where nobody has any."""
+    sum_ = sum(float(queues[i][0].weight[at]) for i in open_)
+    if not sum_:
+        return []
+    k, weights = float(table.settings.k), [float(queues[i][0].weight[at]) / sum_ for i in open_]
+    parts = [max(0.0, weight + k * (weight - queues[i][1])) for weight, i in zip(weights, open_, strict=True)]
+    of = sum(parts)
+    return [(part / of, i) for part, i in zip(parts, open_, strict=True)] if of > 0 else []
