@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of
-from fairhold.rules.pools.placing import Placing, next_units
+from fairhold.rules.pools.placing import Placing
 from fairhold.rules.queues.standing import dominant_share, is_above, stays_deserved
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ def serving_key(queues: Queues, row: int, need: list[int]) -> tuple[object, ...]
         dominant_share(queues, row, nothing),
         row,
     )
+
+
+def next_units(asked: Asked) -> int:
+    """Units that a request takes in one turn: all that a gang misses of its minimum, else one."""
+    return asked.missing or min(1, asked.waiting)
 
 
 def request_key(asked: Asked) -> tuple[object, ...]:
@@ -120,10 +125,10 @@ def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates) -> list[Un
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: ways.units(asked) for asked in waiting}
-    turns = Turns(queues, waiting, lambda asked: next_units(asked, asked.waiting))
+    turns = Turns(queues, waiting, next_units)
     placed: list[Unit] = []
     while (asked := turns.next()) is not None:
-        units = next_units(asked, asked.waiting)
+        units = next_units(asked)
         new = placing.put(asked, units) if units <= asked.waiting else []
         if new:
             known = min(coming[asked], len(new))

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.pooled.controls import Restraint
 from fairhold.cycle.verify.document import QUEUES
+from fairhold.cycle.verify.pooled.controls import Restraint
 from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
 from fairhold.cycle.verify.queued.cycle import Queued

@@ -20,8 +20,8 @@ from fairhold.cycle.verify.queued.table import is_preemptible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
     from fairhold.cycle.verify.pooled.controls import Restraint
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
     from fairhold.cycle.verify.queued.table import Table
 
 Piece = tuple["Unit", ...]
