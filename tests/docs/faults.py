@@ -209,6 +209,14 @@ SAMPLES = {
         f"{VECTORS}      {RISK}hosts: remaining}}]}}\n      {RISK.replace('Risk', 'FX')}hosts: remaining}}]}}\n",
         "`hosts: remaining` of two children",
     ),
+    "deserved-above-limit": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace("multidimensional", "fair_share").replace(
+            "own: [{resource_group: gpu, hosts: 2}]", "deserved: {cpu: 64}, limit: {cpu: 32}"
+        ),
+        "deserved: {cpu: 64}, limit: {cpu: 32}",
+    ),
     "label": plan("{slots: 100}", "{hosts: [{name: g1, slots: 100, labels: [zone==a]}]}", "labels: [zone==a]"),
     "packing-needs-hosts": plan(
         "policy: hybrid", "policy: hybrid\n    settings: {packing: balanced}", "packing: balanced"

@@ -39,6 +39,18 @@ def check(plan: PlanFile, *, json: Json = False) -> None:
 
 
 @app.command()
+def lint(
+    files: Annotated[list[Path], typer.Argument(help="Files of KAI-Scheduler's objects: queues, shards, pod groups.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Look for what KAI's queue files say and their author may not mean: what is left out is 0 there."""
+    from fairhold.cli.linting import lint_files  # noqa: PLC0415
+
+    raise typer.Exit(lint_files(files, as_json=json))
+
+
+@app.command()
 def quota(plan: PlanFile, state: StateFile, *, json: Json = False) -> None:
     """Print what every consumer is entitled to now."""
     from fairhold.cli.files import print_quota  # noqa: PLC0415

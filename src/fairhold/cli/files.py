@@ -57,7 +57,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         plan, warnings = read_plan(path)
     except InputError as error:
         if as_json:
-            print_json({"faults": [_fault(fault) for fault in error.faults]})
+            print_json({"faults": [fault_document(fault) for fault in error.faults]})
         raise
     rows = balances(plan)
     if as_json:
@@ -65,7 +65,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
             {
                 "consumers": len(plan.tree) - 1,
                 "faults": [],
-                "warnings": [_fault(fault) for fault in warnings],
+                "warnings": [fault_document(fault) for fault in warnings],
                 "balances": [
                     {
                         "consumer": plan.tree.paths[row.consumer],
@@ -95,7 +95,8 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         print_text(table(head, cells, room=0))
 
 
-def _fault(fault: Fault) -> Document:
+def fault_document(fault: Fault) -> Document:
+    """A fault for scripts."""
     return {
         "code": fault.code,
         "file": fault.file,

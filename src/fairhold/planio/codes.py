@@ -51,6 +51,7 @@ CODES = {
     "base-unit": "a base unit does not divide the declared unit, or is too small",
     "slots-and-vectors": "slots and amounts of resources stand where only one of them can",
     "label": "a label is not written as one, or stands twice",
+    "deserved-above-limit": "a queue deserves more than its limit allows",
     "host-range": "a range in a host's name cannot be expanded",
     "duplicate-host": "a host stands twice",
     "unknown-resource-group": "there is no such resource group",

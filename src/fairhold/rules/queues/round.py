@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.rules.pools.sweeps import Sweeps
-from fairhold.rules.pools.taking import limits_as_moved
-from fairhold.rules.pools.ways import Ways
+from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import withdraw
 from fairhold.rules.queues.gates import Gates
 from fairhold.rules.queues.reclaiming import Reclaimer, stand

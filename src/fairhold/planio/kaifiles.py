@@ -1,0 +1,326 @@
+"""Queue files of KAI-Scheduler, read with KAI's own defaults: what they say that their author may not mean.
+
+In them a number that is left out is 0: a limit of nothing, a weight of no surplus. Nothing is imported here; every
+finding has its place and what to write.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.planio.document import parse_document
+from fairhold.planio.report import kind, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairhold.errors import Place
+    from fairhold.planio.document import Document
+    from fairhold.planio.values import Value
+
+RESOURCES = ("gpu", "cpu", "memory")
+UNLIMITED = -1
+READ = {
+    "": ("apiVersion", "kind", "metadata", "spec", "status"),
+    "spec": ("displayName", "parentQueue", "priority", "preemptMinRuntime", "reclaimMinRuntime", "resources"),
+    "resource": ("quota", "overQuotaWeight", "limit"),
+}
+"""Keys that KAI reads, by part of a queue."""
+FIXED_CLASSES = ("build", "inference")
+"""Priority classes of 100 and above: pods of them are not preemptible unless they say so."""
+BORDER = 100
+FINDINGS = {
+    "kai-no-object": "something stands where an object of KAI should",
+    "kai-no-name": "a queue of KAI has no name",
+    "kai-queue-twice": "two queues of KAI have one name",
+    "kai-no-resources": "a queue of KAI states no resources",
+    "kai-resource-missing": "a queue of KAI leaves a resource out, so that its limit is 0",
+    "kai-limit-missing": "a limit is left out, which KAI reads as 0",
+    "kai-quota-above-limit": "a quota of KAI is above the limit beside it",
+    "kai-no-number": "something stands where KAI wants a number",
+    "kai-negative": "a number for KAI is below 0 and not -1",
+    "kai-key-not-read": "KAI does not read a key",
+    "kai-no-parent": "the parent of a queue of KAI is not there",
+    "kai-unlimited-twice": "two siblings in KAI both have all of a resource as their quota",
+    "kai-children-above": "quotas of children in KAI are above their parent's",
+    "kai-no-weight": "a weight is 0 or left out, so that KAI gives no surplus",
+    "kai-no-queue": "work for KAI names a queue that is not there",
+    "kai-work-in-parent": "work for KAI names a queue with children, where it never starts",
+    "kai-fixed-without-quota": "work for KAI is not preemptible, and its queue has no quota",
+}
+"""Code → what it says; `docs/reference/lint.md` explains each."""
+MULTIPLIER, MULTIPLIER_READ = "reclaimerUtilizationMultiplier", "relcaimerSaturationMultiplier"
+
+
+@dataclass
+class _Queue:
+    """One queue as it stands in a file.
+
+    numbers : resource → quota, weight, limit, 0 where one is left out
+    """
+
+    name: str
+    parent: str
+    document: Document
+    place: Place
+    numbers: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+
+
+@dataclass
+class _Work:
+    """A pod group or pod: its queue, and whether it says or means that it is never taken back."""
+
+    queue: str
+    is_fixed: bool
+    document: Document
+    place: Place
+
+
+class KaiFiles:
+    """Everything that files say together, and what was found in them."""
+
+    def __init__(self) -> None:
+        self.queues: dict[str, _Queue] = {}
+        self.work: list[_Work] = []
+        self._found: list[tuple[Document, Fault]] = []
+        self._objects: Counter[str] = Counter()
+
+    @property
+    def objects(self) -> int:
+        """Objects that were looked at."""
+        return self._objects.total()
+
+    def read(self, text: str, name: str) -> None:
+        """Read all documents of a text; raises InputError where it is no YAML or JSON."""
+        faults: list[Fault] = []
+        for part in _documents(text):
+            try:
+                document = parse_document(part, name)
+            except InputError as error:
+                faults += error.faults
+                continue
+            value = document.value
+            items = value.get("items") if isinstance(value, dict) and value.get("kind") == "List" else None
+            if isinstance(items, list):
+                for at, item in enumerate(items):
+                    self._object(document, ("items", at), item)
+            else:
+                self._object(document, (), value)
+        if faults:
+            raise InputError(faults)
+
+    def findings(self) -> tuple[Fault, ...]:
+        """All findings, by file and line."""
+        for document, fault in self._across():
+            self._found.append((document, fault))
+        by_document: dict[int, tuple[Document, list[Fault]]] = {}
+        for document, fault in self._found:
+            by_document.setdefault(id(document), (document, []))[1].append(fault)
+        located = [fault for document, faults in by_document.values() for fault in document.locate(faults)]
+        return tuple(sorted(located, key=lambda fault: (fault.file, fault.line, fault.column, fault.code)))
+
+    # --- one object
+
+    def _tell(self, document: Document, place: Place, code: str, what: str, mend: str) -> None:
+        self._found.append((document, Fault(code, what, mend, place)))
+
+    def _object(self, document: Document, place: Place, value: Value) -> None:
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            self._tell(document, place, "kai-no-object", f"expected an object, found {kind(value)}", "leave it out")
+            return
+        name = value.get("kind")
+        self._objects[str(name)] += 1
+        if name == "Queue":
+            self._queue(document, place, value)
+        elif name == "SchedulingShard":
+            self._shard(document, place, value)
+        elif name in {"PodGroup", "Pod"}:
+            self._pods(document, place, value)
+
+    def _queue(self, document: Document, place: Place, value: dict[str, Value]) -> None:
+        self._keys(document, place, value, READ[""])
+        metadata, spec = _mapping(value.get("metadata")), _mapping(value.get("spec"))
+        name, parent = metadata.get("name"), spec.get("parentQueue", "")
+        if not isinstance(name, str) or not name:
+            self._tell(document, place, "kai-no-name", "the queue has no name", "add `metadata: {name: …}`")
+            return
+        if name in self.queues:
+            what = f"there are two queues `{shown(name)}`, and the later one holds"
+            self._tell(document, (*place, "metadata", "name"), "kai-queue-twice", what, "leave one out")
+        self._keys(document, (*place, "spec"), spec, READ["spec"])
+        queue = self.queues[name] = _Queue(name, parent if isinstance(parent, str) else "", document, place)
+        if not isinstance(spec.get("resources"), dict):
+            what = f"`{shown(name)}` states no resources, and KAI refuses it"
+            self._tell(
+                document, (*place, "spec"), "kai-no-resources", what, "add `resources:` with gpu, cpu and memory"
+            )
+            return
+        self._resources(document, (*place, "spec", "resources"), queue, _mapping(spec["resources"]))
+
+    def _resources(self, document: Document, place: Place, queue: _Queue, stated: dict[str, Value]) -> None:
+        self._keys(document, place, stated, RESOURCES)
+        for resource in RESOURCES:
+            if resource not in stated:
+                what = f"`{resource}` is left out, so its limit is 0: no pod that asks for {resource} runs here"
+                mend = f"add `{resource}: {{quota: 0, overQuotaWeight: 1, limit: -1}}`"
+                self._tell(document, place, "kai-resource-missing", what, mend)
+                queue.numbers[resource] = 0.0, 0.0, 0.0
+                continue
+            here = (*place, resource)
+            said = _mapping(stated[resource])
+            self._keys(document, here, said, READ["resource"])
+            quota, weight, limit = (self._number(document, here, said, key) for key in READ["resource"])
+            queue.numbers[resource] = quota, weight, limit
+            if "limit" not in said:
+                what = f"`limit` is left out, which means 0: nothing of {resource}, even with a quota of {quota:g}"
+                self._tell(document, here, "kai-limit-missing", what, "write `limit: -1` for no limit")
+            elif limit != UNLIMITED and (quota > limit or quota == UNLIMITED):
+                what = f"the quota of {_amount(quota)} is above the limit of {limit:g}"
+                self._tell(
+                    document, (*here, "limit"), "kai-quota-above-limit", what, "raise the limit, or lower the quota"
+                )
+
+    def _number(self, document: Document, place: Place, said: dict[str, Value], key: str) -> float:
+        value = said.get(key, 0)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            what = f"expected a number, found {kind(value)}"
+            self._tell(document, (*place, key), "kai-no-number", what, "write a number; -1 is unlimited")
+            return 0.0
+        if value < 0 and (value != UNLIMITED or key == "overQuotaWeight"):
+            what = f"{shown(value)} is below 0"
+            mend = "write 0 or more" if key == "overQuotaWeight" else "write 0 or more, or -1 for unlimited"
+            self._tell(document, (*place, key), "kai-negative", what, mend)
+        return float(value)
+
+    def _shard(self, document: Document, place: Place, value: dict[str, Value]) -> None:
+        """The multiplier of reclaim is read by another name than the documentation has."""
+        for at in _places_of(value, MULTIPLIER):
+            what = f"KAI does not read `{MULTIPLIER}`: its code looks for `{MULTIPLIER_READ}`"
+            self._tell(document, (*place, *at), "kai-key-not-read", what, f"write `{MULTIPLIER_READ}`, too")
+
+    def _pods(self, document: Document, place: Place, value: dict[str, Value]) -> None:
+        metadata, spec = _mapping(value.get("metadata")), _mapping(value.get("spec"))
+        queue = spec.get("queue", _mapping(metadata.get("labels")).get("kai.scheduler/queue"))
+        said, priority = spec.get("preemptibility"), spec.get("priorityClassName")
+        number = spec.get("priority")
+        is_high = priority in FIXED_CLASSES or (type(number) is int and number >= BORDER)
+        if isinstance(queue, str):
+            is_fixed = said == "non-preemptible" if said else is_high
+            self.work.append(_Work(queue, is_fixed, document, place))
+
+    def _keys(self, document: Document, place: Place, value: dict[str, Value], known: Iterable[str]) -> None:
+        known = tuple(known)
+        for key in value:
+            if key not in known:
+                mend = f"KAI reads {', '.join(f'`{each}`' for each in known)}"
+                self._tell(document, (*place, key), "kai-key-not-read", f"KAI does not read `{shown(key)}`", mend)
+
+    # --- across objects
+
+    def _across(self) -> Iterator[tuple[Document, Fault]]:
+        children: dict[str, list[_Queue]] = {}
+        for queue in self.queues.values():
+            if queue.parent and queue.parent not in self.queues:
+                what = f"there is no queue `{shown(queue.parent)}`: KAI drops `{shown(queue.name)}` and all below it"
+                place = (*queue.place, "spec", "parentQueue")
+                yield queue.document, Fault("kai-no-parent", what, "add the parent, or name another", place)
+            children.setdefault(queue.parent, []).append(queue)
+        for parent, mine in children.items():
+            for resource in RESOURCES:
+                yield from self._siblings(parent, mine, resource)
+        for queue in self.queues.values():
+            yield from self._weights(queue, is_parent=queue.name in children)
+        for work in self.work:
+            yield from self._worked(work, children)
+
+    def _siblings(self, parent: str, mine: list[_Queue], resource: str) -> Iterator[tuple[Document, Fault]]:
+        quotas = [queue.numbers.get(resource, (0.0, 0.0, 0.0))[0] for queue in mine]
+        unlimited = [queue for queue, quota in zip(mine, quotas, strict=True) if quota == UNLIMITED]
+        for queue in unlimited[1:] if resource == "gpu" else ():
+            what = f"`{shown(unlimited[0].name)}` and `{shown(queue.name)}` both have all of {resource} as their quota"
+            place = (*queue.place, "spec", "resources", resource, "quota")
+            yield queue.document, Fault("kai-unlimited-twice", what, "give one of them a number", place)
+        if parent not in self.queues:
+            return
+        above = self.queues[parent]
+        most = above.numbers.get(resource, (0.0, 0.0, 0.0))[0]
+        total = sum(quota for quota in quotas if quota > 0)
+        if most != UNLIMITED and (total > most or (unlimited and resource == "gpu")):
+            said = "have all" if unlimited else f"have {total:g}"
+            what = f"the quotas of its children {said} of {resource} together, and `{shown(parent)}` has {most:g}"
+            place = (*above.place, "spec", "resources", resource)
+            yield above.document, Fault("kai-children-above", what, "raise its quota, or lower theirs", place)
+
+    def _weights(self, queue: _Queue, *, is_parent: bool) -> Iterator[tuple[Document, Fault]]:
+        for resource, (_, weight, limit) in queue.numbers.items():
+            if weight or limit == 0:
+                continue
+            whom = f"neither `{shown(queue.name)}` nor any queue below it" if is_parent else f"`{shown(queue.name)}`"
+            verb = "gets" if is_parent else "gets no"
+            any_ = "any " if is_parent else ""
+            what = f"the weight of {resource} is 0 or left out: {whom} {verb} {any_}surplus of it"
+            place = (*queue.place, "spec", "resources", resource)
+            yield queue.document, Fault("kai-no-weight", what, "write `overQuotaWeight: 1` if that is not meant", place)
+
+    def _worked(self, work: _Work, children: dict[str, list[_Queue]]) -> Iterator[tuple[Document, Fault]]:
+        queue = self.queues.get(work.queue)
+        if queue is None:
+            what = f"there is no queue `{shown(work.queue)}`"
+            yield work.document, Fault("kai-no-queue", what, "add the queue, or name another", (*work.place, "spec"))
+        elif work.queue in children:
+            what = f"`{shown(work.queue)}` has queues below it: KAI counts this work there and never starts it"
+            yield (
+                work.document,
+                Fault("kai-work-in-parent", what, "name a queue without children", (*work.place, "spec")),
+            )
+        elif work.is_fixed and not queue.numbers.get("gpu", (0.0, 0.0, 0.0))[0]:
+            what = f"this work is not preemptible, and the quota of gpu of `{shown(work.queue)}` is 0"
+            mend = "give the queue a quota, or write `preemptibility: preemptible`"
+            yield work.document, Fault("kai-fixed-without-quota", what, mend, (*work.place, "spec"))
+
+
+def _documents(text: str) -> Iterator[str]:
+    """The documents of a stream, each with as many empty lines before it as stand above it."""
+    lines = text.splitlines(keepends=True)
+    begin = 0
+    for at, line in enumerate([*lines, "---"]):
+        if line.rstrip() == "---" or line.startswith("--- "):
+            part = "".join(lines[begin:at])
+            if any(each.strip() and not each.lstrip().startswith("#") for each in lines[begin:at]):
+                yield "\n" * begin + part
+            begin = at + 1
+
+
+def _mapping(value: Value) -> dict[str, Value]:
+    return value if isinstance(value, dict) else {}
+
+
+def _places_of(value: Value, key: str) -> Iterator[Place]:
+    """Where a key stands, however deep."""
+    members: Iterable[tuple[str | int, Value]] = ()
+    if isinstance(value, dict):
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    for step, below in members:
+        if step == key:
+            yield (step,)
+        for place in _places_of(below, key):
+            yield (step, *place)
+
+
+def _amount(number: float) -> str:
+    return "all" if number == UNLIMITED else f"{number:g}"
+
+
+def lint_kai(texts: Iterable[tuple[str, str]]) -> tuple[tuple[Fault, ...], int]:
+    """Findings of (text, name of the file), and how many objects were looked at; raises InputError for bad syntax."""
+    files = KaiFiles()
+    for text, name in texts:
+        files.read(text, name)
+    return files.findings(), files.objects

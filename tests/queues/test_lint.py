@@ -1,0 +1,128 @@
+"""Queue files of KAI-Scheduler, read with its defaults: what is left out is 0."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.planio.kaifiles import FINDINGS, lint_kai
+
+ROOT = Path(__file__).parents[2]
+
+GOOD = """\
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: research}
+spec:
+  resources:
+    gpu: {quota: 16, overQuotaWeight: 1, limit: -1}
+    cpu: {quota: -1, overQuotaWeight: 1, limit: -1}
+    memory: {quota: -1, overQuotaWeight: 1, limit: -1}
+---
+# a child
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: vision}
+spec:
+  parentQueue: research
+  priority: 200
+  resources:
+    gpu: {quota: 8, overQuotaWeight: 2, limit: 12}
+    cpu: {quota: 0, overQuotaWeight: 1, limit: -1}
+    memory: {quota: 0, overQuotaWeight: 1, limit: -1}
+---
+kind: PodGroup
+metadata: {name: training}
+spec: {queue: vision, priorityClassName: inference}
+"""
+
+
+def codes(text: str) -> list[tuple[int, str]]:
+    return [(fault.line, fault.code) for fault in lint_kai([(text, "queues.yaml")])[0]]
+
+
+def test_a_good_file_has_no_findings() -> None:
+    assert lint_kai([(GOOD, "queues.yaml")]) == ((), 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("limit: 12}", "}", (18, "kai-limit-missing")),
+        (
+            "overQuotaWeight: 1, limit: -1}\n    cpu: {quota: -1",
+            "limit: -1}\n    cpu: {quota: -1",
+            (6, "kai-no-weight"),
+        ),
+        ("quota: 8", "quota: 17, limit: 20, x: 1}\n    gpu2: {quota: 8", (18, "kai-key-not-read")),
+        (
+            "quota: 8, overQuotaWeight: 2, limit: 12",
+            "quota: 17, overQuotaWeight: 2, limit: 20",
+            (6, "kai-children-above"),
+        ),
+        (
+            "quota: 8, overQuotaWeight: 2, limit: 12",
+            "quota: 13, overQuotaWeight: 2, limit: 12",
+            (18, "kai-quota-above-limit"),
+        ),
+        ("    memory: {quota: 0, overQuotaWeight: 1, limit: -1}\n", "", (17, "kai-resource-missing")),
+        ("parentQueue: research", "parentQueue: reserch", (15, "kai-no-parent")),
+        ("queue: vision", "queue: research", (24, "kai-work-in-parent")),
+        ("queue: vision", "queue: nowhere", (24, "kai-no-queue")),
+        ("quota: 8", "quota: 0", (24, "kai-fixed-without-quota")),
+        ("priority: 200", "weight: 200", (16, "kai-key-not-read")),
+        ("metadata: {name: vision}", "metadata: {name: research}", (13, "kai-queue-twice")),
+        ("quota: 8", "quota: -2", (18, "kai-negative")),
+        ("quota: 8", "quota: eight", (18, "kai-no-number")),
+    ],
+)
+def test_what_is_not_meant_is_found_with_its_line(old: str, new: str, found: tuple[int, str]) -> None:
+    assert old in GOOD
+    assert found in codes(GOOD.replace(old, new, 1))
+
+
+def test_two_siblings_with_all_as_their_quota_and_a_multiplier_that_is_not_read() -> None:
+    text = (
+        GOOD.replace("quota: 16", "quota: -1")
+        + "---\n"
+        + GOOD.replace("research", "other").replace("quota: 16", "quota: -1").replace("vision", "sound")
+    )
+    assert "kai-unlimited-twice" in [code for _, code in codes(text)]
+    shard = {"kind": "SchedulingShard", "spec": {"plugins": {"proportion": {"reclaimerUtilizationMultiplier": "1.2"}}}}
+    assert [code for _, code in codes(json.dumps(shard))] == ["kai-key-not-read"]
+
+
+def test_lists_are_looked_through_and_bad_syntax_is_refused_with_its_line() -> None:
+    items = {"kind": "List", "items": [{"kind": "Queue", "metadata": {}}, 5]}
+    assert [code for _, code in codes(json.dumps(items))] == ["kai-no-name", "kai-no-object"]
+    with pytest.raises(InputError) as caught:
+        lint_kai([(GOOD + "---\nkind: [\n", "queues.yaml")])
+    assert caught.value.faults[0].line >= 26
+
+
+def test_every_finding_is_explained() -> None:
+    page = (ROOT / "docs/reference/lint.md").read_text()
+    source = (ROOT / "src/fairhold/planio/kaifiles.py").read_text()
+    assert [code for code in FINDINGS if f"| `{code}` |" not in page] == []
+    assert set(re.findall(r'"(kai-[a-z-]+)"', source)) == set(FINDINGS)
+
+
+def test_the_command_prints_findings_and_exits_with_1(tmp_path: Path) -> None:
+    path = tmp_path / "queues.yaml"
+    path.write_text(GOOD.replace("limit: 12}", "}"))
+    done = subprocess.run(
+        [sys.executable, "-m", "fairhold", "lint", str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].startswith(f"{path}:18: spec.resources.gpu: `limit` is left out")
+    path.write_text(GOOD)
+    done = subprocess.run(
+        [sys.executable, "-m", "fairhold", "lint", "--json", str(path)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"objects": 3, "findings": []})
