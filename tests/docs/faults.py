@@ -160,7 +160,7 @@ SAMPLES = {
     "unknown-day": plan("policy: hybrid", "policy: hybrid\n    window: Mo 08:00-18:00", "window: Mo 08:00-18:00"),
     "date": plan("fairhold: 1", f"fairhold: 1\n{SPECIAL.replace('12-25', '12-32')}", "2026-12-32"),
     "name": plan("Research: {}", "'Re/search': {}"),
-    "not-supported-yet": plan("policy: hybrid", "policy: fair_share"),
+    "not-supported-yet": plan("{slots: 100}", "{capacity: {gpu: 8}}"),
     "mixed-consumers": plan(TREE, "{/Trading: {}, Research: {}}"),
     "parent-after-child": plan(TREE, "{/Trading/Risk: {}, /Trading: {}}"),
     "slots-and-hosts": plan(GROUPS, "{compute: {slots: 8, hosts: [{name: g1, slots: 8}]}}"),

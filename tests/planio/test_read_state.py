@@ -113,7 +113,6 @@ def test_the_states_of_all_cases_are_read_and_written_back() -> None:
         ("borrowed: [{borrower: /Trading, lender: /Research, units: 1}]", "not-a-leaf"),
         ("borrowed: [{borrower: /Trading/FX, units: 1}]", "missing-key"),
         ("ownership: {}", "wrong-type"),
-        ("usage: {}", "not-supported-yet"),
         ("demnd: {}", "unknown-key"),
         ("previous_cycle: 2026-01-05T09:00:01Z", "later-than-now"),
         ("previous_cycle: yesterday", "instant"),
