@@ -209,6 +209,23 @@ SAMPLES = {
         f"{VECTORS}      {RISK}hosts: remaining}}]}}\n      {RISK.replace('Risk', 'FX')}hosts: remaining}}]}}\n",
         "`hosts: remaining` of two children",
     ),
+    "oversubscribed": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace("multidimensional", "fair_share").replace(
+            "own: [{resource_group: gpu, hosts: 2}]", "deserved: {cpu: 600}"
+        ),
+        "deserved: {cpu: 600}",
+    ),
+    "unlimited-twice": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace("multidimensional", "fair_share").replace(
+            "/Trading: {own: [{resource_group: gpu, hosts: 2}]}",
+            "/Trading: {deserved: {cpu: unlimited}}\n      /Research: {deserved: {cpu: unlimited}}",
+        ),
+        "deserved: {cpu: unlimited}",
+    ),
     "deserved-above-limit": Sample(
         "plan",
         PLAN,

@@ -51,6 +51,8 @@ CODES = {
     "base-unit": "a base unit does not divide the declared unit, or is too small",
     "slots-and-vectors": "slots and amounts of resources stand where only one of them can",
     "label": "a label is not written as one, or stands twice",
+    "oversubscribed": "siblings deserve more together than there is",
+    "unlimited-twice": "two siblings both deserve all of a resource",
     "deserved-above-limit": "a queue deserves more than its limit allows",
     "host-range": "a range in a host's name cannot be expanded",
     "duplicate-host": "a host stands twice",

@@ -16,6 +16,7 @@ from fairhold.planio.groups import read_groups
 from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.ownerships import check_graces, check_owning, check_pools
 from fairhold.planio.policies import read_policies
+from fairhold.planio.queues import FAIR_SHARE, check_queues
 from fairhold.planio.report import Report
 from fairhold.planio.resources import VECTORS, known, read_resources
 from fairhold.planio.sides import NOWHERE, check_sides
@@ -73,6 +74,8 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     if all(fault.code == NOWHERE for fault in report.faults):  # the others are under their entries all the same
         for at, entry in enumerate(entries):
             check_entry(report, ("policies", at, "consumers"), entry, tree)
+            if entry.policy == FAIR_SHARE:
+                check_queues(report, plan, at)
             if entry.policy == VECTORS:
                 check_owning(report, plan, at)
                 check_graces(report, plan, at)

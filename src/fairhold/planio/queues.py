@@ -6,12 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.model.queue import DIVISIONS, WEEK, FairShareSettings, QueueSettings
+from fairhold.model.vector import amount_text
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.resources import exact_number, read_amount, stated_members
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
+    from fairhold.model.plan import Plan
     from fairhold.planio.report import Report
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
@@ -137,3 +139,34 @@ def read_usage(report: Report, value: Value, place: Place, resources: Known) -> 
     ]
     known = dict(found)
     return tuple(known.get(at, Fraction(0)) for at in range(len(resources.resources)))
+
+
+def check_queues(report: Report, plan: Plan, at: int) -> None:
+    """Warn of siblings that deserve more together than there is, or of whom two deserve all (R-QUEUE-2)."""
+    entry, tree = plan.policies[at], plan.tree
+    hosts = [host for name in entry.resource_groups for host in plan.resource_groups[name].hosts]
+    nobody = QueueSettings()
+    for parent in range(len(tree)):
+        rows = [row for row in tree.children[parent] if row in entry.consumers]
+        queues = {row: dict(entry.consumers[row].queue.deserved) for row in rows}
+        above = dict(entry.consumers[parent].queue.deserved if parent in entry.consumers else nobody.deserved)
+        for place, resource in enumerate(plan.resources):
+            deserved = {row: amounts[place] for row, amounts in queues.items() if amounts.get(place)}
+            every = [row for row, units in deserved.items() if units >= UNLIMITED]
+            where = ("policies", at, "consumers")
+            if len(every) > 1:
+                what = f"`{shown(tree.paths[every[0]])}` and this both deserve all of `{shown(resource.name)}`"
+                mend = "give one of them an amount; who comes first has it else"
+                report.warn("unlimited-twice", what, mend, (*where, tree.paths[every[1]], "deserved"))
+            have = sum(int(host.amounts[place] * resource.overcommit) for host in hosts)
+            most = above.get(place, 0) if parent else have
+            total = sum(units for units in deserved.values() if units < UNLIMITED)
+            if not every and total > most:
+                whose = f"`{shown(tree.paths[parent])}` deserves" if parent else "the hosts have"
+                what = (
+                    f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` together, "
+                    f"and {whose} {amount_text(resource, most)}"
+                )
+                mend = "lower them; as it is all of it stands, and who comes first has it"
+                last = tree.paths[max(deserved)]
+                report.warn("oversubscribed", what, mend, (*where, last, "deserved", resource.name))
