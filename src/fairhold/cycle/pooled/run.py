@@ -10,7 +10,7 @@ from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, not
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.open import QUEUES, open_pools
 from fairhold.cycle.pooled.shares import in_units, part_text, planned
-from fairhold.cycle.queued.document import queues_document
+from fairhold.cycle.queued.document import oversubscribed, queues_document
 from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text
@@ -85,7 +85,10 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
         withdrawn=_withdrawn(plan, books, found.withdrawn),
         stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
         refused=_refused(books),
-        warnings=[_unmet(plan, each) for each in books.unmet],
+        warnings=[
+            *(_unmet(plan, each) for each in books.unmet),
+            *(oversubscribed(plan, decided.queues) if decided.queues else ()),
+        ],
         ownership=parcels_of(books),
         allocations=allocations_of(plan, books),
         notices=notices_of(plan, books),

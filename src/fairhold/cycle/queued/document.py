@@ -36,6 +36,24 @@ def queues_document(plan: Plan, queues: Queues) -> Document:
     return {"amounts": amounts_document(plan.resources, queues.total), "consumers": consumers}
 
 
+def oversubscribed(plan: Plan, queues: Queues) -> list[Document]:
+    """Warnings that children are entitled to more than their parent, as they deserve it (R-QUEUE-2)."""
+    found = []
+    for row, children in enumerate(queues.terms.children):
+        for at, resource in enumerate(plan.resources):
+            total, fair = sum(queues.fair[at][child] for child in children), queues.fair[at][row]
+            if total > fair:
+                what = f"{_text(resource, total)} of {resource.name}, and it to {_text(resource, fair)}"
+                message = f"those below it are entitled to {what}"
+                path = plan.tree.paths[row]
+                found.append({"consumer": path, "code": "oversubscribed", "message": message})
+    return found
+
+
+def _text(resource: Resource, units: Amount) -> str:
+    return str(_number(resource, units))
+
+
 def _number(resource: Resource, units: Amount) -> int | float | str:
     """An amount in the declared unit; of KAI's doubles the double."""
     if isinstance(units, int):

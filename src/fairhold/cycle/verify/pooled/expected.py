@@ -84,7 +84,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
         found["refused"] += refused_rows(stock)
-        found["warnings"] += unmet_rows(plan, stock)
+        found["warnings"] += unmet_rows(plan, stock) + decided.warnings
         found["ownership"] += ownership_rows(plan, stock)
         after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock, sweeps.coming).items():

@@ -14,8 +14,8 @@ Json = dict[str, Any]
 OF_POOLS = ("pools", "ownership", "refused")
 LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
 STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
-UNMET = "own-unmet"
-"""The code of warnings about pools."""
+OF_VECTORS = frozenset({"own-unmet", "oversubscribed"})
+"""Codes of warnings about pools and queues."""
 MAY_BE_GONE = ("observed", "shortages")
 
 
@@ -61,7 +61,7 @@ def part(
         pools["queues"] = {name: table for name, table in tables.items() if name in queues}
         slots["resource_groups"] = {name: table for name, table in tables.items() if name not in queues}
     if isinstance(result.get("warnings"), list):
-        told = [isinstance(row, dict) and row.get("code") == UNMET for row in result["warnings"]]
+        told = [isinstance(row, dict) and row.get("code") in OF_VECTORS for row in result["warnings"]]
         for is_unmet, side in ((False, slots), (True, pools)):
             side["warnings"] = [row for row, each in zip(result["warnings"], told, strict=True) if each is is_unmet]
     if isinstance(result.get("state"), dict):

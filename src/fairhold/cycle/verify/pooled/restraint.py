@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.document import QUEUES
@@ -11,7 +11,7 @@ from fairhold.cycle.verify.pooled.controls import Restraint
 from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
 from fairhold.cycle.verify.queued.cycle import Queued
-from fairhold.cycle.verify.queued.report import queue_rows
+from fairhold.cycle.verify.queued.report import oversubscribed_rows, queue_rows
 from fairhold.cycle.verify.queued.table import make_table
 from fairhold.model.state import Shortage
 
@@ -37,6 +37,7 @@ class Decided:
     observed: list[Unit]
     shortages: list[Shortage]
     queues: dict[str, Any] | None = None
+    warnings: list[dict[str, Any]] = field(default_factory=list)
 
 
 def decide(plan: Plan, share: Share, state: State) -> Decided:
@@ -65,7 +66,8 @@ def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Deci
         return Decided(stock, stops, Sweeps(stock, restraint), [], [])
     table = make_table(plan, share, state, stock)
     told = queue_rows(plan, table, stock)
-    return Decided(stock, stops, Queued(stock, table, restraint), [], [], told)
+    warnings = oversubscribed_rows(plan, table)
+    return Decided(stock, stops, Queued(stock, table, restraint), [], [], told, warnings)
 
 
 def _shortages(plan: Plan, share: Share, state: State) -> dict[str, Shortage]:

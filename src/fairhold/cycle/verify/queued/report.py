@@ -28,6 +28,21 @@ def queue_rows(plan: Plan, table: Table, stock: Stock) -> Json:
     return {"amounts": amounts_document(plan.resources, table.total), "consumers": found}
 
 
+def oversubscribed_rows(plan: Plan, table: Table) -> list[Json]:
+    """Warnings of queues whose children are entitled to more than they are (R-QUEUE-2)."""
+    found = []
+    for path, queue in table.queues.items():
+        for at, resource in enumerate(plan.resources):
+            total = sum(table.fair[at][child] for child in queue.children)
+            if total > table.fair[at][path]:
+                amounts = (
+                    f"{_said(resource, total)} of {resource.name}, and it to {_said(resource, table.fair[at][path])}"
+                )
+                message = f"those below it are entitled to {amounts}"
+                found.append({"consumer": path, "code": "oversubscribed", "message": message})
+    return found
+
+
 def _below(plan: Plan, table: Table, path: str, found: Json) -> None:
     names = [(at, resource) for at, resource in enumerate(plan.resources)]
     found[path] = {
