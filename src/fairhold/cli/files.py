@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import ownership_text, pool_tables
+from fairhold.cli.queue_tables import is_of_queues, queue_table
 from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
@@ -188,9 +189,12 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
 
 def _all_tables(document: Document, stranded: Mapping[str, int] | None = None) -> str:
-    """The quotas of all resource groups, then those of all pools."""
-    texts = [_quota_table(document, stranded)] if document["resource_groups"] else []
-    return "\n\n".join([*texts, *pool_tables(document)])
+    """The quotas of all resource groups, the fair shares of queues, then the quotas of all pools."""
+    groups = document["resource_groups"]
+    queues = [queue_table(name, group) for name, group in groups.items() if is_of_queues(group)]
+    slots = {name: group for name, group in groups.items() if not is_of_queues(group)}
+    texts = [_quota_table(document | {"resource_groups": slots}, stranded)] if slots else []
+    return "\n\n".join([*texts, *queues, *pool_tables(document)])
 
 
 def moves_table(rows: list[Document]) -> str:
