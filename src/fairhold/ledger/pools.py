@@ -210,12 +210,16 @@ class Never(NamedTuple):
 
 
 class Notice:
-    """A unit is to be given back; taker: for which request, None = nobody's."""
+    """A unit is to be given back; taker: for which request, None = nobody's.
 
-    __slots__ = ("deadline", "is_new", "reason", "serial", "taker")
+    strategy : of a notice that this cycle gives between queues, by which one (`fair_share`)
+    """
+
+    __slots__ = ("deadline", "is_new", "reason", "serial", "strategy", "taker")
 
     def __init__(self, taker: Asked | None, deadline: int, reason: str, serial: int, *, is_new: bool) -> None:
         self.taker, self.deadline, self.reason, self.serial, self.is_new = taker, deadline, reason, serial, is_new
+        self.strategy = ""
 
 
 class Unit:

@@ -13,8 +13,10 @@ from fairhold.rules.queues.shares import fair_shares, with_children
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from fractions import Fraction
 
     from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
@@ -37,12 +39,14 @@ def open_queues(
                 for row in terms.above[asked.leaf]:
                     requested[at][row] += need * units
     have = total((host.total for host in books.hosts), len(terms.steps))
-    fair = []
-    for at in terms.resources:
-        usage = {row: parts[at] for row, parts in state.usage.items() if parts[at]}
-        usage = with_children(terms, usage) if terms.settings.k else {}
-        fair.append(fair_shares(terms, at, have[at], requested[at], usage))
+    fair = [fair_shares(terms, at, have[at], requested[at], usage_of(terms, state, at)) for at in terms.resources]
     return Queues(terms, have, requested, tuple(fair))
+
+
+def usage_of(terms: QueueTerms, state: State, at: int) -> dict[int, Fraction]:
+    """Row → decayed usage of one resource as a part of the capacity; nothing where history does not count."""
+    usage = {row: parts[at] for row, parts in state.usage.items() if parts[at]}
+    return with_children(terms, usage) if terms.settings.k else {}
 
 
 def count_all(books: PoolBooks, queues: Queues) -> Queues:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FAIR_SHARE, QUOTA = "fair_share", "quota"
 STRATEGIES = (FAIR_SHARE, QUOTA)
 """In the order in which they are tried (S4.20)."""
+OWN_QUEUE = "own_queue"
+"""In place of a strategy: a request takes from those of lower priority in its own queue (R-CONTEST-5)."""
 
 
 class Refused(NamedTuple):
@@ -78,7 +80,8 @@ class Contest:
         self.before: dict[int, list[int]] = {at: list(queues.held[at]) for at in short}
         self._mine = frozenset(queues.terms.above[leaf])
 
-    def _after(self, at: int, row: int) -> int:
+    def after(self, at: int, row: int) -> int:
+        """What a queue holds when all is done: without what is taken, with what the request needs."""
         held = self.queues.held[at][row]
         return held + self.need[at] if row in self._mine else held
 
@@ -91,7 +94,7 @@ class Contest:
         deserved = self.queues.terms.deserved
         for row in dict.fromkeys(row for leaf in gone for row in self.queues.terms.above[leaf][:-1]):
             for at in self.short:
-                if self._after(at, row) < deserved[at][row] <= self.before[at][row]:
+                if self.after(at, row) < deserved[at][row] <= self.before[at][row]:
                     return Refused("deserved", row, at)
         multiplier = self.queues.terms.settings.multiplier
         for at in self.short:
@@ -105,7 +108,7 @@ class Contest:
         return None
 
     def _ratio(self, at: int, row: int) -> tuple[Amount, Amount]:
-        return ratio(self._after(at, row), self.queues.fair[at][row])
+        return ratio(self.after(at, row), self.queues.fair[at][row])
 
     def _before(self, at: int, row: int) -> tuple[Amount, Amount]:
         return ratio(self.before[at][row], self.queues.fair[at][row])

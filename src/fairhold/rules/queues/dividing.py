@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _FINE = 1 << 64
 
@@ -55,21 +55,39 @@ def divide(total: int, step: int, siblings: Siblings, correction: Correction | N
         min(deserved, most, total) if deserved >= UNLIMITED else min(deserved, most)
         for deserved, most in zip(siblings.deserved, siblings.wanted, strict=True)
     ]
-    left = total - sum(share)
+    for each in surplus(total - sum(share), step, siblings, share, correction):
+        for at, units in zip(each.members, each.given, strict=True):
+            share[at] += units
+    return share
+
+
+class Round(NamedTuple):
+    """What one band, or the part of it that is served together, gets of the surplus.
+
+    members : who, by place; parts: by which weights; left: what there was; given: what each got
+    """
+
+    members: list[int]
+    parts: list[int]
+    left: int
+    given: list[int]
+
+
+def surplus(
+    left: int, step: int, siblings: Siblings, share: Sequence[int], correction: Correction | None
+) -> Iterator[Round]:
+    """What is left beyond what is deserved, band by band; whoever is served has its share before it in `share`."""
     if left <= 0:
-        return share
+        return
     wanted, weight, priority = siblings.wanted, siblings.weight, siblings.priority
     is_open = [at for at, most in enumerate(wanted) if most > share[at] and weight[at]]
     is_open.sort(key=priority.__getitem__, reverse=True)  # it is stable: plan order inside a band
     for _, band in groupby(is_open, key=priority.__getitem__):
-        members = list(band)
-        for some, parts in _corrected(members, siblings, correction):
+        for some, parts in _corrected(list(band), siblings, correction):
             if left > 0:
                 given = pour(left, step, [wanted[at] - share[at] for at in some], parts)
+                yield Round(some, parts, left, given)
                 left -= sum(given)
-                for at, units in zip(some, given, strict=True):
-                    share[at] += units
-    return share
 
 
 def _corrected(
@@ -92,9 +110,33 @@ def _corrected(
 def pour(left: int, step: int, caps: Sequence[int], weights: Sequence[int]) -> list[int]:
     """Fill by weights up to caps, then round to whole steps; nobody above its cap, nothing left unless all have theirs.
 
-    First the exact fill (SPEC §2): whoever is full below the common level `left / weight` has its cap. The order in
-    which they are asked only saves rounds. What the others have is rounded down; what that leaves goes one step to
-    each, by largest fraction, then plan order, round after round.
+    What those have that are not full is rounded down; what that leaves goes one step to each, by largest fraction, then
+    plan order, round after round.
+    """
+    given, order, left, sum_ = fill(left, caps, weights)
+    if not order:
+        return given
+    level, whole = left, sum_ * step
+    fractions = []
+    for at in order:
+        steps, fraction = divmod(level * weights[at], whole)
+        given[at] = steps * step
+        left -= given[at]
+        fractions.append((-fraction, at))
+    fractions.sort()
+    while left > 0:
+        for _, at in fractions:
+            more = min(step, caps[at] - given[at], left)
+            given[at] += more
+            left -= more
+    return given
+
+
+def fill(left: int, caps: Sequence[int], weights: Sequence[int]) -> tuple[list[int], list[int], int, int]:
+    """The exact fill (SPEC §2): whoever is full below the common level `left / weight` has its cap.
+
+    (what the full ones have, who is not full, what is left for those, the sum of their weights). The order in which
+    they are asked only saves rounds.
     """
     given = [0] * len(caps)
     sum_ = sum(weights)
@@ -113,19 +155,4 @@ def pour(left: int, step: int, caps: Sequence[int], weights: Sequence[int]) -> l
         if len(above) == len(order):
             break
         order = above
-    if not order:
-        return given
-    level, whole = left, sum_ * step
-    fractions = []
-    for at in order:
-        steps, fraction = divmod(level * weights[at], whole)
-        given[at] = steps * step
-        left -= given[at]
-        fractions.append((-fraction, at))
-    fractions.sort()
-    while left > 0:
-        for _, at in fractions:
-            more = min(step, caps[at] - given[at], left)
-            given[at] += more
-            left -= more
-    return given
+    return given, order, left, sum_

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.kernels.vectors import times
 from fairhold.ledger.pools import PUBLIC, Notice
 from fairhold.ledger.queues import amounts_of, is_preemptible
+from fairhold.ledger.restraint import Restraint
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.restraint import go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.ways import hold_beyond
-from fairhold.rules.queues.contest import STRATEGIES, Contest, contended, is_open, may_reclaim
+from fairhold.rules.queues.contest import OWN_QUEUE, STRATEGIES, Contest, Refused, contended, is_open, may_reclaim
 from fairhold.rules.queues.rooms import Rooms
 from fairhold.rules.queues.serving import Turns
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
@@ -40,6 +41,24 @@ class _Search(NamedTuple):
     short: list[int]
 
 
+class Looked(NamedTuple):
+    """What a search has found of one piece, for who wants to know why nothing is taken.
+
+    mine, theirs : the sides
+    refused : why it stays, None = it could go; `young`: it has not run long enough, `strategy`: its side holds no more
+              than it may
+    numbers : base units of what `refused` names: of the taker's side and of the queue that it is about, both after the
+              take, and of that queue before anything was taken
+    """
+
+    strategy: str
+    mine: int
+    theirs: int
+    piece: Piece
+    refused: Refused | None
+    numbers: tuple[int, int, int] = (0, 0, 0)
+
+
 class Reclaimer:
     """Gives notices for requests, and keeps what queues hold up to date: what is under notice is gone already."""
 
@@ -48,6 +67,7 @@ class Reclaimer:
         self._failed: set[object] = set()
         self._candidates = Candidates(books, queues)
         self._rooms: dict[object, Rooms] = {}
+        self._looked: list[Looked] | None = None
 
     def wants(self, asked: Asked) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
@@ -72,6 +92,17 @@ class Reclaimer:
                     else:
                         turns.drop(asked)
 
+    def look(self, asked: Asked) -> tuple[list[int], list[Looked]]:
+        """Places of the resources that are short, and what the searches for a request between queues find.
+
+        Nothing is taken.
+        """
+        restraint, self.books.restraint = self.books.restraint, Restraint(most=0, gone=1)
+        found = self._looked = []
+        self._reclaim(asked)
+        self.books.restraint, self._looked = restraint, None
+        return contended(amounts_of(asked.unit, self.wants(asked)), self._rooms_for(asked).idle()), found
+
     def _try(self, asked: Asked, take: Callable[[Asked], bool]) -> bool:
         """One request's turn; what failed for one like it since the last take is not tried again."""
         model = asked.model
@@ -83,14 +114,17 @@ class Reclaimer:
             self._failed.add(kind)
         return found
 
-    def _is_early(self, asked: Asked) -> bool:
-        """Whether a request has not waited long enough to take anything (`preemption_delay`)."""
+    def waits_until(self, asked: Asked) -> int | None:
+        """Until when a request has not waited long enough to take anything (`preemption_delay`); None = it has."""
         model, delay = asked.model, self.queues.terms.delay[asked.leaf]
         begin = model.submitted if model.since is None else model.since
-        if delay and begin + delay > self.books.now:
-            self.books.restraint.not_after(begin + delay)
-            return True
-        return False
+        return begin + delay if delay and begin + delay > self.books.now else None
+
+    def _is_early(self, asked: Asked) -> bool:
+        until = self.waits_until(asked)
+        if until is not None:
+            self.books.restraint.not_after(until)
+        return until is not None
 
     def _reclaim(self, asked: Asked) -> bool:
         """From other queues: by fair shares, else by quotas."""
@@ -125,19 +159,30 @@ class Reclaimer:
         for side, piece in pieces:
             row = rivals[side]
             if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
+                self._note(search, contest, side, piece, Refused("young", side, short[0]))
                 continue
             if not is_open(queues, strategy, row, side, need, short):
+                self._note(search, contest, side, piece, Refused("strategy", side, short[0]))
                 continue
             self._remove(piece, rooms, 1)
-            if contest.refused(strategy, row, side, {unit.asked.leaf for unit in piece}) is not None:
+            refused = contest.refused(strategy, row, side, {unit.asked.leaf for unit in piece})
+            self._note(search, contest, side, piece, refused)
+            if refused is not None:
                 self._remove(piece, rooms, -1)
                 continue
             gone.append(piece)
             if self._has_room(asked, self.wants(asked), need, rooms):
-                return self._take(asked, need, gone, rooms)
+                return self._take(asked, need, gone, rooms, strategy)
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
+
+    def _note(self, search: _Search, contest: Contest, side: int, piece: Piece, refused: Refused | None) -> None:
+        if self._looked is not None:
+            row, at = (side, search.short[0]) if refused is None else refused[1:]
+            mine = search.rivals[side]
+            numbers = contest.after(at, mine), contest.after(at, row), contest.before[at][row]
+            self._looked.append(Looked(search.strategy, mine, side, piece, refused, numbers))
 
     def _preempt(self, asked: Asked) -> bool:
         """Inside its own queue: from requests of a strictly lower priority."""
@@ -157,7 +202,7 @@ class Reclaimer:
                 self._remove(piece, rooms, 1)
                 gone.append(piece)
                 if self._has_room(asked, units, need, rooms):
-                    return self._take(asked, need, gone, rooms)
+                    return self._take(asked, need, gone, rooms, OWN_QUEUE)
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
@@ -192,7 +237,7 @@ class Reclaimer:
     def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
         return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
 
-    def _take(self, asked: Asked, need: list[int], gone: list[Piece], rooms: Rooms) -> bool:
+    def _take(self, asked: Asked, need: list[int], gone: list[Piece], rooms: Rooms, strategy: str) -> bool:
         """What is not needed is returned, the last taken first; the others are told, and their space is held."""
         units = self.wants(asked)
         for piece in reversed(gone[:]):
@@ -210,6 +255,7 @@ class Reclaimer:
         for unit in victims:
             deadline = now + grace_of(self.books.terms, unit)
             unit.notice = Notice(asked, deadline, "quota", self.books.next_serial(), is_new=True)
+            unit.notice.strategy = strategy
             self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
         for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
             way = self.ways.way(asked, host, PUBLIC)

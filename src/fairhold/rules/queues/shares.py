@@ -11,7 +11,7 @@ from fairhold.rules.queues.dividing import Correction, Siblings, divide
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.ledger.queues import Amount, QueueTerms
 
@@ -33,8 +33,7 @@ def fair_shares(
     share: list[Amount] = [0] * len(terms.above)
     share[ROOT] = total
     wanted = usable(terms, at, requested)
-    k, of = terms.settings.k.numerator, terms.settings.k.denominator
-    scale, used = _scaled(usage) if k else (1, {})
+    divided = below(terms, at, total, wanted, usage)
     open_ = [ROOT]
     while open_:
         parent = open_.pop()
@@ -43,6 +42,25 @@ def fair_shares(
             continue
         mine = share[parent]
         assert isinstance(mine, int)
+        siblings, correction = divided(parent, mine)
+        for row, units in zip(rows, divide(mine, terms.steps[at], siblings, correction), strict=True):
+            share[row] = units
+            open_.append(row)
+    return share
+
+
+def below(
+    terms: QueueTerms, at: int, total: int, wanted: Sequence[int], usage: Mapping[int, Fraction]
+) -> Callable[[int, int], tuple[Siblings, Correction]]:
+    """What says, of a row and its fair share, who divides it and how history counts.
+
+    wanted : by row, what it can use
+    """
+    k, of = terms.settings.k.numerator, terms.settings.k.denominator
+    scale, used = _scaled(usage) if k else (1, {})
+
+    def divided(parent: int, mine: int) -> tuple[Siblings, Correction]:
+        rows = terms.children[parent]
         siblings = Siblings(
             [terms.deserved[at][row] for row in rows],
             [wanted[row] for row in rows],
@@ -50,12 +68,9 @@ def fair_shares(
             [terms.priority[row] for row in rows],
             [used.get(row, 0) * total for row in rows] if used else (),
         )
-        for row, units in zip(
-            rows, divide(mine, terms.steps[at], siblings, Correction((k, of), mine * scale)), strict=True
-        ):
-            share[row] = units
-            open_.append(row)
-    return share
+        return siblings, Correction((k, of), mine * scale)
+
+    return divided
 
 
 def usable(terms: QueueTerms, at: int, requested: Sequence[int]) -> list[int]:
