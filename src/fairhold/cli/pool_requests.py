@@ -87,7 +87,7 @@ def _waits(request: Document) -> Iterator[str]:
         yield f"  {counted(left)} {'waits' if left == 1 else 'wait'}, level by level:"
     for level in waits["levels"]:
         yield from _level(level)
-    yield from _help(request)
+    yield from what_would_help(request)
 
 
 def _level(level: Document) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _comparison(each: Document) -> str:
     return f"{each['of']} has {percent(each['usage_as_moved'])} of a quota of {percent(each['usage_quota'])}"
 
 
-def _help(request: Document) -> Iterator[str]:
+def what_would_help(request: Document) -> Iterator[str]:
     """What was tried and gives more."""
     if "would_help" not in request:
         return

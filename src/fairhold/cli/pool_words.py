@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.pool_requests import request_text
 from fairhold.cli.pools import percent, short
+from fairhold.cli.queue_words import parts_in_words
 from fairhold.cli.table import table
 from fairhold.errors import printable
 
@@ -20,7 +21,9 @@ _READABLE = 24
 
 
 def pools_in_words(told: Document) -> str:
-    """The whole explanation as text."""
+    """The whole explanation as text; of queues in their own words."""
+    if "pools" not in told:
+        return "\n\n".join(printable_lines(part) for part in [*parts_in_words(told), *_moves(told)])
     parts = [
         told["sentence"],
         _owned(told),

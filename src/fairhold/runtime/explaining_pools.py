@@ -1,8 +1,10 @@
-"""An explanation of pools with its first sentence; what commands and the service tell alike."""
+"""An explanation of pools or queues with its first sentence; what commands and the service tell alike."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from fairhold.runtime import explaining_queues
 
 Document = dict[str, Any]
 
@@ -27,6 +29,7 @@ WHY = {
     "no room": "those who may be asked to give have too little on any one host",
     "gang": "too few units fit, and a gang goes whole or not at all",
     "next cycle": "something is idle for it, which the next cycle gives",
+    **explaining_queues.WHY,
 }
 """Why a request waits, all in all or at one level."""
 UNPLACEABLE = {
@@ -61,7 +64,7 @@ def sentence(told: Document, called: str = "") -> str:
     if not requests:
         return f"{head}: it asks for nothing."
     held, count = (sum(request[name] for request in requests) for name in ("held", "count"))
-    said = f"{head}: holds {held}, wants {count}"
+    said = explaining_queues.head(told) if "pools" not in told else f"{head}: holds {held}, wants {count}"
     waits = [request for request in requests if request["waits"]]
     if not waits:
         return f"{said}: it has all that it wants."
@@ -80,7 +83,8 @@ def why(waits: Document) -> str:
         said = unplaceable(waits)
     elif "never" in waits:
         said = f"{said}: {never(waits['never'])}"
-    return f"{said}{_control(waits)}{_user(waits)}{where(waits)} [{waits['rule']}]"
+    said += f"{explaining_queues.detail(waits)}{_control(waits)}{_user(waits)}"
+    return f"{said}{where(waits)} [{waits['rule']}]"
 
 
 def unplaceable(told: Document) -> str:

@@ -46,7 +46,7 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
         say_json(found)
     else:
         rows = found["explanations"]
-        say("\n\n".join(pools_in_words(of_jobs(row)) if "pools" in row else document_in_words(row) for row in rows))
+        say("\n\n".join(pools_in_words(of_jobs(row)) if "requests" in row else document_in_words(row) for row in rows))
 
 
 def job_in_words(found: Document, over: list[str]) -> str:

@@ -30,7 +30,8 @@ def queues_document(plan: Plan, queues: Queues) -> Document:
             "requested": amounts_document(plan.resources, tuple(each[row] for each in queues.requested)),
             "allocated": amounts_document(plan.resources, tuple(each[row] for each in queues.held)),
             "saturation": {
-                each.name: _part(queues.held[at][row], queues.fair[at][row]) for at, each in enumerate(plan.resources)
+                each.name: saturation_text(queues.held[at][row], queues.fair[at][row])
+                for at, each in enumerate(plan.resources)
             },
         }
     return {"amounts": amounts_document(plan.resources, queues.total), "consumers": consumers}
@@ -66,7 +67,7 @@ def _bound(resource: Resource, units: int) -> int | float | str | None:
     return None if units >= UNLIMITED else amount(resource, units)
 
 
-def _part(held: int, fair: Amount) -> str:
+def saturation_text(held: int, fair: Amount) -> str:
     """What is held for what one is entitled to, exactly; without bound where that is nothing."""
     if not fair:
         return "unbounded" if held else "0"

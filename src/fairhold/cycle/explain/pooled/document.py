@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.candidates import kinds
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.owned import borrowed, lent, owned
 from fairhold.cycle.explain.pooled.requests import request_document
 from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
 from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
 from fairhold.cycle.explain.pooled.whatif import Search
+from fairhold.cycle.explain.queued.document import explain_queue
 from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
@@ -38,6 +41,9 @@ def explain_pools(plan: Plan, state: State, path: str, group: str = "", *, what_
         if takes_part and group in {"", *force.entry.resource_groups}:
             cycle = run_pools(plan, force.entry, force.part_of(plan, state), force.members)
             inquiry = Inquiry(plan, state, force, cycle, row)
+            if force.entry.policy == QUEUES:
+                found.append(explain_queue(inquiry, what_if=what_if))
+                continue
             found.append(_explained(inquiry, Search(inquiry) if what_if else None))
     return found
 
@@ -64,7 +70,7 @@ def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked, ne
     if waiting is not None:
         found["waits"] = waiting_document(inquiry, waiting)
         if search is not None and asked.lacking > inquiry.ways.units(asked):
-            found["would_help"] = search.of(asked, waiting)
+            found["would_help"] = search.of(asked, kinds(inquiry, asked, waiting))
     return found
 
 

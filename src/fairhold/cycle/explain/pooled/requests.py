@@ -35,7 +35,7 @@ def request_document(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> D
         "waiting": asked.lacking,
         "on_the_way": inquiry.ways.units(asked),
         "stands": list(_stands(inquiry, asked, new)),
-        "coming": list(_coming(inquiry, asked)),
+        "coming": list(coming(inquiry, asked)),
         "kept": [
             {"host": host.name, "units": way.units}
             for host, way in inquiry.ways.of.get(asked, {}).items()
@@ -85,7 +85,7 @@ def notice_document(inquiry: Inquiry, unit: Unit) -> Document | None:
     }
 
 
-def _coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
+def coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
     """Units of the request that are on their way to each host, and what they wait for there."""
     for host, way in inquiry.ways.of.get(asked, {}).items():
         if not way.units or not way.victims:

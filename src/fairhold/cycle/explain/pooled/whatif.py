@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.candidates import kinds
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.force import entries_in_force
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.cycle.explain.pooled.changes import Change, Trial
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.cycle.explain.pooled.waiting import Waiting
     from fairhold.ledger.pools import Asked
 
 _WORK = 60_000
@@ -32,10 +32,13 @@ class Search:
         self._tried: dict[tuple[Change, ...], dict[str, tuple[int, int]]] = {}
         self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
 
-    def of(self, asked: Asked, waiting: Waiting) -> list[Document] | None:
-        """Of every kind of change the smallest that gives a request more; None where the work did not last for any."""
+    def of(self, asked: Asked, kinds: Iterator[Iterator[Trial]]) -> list[Document] | None:
+        """Of every kind of change the smallest that gives a request more; None where the work did not last for any.
+
+        kinds : for every kind what is tried of it, the smallest change first
+        """
         found: dict[int, Document] = {}
-        open_ = dict(enumerate(kinds(self.inquiry, asked, waiting)))
+        open_ = dict(enumerate(kinds))
         while open_:  # every kind has its turn before any has its next: the work may not last for all
             for kind, trials in list(open_.items()):
                 trial = next(trials, None)

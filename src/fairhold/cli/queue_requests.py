@@ -1,0 +1,139 @@
+"""The words for one request of a queue: where it stands, who takes its units, why it waits, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cli.pool_requests import what_would_help
+from fairhold.runtime.explaining_pools import counted, listed, why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.cli.pools import Document
+
+_STRATEGY = {"fair_share": "by fair shares", "quota": "by quotas", None: "given before this cycle"}
+_TESTS = {
+    "within fair share": "{consumer} would have {resource} {value}, and its fair share is {bound}: {by} too much",
+    "above threshold": "{consumer} holds {resource} {value}, and has to hold more than {bound}",
+    "within deserved": "{consumer} would have {resource} {value}, and deserves {bound}: {by} too much",
+    "above deserved": "{consumer} holds {resource} {value}, and has to hold more than the {bound} that it deserves",
+    "deserved": "{consumer} deserves {resource} {bound}, and would be left with {value}",
+    "saturation": "{compared_with} would have {ours} of its fair share of {resource}, {consumer} {theirs}: it has to "
+    "have more than {multiplier} times that",
+    "order": "{compared_with} would have {ours} of its fair share of {resource}, more than {consumer} with {theirs}",
+    "young": "{request} of {consumer} has not run long enough, it is spared until {until}",
+    "strategy": "{consumer} would hold no more of {resource} than it may keep",
+}
+"""Inequality that fails → what it says of both sides."""
+_CAUSES = {
+    "hierarchy": "hierarchy: {compared[0]} and {compared[1]} are compared, with {resource} {values[0]} and {values[1]}",
+    "deserved": "{compared[1]} deserves more: {values[1]} against {values[0]} of {compared[0]}",
+    "priority": "priority: {compared[1]} has {values[1]}, {compared[0]} has {values[0]}",
+    "weight": "weight: {compared[1]} has {values[1]}, {compared[0]} has {values[0]}",
+}
+"""Why a queue that holds more keeps it."""
+
+
+def request_text(request: Document) -> str:
+    """One request."""
+    gang = f" (at least {request['min_count']})" if request["min_count"] else ""
+    waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
+    coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
+    title = request.get("title") or f"Request {request['request']}"
+    kind = "" if request["preemptible"] else ", not preemptible"
+    wants = f"{counted(request['count'])}{gang} of {listed(request['unit'])}{kind}"
+    lines = [f"{title} of {request['consumer']}: {wants}; holds {request['held']}{waits}{coming}."]
+    for row in request["stands"]:
+        lines += _stands(row)
+    if request["on_hosts_down"]:
+        lines.append(f"  {request['on_hosts_down']} on hosts that are down")
+    for each in request["coming"]:
+        lines += _coming(each)
+    lines += [f"  {each['units']} kept for it on {each['host']} [R-HELD-1]" for each in request["kept"]]
+    if request["waits"] and request["waits"]["reason"] != "on the way":
+        lines += _waits(request)
+    return "\n".join(lines)
+
+
+def _stands(row: Document) -> Iterator[str]:
+    """Units that stand alike, and who takes them."""
+    new, notice = ", new" if row["is_new"] else "", row["notice"]
+    if notice is None:
+        yield f"  {row['units']} on {row['host']}{new}"
+        return
+    goes = f"for {notice['for']} of {notice['consumer']}" if notice["for"] else "for nobody"
+    how = f", {_STRATEGY[notice['strategy']]}" if "strategy" in notice else ""
+    if "priority" in notice:
+        how = f", of priority {notice['priority']} in the same queue"
+    told = f"under notice until {notice['deadline']}, {goes}{how} [{notice['rule']}]"
+    yield f"  {row['units']} on {row['host']}{new}; {told}"
+    for name, both in notice.get("resources", {}).items():
+        yield f"    {name}: {'; '.join(_moved(each) for each in both.values())}"
+
+
+def _moved(side: Document) -> str:
+    deserved = "all" if side["deserved"] is None else side["deserved"]
+    return (
+        f"{side['consumer']} held {side['held']} and will hold {side['as_moved']} of a fair share of "
+        f"{side['fair_share']}, {deserved} deserved"
+    )
+
+
+def _coming(coming: Document) -> Iterator[str]:
+    yield f"  {coming['units']} on the way to {coming['host']} [{coming['rule']}]"
+    for each in coming["from"]:
+        yield f"    when {each['units']} of {each['request']} ({each['consumer']}) have gone, by {each['deadline']}"
+
+
+def _waits(request: Document) -> Iterator[str]:
+    """Its place, why it is not placed, and why it takes nothing back."""
+    waits, left = request["waits"], request["waiting"] - request["on_the_way"]
+    yield f"  {counted(left)} {'waits' if left == 1 else 'wait'}: {why(waits)}"
+    if request["serving"]:
+        place = request["serving"]
+        yield f"  place {place['place']} of {place['of']} in the order of serving [{place['rule']}]"
+    if "gang" in waits:
+        yield f"  {waits['gang']['units']} are wanted at once, and {waits['gang']['room_for']} fit on what is idle"
+    if "others" in waits:
+        yield from _others(waits["others"])
+    yield from what_would_help(request)
+
+
+def _others(others: Document) -> Iterator[str]:
+    """Side by side, by which strategy it gives nothing, and the inequality that fails."""
+    if others["gate"]:
+        yield f"  takes nothing back: {_test(others['gate'])} [R-CONTEST-1]"
+    for side in others["sides"]:
+        holds = ", ".join(
+            f"{name} {both['theirs']['held']} of a fair share of {both['theirs']['fair_share']}"
+            for name, both in side["resources"].items()
+        )
+        yield f"  {side['consumer']}, compared with {side['compared_with']}: holds {holds}"
+        if not others["gate"]:
+            for each in side["strategies"]:
+                yield from _strategy(each)
+    if others["sides_left_out"]:
+        yield f"  and {others['sides_left_out']} more that hold less"
+    for cause in others["causes"]:
+        ours, theirs = cause["held"]
+        told = _CAUSES[cause["cause"]].format(**cause)
+        yield f"  {cause['consumer']} holds {cause['resource']} {theirs} and it {ours} by {told}"
+
+
+def _strategy(one: Document) -> Iterator[str]:
+    how = _STRATEGY[one["strategy"]]
+    if not one["may_give"]:
+        yield f"    {how} it keeps all: {'; '.join(map(_test, one['fails']))} [R-CONTEST-1]"
+        return
+    if one["could_give"]:
+        yield f"    {how} it could give {counted(one['could_give'])}, which make no room [R-CONTEST-4]"
+    for each in one["refused"]:
+        gang = f", as gang {each['gang']} stops whole" if "gang" in each else ""
+        yield f"    {how} it keeps {each['pieces']}: {_test(each)}{gang} [{each['rule']}]"
+    if not one["could_give"] and not one["refused"]:
+        yield f"    {how} it would give, but nothing that it holds is preemptible [R-CONTEST-3]"
+
+
+def _test(one: Document) -> str:
+    return _TESTS[one["test"]].format(**{name: "all" if value is None else value for name, value in one.items()})

@@ -1,0 +1,229 @@
+"""Why a request takes nothing back from other queues: every inequality that fails, with both sides' numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.queued.document import saturation_text
+from fairhold.rules.queues.contest import FAIR_SHARE, STRATEGIES, is_open, may_reclaim, sides
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairhold.cycle.explain.pooled.inquiry import Document
+    from fairhold.cycle.explain.queued.asking import Asking
+    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.queues import Amount
+    from fairhold.rules.queues.reclaiming import Looked
+
+TEST_OF = {"deserved": "A", "saturation": "B", "order": "C"}
+"""Inequality that is kept → its letter in R-CONTEST-2."""
+_MOST = 20
+"""Sides, and causes, that are told at most: a plan may have thousands of queues."""
+
+
+class Contests:
+    """What one request finds among other queues.
+
+    gate    : why it may take nothing at all, None = it may look
+    short   : places of the resources that are short
+    looked  : what the searches found, piece by piece
+    """
+
+    def __init__(self, asking: Asking, asked: Asked) -> None:
+        self.asking, self.asked, self.need = asking, asked, asking.need(asked)
+        self.gate = may_reclaim(asking.now, asked.leaf, self.need)
+        self.short, self.looked = asking.reclaimer.look(asked)
+        above, children = asking.terms.above[asked.leaf], asking.terms.children
+        self.rivals = {side: row for row, parent in pairwise(above) for side in children[parent] if side != row}
+
+    @property
+    def open_sides(self) -> list[int]:
+        """Sides that hold too much by a strategy."""
+        return [side for side, row in self.rivals.items() if any(self._is_open(each, row, side) for each in STRATEGIES)]
+
+    @property
+    def reason(self) -> str:
+        """What keeps it from taking, in a word."""
+        if self.gate is not None:
+            return "above fair share"
+        asking = self.asking
+        if not any(asking.now.held[at][side] for side in self.rivals for at in self.short):
+            return "nobody else"
+        if not self.open_sides:
+            return "strategy"
+        if any(each.refused is None for each in self.looked):
+            return "no room"
+        if not self.looked:
+            return "not preemptible"
+        rules = {each.refused.rule for each in self.looked if each.refused is not None}
+        return "young" if rules == {"young"} else "order"
+
+    def _is_open(self, strategy: str, mine: int, theirs: int) -> bool:
+        return is_open(self.asking.now, strategy, mine, theirs, self.need, self.short)
+
+    @cached_property
+    def document(self) -> Document:
+        """All of it as data; of the sides those that hold something that is short, the most first."""
+        asking, held = self.asking, self.asking.now.held
+        sides_ = [side for side in self.rivals if any(held[at][side] for at in self.short)]
+        sides_.sort(key=lambda side: [-held[at][side] for at in self.short])
+        return {
+            "need": {asking.name(at): asking.number(at, units) for at, units in enumerate(self.need) if units},
+            "short": [asking.name(at) for at in self.short],
+            "gate": self._gate(),
+            "sides": [self._side(side, self.rivals[side]) for side in sides_[:_MOST]],
+            "sides_left_out": max(0, len(sides_) - _MOST),
+            "causes": list(islice(self._causes(), _MOST)),
+        }
+
+    def _gate(self) -> Document | None:
+        """With what it needs its queue is above its fair share (R-CONTEST-1)."""
+        if self.gate is None:
+            return None
+        _, row, at = self.gate
+        held, fair = self.asking.now.held[at][row], self.asking.now.fair[at][row]
+        return self._inequality("within fair share", row, at, held + self.need[at], fair)
+
+    def _inequality(self, test: str, row: int, at: int, value: int, bound: Amount) -> Document:
+        """A test that fails: a queue has `value` where it should be beyond, or within, `bound`; by how much."""
+        asking = self.asking
+        return {
+            "test": test,
+            "consumer": asking.inquiry.path(row),
+            "resource": asking.name(at),
+            "value": asking.number(at, value),
+            "bound": asking.number(at, bound),
+            "by": asking.number(
+                at, abs(Fraction(value) - bound) if isinstance(bound, Fraction) else abs(value - bound)
+            ),
+        }
+
+    def _side(self, side: int, row: int) -> Document:
+        asking, now = self.asking, self.asking.now
+        return {
+            "consumer": asking.inquiry.path(side),
+            "compared_with": asking.inquiry.path(row),
+            "resources": {
+                asking.name(at): {
+                    "ours": self._numbers(at, row, self.need[at]),
+                    "theirs": self._numbers(at, side, 0),
+                }
+                for at in self.short
+            },
+            "above_fair_share": any(now.held[at][side] > now.fair[at][side] for at in self.short),
+            "strategies": [self._strategy(each, side, row) for each in STRATEGIES],
+        }
+
+    def _numbers(self, at: int, row: int, more: int) -> Document:
+        asking, now = self.asking, self.asking.now
+        found: Document = {
+            "held": asking.number(at, now.held[at][row]),
+            "fair_share": asking.number(at, now.fair[at][row]),
+            "deserved": asking.number(at, asking.terms.deserved[at][row]),
+            "threshold": asking.number(at, now.threshold(at, row)),
+        }
+        return found | ({"with_need": asking.number(at, now.held[at][row] + more)} if more else {})
+
+    def _strategy(self, strategy: str, side: int, row: int) -> Document:
+        """Whether a side may give by a strategy; if not, why; if so, which of its pieces are refused and why."""
+        is_able = self._is_open(strategy, row, side)
+        mine = [each for each in self.looked if each.strategy == strategy and each.theirs == side]
+        return {
+            "strategy": strategy,
+            "may_give": is_able and self.gate is None,
+            "fails": [] if is_able else list(self._closed(strategy, side, row)),
+            "could_give": len({unit for each in mine if each.refused is None for unit in each.piece}),
+            "refused": self._refusals(mine),
+        }
+
+    def _closed(self, strategy: str, side: int, row: int) -> Iterator[Document]:
+        """What a side would have to hold, or its taker's not, to give by a strategy (R-CONTEST-1)."""
+        now, deserved = self.asking.now, self.asking.terms.deserved
+        if strategy == FAIR_SHARE:
+            for at in self.short:
+                yield self._inequality("above threshold", side, at, now.held[at][side], now.threshold(at, side))
+            return
+        for at in self.short:
+            if now.held[at][row] + self.need[at] > deserved[at][row]:
+                value = now.held[at][row] + self.need[at]
+                yield self._inequality("within deserved", row, at, value, deserved[at][row])
+        if all(now.held[at][side] <= deserved[at][side] for at in self.short):
+            for at in self.short:
+                yield self._inequality("above deserved", side, at, now.held[at][side], deserved[at][side])
+
+    def _refusals(self, looked: Sequence[Looked]) -> list[Document]:
+        """What keeps pieces where they are, the first numbers of each inequality."""
+        first: dict[object, Looked] = {}
+        pieces: dict[object, set[object]] = {}
+        for each in looked:
+            if each.refused is not None:
+                first.setdefault(each.refused, each)
+                pieces.setdefault(each.refused, set()).add(each.piece)
+        return [self._refusal(each) | {"pieces": len(pieces[refused])} for refused, each in first.items()]
+
+    def _refusal(self, one: Looked) -> Document:
+        assert one.refused is not None
+        (rule, row, at), (ours, their, before) = one.refused, one.numbers
+        asking, asked = self.asking, one.piece[0].asked
+        found: Document = {
+            "test": rule,
+            "rule": "R-CONTEST-2" if rule in TEST_OF else "R-CONTEST-1" if rule == "strategy" else "R-CONTEST-3",
+            "consumer": asking.inquiry.path(row),
+            "resource": asking.name(at),
+            "request": asked.model.id,
+        }
+        if rule == "deserved":
+            bound = asking.terms.deserved[at][row]
+            found |= self._inequality(rule, row, at, their, bound) | {"before": asking.number(at, before)}
+            return found | ({"gang": asked.model.id, "units": len(one.piece)} if len(one.piece) > 1 else {})
+        if rule in TEST_OF:
+            found["compared_with"] = asking.inquiry.path(one.mine)
+            found["ours"] = saturation_text(ours, asking.now.fair[at][one.mine])
+            found["theirs"] = saturation_text(their, asking.now.fair[at][row])
+            return found | ({"multiplier": str(asking.terms.settings.multiplier)} if rule == "saturation" else {})
+        if rule == "young":
+            runtime = asking.terms.reclaim_min_runtime[row]
+            found["until"] = format_instant(max(unit.started for unit in one.piece) + runtime)
+        return found
+
+    def _causes(self) -> Iterator[Document]:
+        """Why another leaf that holds more keeps it: hierarchy, what is deserved, priority or weight (S4.21)."""
+        asking, terms, leaf = self.asking, self.asking.terms, self.asked.leaf
+        held = asking.now.held
+        told: set[tuple[int, str]] = set()
+        for other in asking.inquiry.terms.leaves:
+            more = [at for at in self.short if held[at][other] > held[at][leaf]]
+            if other == leaf or not more or terms.above[other][-2] not in terms.children[0]:
+                continue
+            row, side = sides(terms, leaf, other)
+            at = more[0]
+            settings = (
+                ("deserved", asking.number(at, terms.deserved[at][row]), asking.number(at, terms.deserved[at][side])),
+                ("priority", terms.priority[row], terms.priority[side]),
+                ("weight", *(str(Fraction(terms.weight[at][each], terms.weight_of_one[at])) for each in (row, side))),
+            )
+            is_more = (
+                terms.deserved[at][side] > terms.deserved[at][row],
+                terms.priority[side] > terms.priority[row],
+                terms.weight[at][side] > terms.weight[at][row],
+            )
+            causes = [each for each, yes in zip(settings, is_more, strict=True) if yes][:1]
+            if (row, side) != (leaf, other):
+                values = asking.number(at, held[at][row]), asking.number(at, held[at][side])
+                causes.insert(0, ("hierarchy", *values))
+            for cause, ours, theirs in causes:
+                if (side, str(cause)) not in told:
+                    told.add((side, str(cause)))
+                    yield {
+                        "cause": cause,
+                        "consumer": asking.inquiry.path(other),
+                        "resource": asking.name(at),
+                        "held": [asking.number(at, held[at][leaf]), asking.number(at, held[at][other])],
+                        "compared": [asking.inquiry.path(row), asking.inquiry.path(side)],
+                        "values": [ours, theirs],
+                    }

@@ -1,0 +1,103 @@
+"""Where the units of a request of a queue stand, who takes them and by which strategy, and what comes to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.explain.pooled.requests import coming
+from fairhold.ledger.queues import is_preemptible
+from fairhold.rules.queues.contest import sides
+from fairhold.units import format_duration, format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from fairhold.cycle.explain.pooled.inquiry import Document
+    from fairhold.cycle.explain.queued.asking import Asking
+    from fairhold.ledger.pools import Asked, Notice, Unit
+
+
+def request_document(asking: Asking, asked: Asked, new: Collection[Unit]) -> Document:
+    """A request with its place in the serving order, what it holds and what comes to it.
+
+    new : units that the cycle has placed
+    """
+    inquiry = asking.inquiry
+    place = asking.order.get(asked.model.id)
+    return {
+        "request": asked.model.id,
+        "consumer": inquiry.path(asked.leaf),
+        "unit": inquiry.amounts(asked.unit),
+        "count": asked.model.count,
+        "min_count": asked.model.min_count,
+        "priority": asked.model.priority,
+        "preemptible": is_preemptible(asked),
+        "held": asked.held,
+        "on_hosts_down": asked.away,
+        "waiting": asked.lacking,
+        "on_the_way": inquiry.ways.units(asked),
+        "serving": None if place is None else {"place": place, "of": len(asking.order), "rule": "R-SERVE-1"},
+        "stands": list(_stands(asking, asked, new)),
+        "coming": list(coming(inquiry, asked)),
+        "kept": [
+            {"host": host.name, "units": way.units}
+            for host, way in inquiry.ways.of.get(asked, {}).items()
+            if way.units and not way.victims
+        ],
+    }
+
+
+def _stands(asking: Asking, asked: Asked, new: Collection[Unit]) -> Iterator[Document]:
+    """Units that stand alike: on one host, under the same notice."""
+    found: dict[tuple[object, ...], list[Unit]] = {}
+    for unit in asked.units:
+        notice = unit.notice
+        told = (notice.taker, notice.deadline, notice.reason, notice.is_new, notice.strategy) if notice else ()
+        found.setdefault((unit.host, told, unit in new), []).append(unit)
+    for units in found.values():
+        notice = units[0].notice
+        yield {
+            "host": units[0].host.name,
+            "units": len(units),
+            "is_new": units[0] in new,
+            "grace": format_duration(asking.inquiry.terms.grace[asked.leaf]),
+            "notice": None if notice is None else _notice(asking, asked, notice),
+        }
+
+
+def _notice(asking: Asking, asked: Asked, notice: Notice) -> Document:
+    """For whom units go, until when, by which strategy, and how both sides stood and stand."""
+    taker = notice.taker
+    found: Document = {
+        "for": taker.model.id if taker else None,
+        "consumer": asking.inquiry.path(taker.leaf) if taker else None,
+        "deadline": format_instant(notice.deadline),
+        "reason": notice.reason,
+        "is_new": notice.is_new,
+        "rule": "R-LIMIT-3",
+    }
+    if taker is None:
+        return found
+    if taker.leaf == asked.leaf:
+        return found | {"rule": "R-CONTEST-5", "priority": taker.model.priority}
+    mine, theirs = sides(asking.terms, taker.leaf, asked.leaf)
+    return found | {
+        "rule": "R-CONTEST-1",
+        "strategy": notice.strategy or None,
+        "resources": {
+            asking.name(at): {"taker": _side(asking, at, mine), "holder": _side(asking, at, theirs)}
+            for at, need in enumerate(taker.unit)
+            if need and asked.unit[at]
+        },
+    }
+
+
+def _side(asking: Asking, at: int, row: int) -> Document:
+    """How a side stood before the cycle, and stands once all moves are done."""
+    return {
+        "consumer": asking.inquiry.path(row),
+        "fair_share": asking.number(at, asking.now.fair[at][row]),
+        "deserved": asking.number(at, asking.terms.deserved[at][row]),
+        "held": asking.number(at, asking.stood.held[at][row]),
+        "as_moved": asking.number(at, asking.now.held[at][row]),
+    }

@@ -1,0 +1,68 @@
+"""The first sentence of an explanation of queues; what commands and the service tell alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Document = dict[str, Any]
+
+WHY = {
+    "queue limit": "a limit allows no more",
+    "beyond deserved": "it is not preemptible, and more is not deserved for good",
+    "delay": "it has not waited long enough to take anything back",
+    "above fair share": "with it its queue would be above its fair share, so that it takes nothing back",
+    "strategy": "no other queue holds more than it may keep",
+    "not preemptible": "what others hold beyond that is not preemptible",
+    "young": "what others could give has not run long enough",
+    "order": "a take would put the order of queues wrong",
+}
+"""Why a request of a queue waits, where that is said of queues alone."""
+BOUND = {
+    "demand": "all that it asks for",
+    "limit": "its limit",
+    "limits below": "all that the limits below it allow",
+    "deserved": "what it deserves; nothing is left beyond that",
+    "weight 0": "what it deserves; with weight 0 it gets no surplus",
+    "weight": "its part by weight",
+    "priority": "what queues of higher priority leave",
+    "history": "what queues that have used less leave",
+    "division": "as KAI divides",
+}
+"""What holds a fair share where it is."""
+
+
+def head(told: Document) -> str:
+    """What a queue is entitled to and why, in one sentence without its end."""
+    whose = f"{told['consumer']} in {', '.join(told['resource_groups'])}"
+    shares = [_share(each, told["consumer"]) for each in told["resources"] if each["requested"] or each["fair_share"]]
+    return f"{whose}: {'; '.join(shares)}" if shares else whose
+
+
+def _share(one: Document, path: str) -> str:
+    said = f"fair share {one['resource']} {one['fair_share']} of {one['total']}, holds {one['held']}"
+    mine = own_row(one, path)
+    if mine is None:
+        return said
+    parts = ""
+    if "deserved_part" in mine and mine["bound"] == "weight":
+        parts = f"{mine['deserved_part']} deserved and {mine['surplus_part']} surplus, "
+    return f"{said} ({parts}{BOUND[mine['bound']]} [{mine['rule']}])"
+
+
+def own_row(one: Document, path: str) -> Document | None:
+    """The row of a consumer at its own level; None of the root, which is divided."""
+    rows = one["levels"][-1]["siblings"] if one["levels"] else []
+    return next((row for row in rows if row["consumer"] == path), None)
+
+
+def detail(waits: Document) -> str:
+    """The numbers behind a reason."""
+    if bound := waits.get("bound"):
+        most = bound.get("limit", bound.get("deserved"))
+        return f": {bound['consumer']} has {bound['used']} of {bound['resource']} {most}"
+    if waits["reason"] == "delay":
+        return f": not before {waits['until']}"
+    gate = waits.get("others", {}).get("gate")
+    if gate:
+        return f": {gate['consumer']} would have {gate['resource']} {gate['value']} of {gate['bound']}"
+    return ""
