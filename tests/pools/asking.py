@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairhold.cycle.explain.pooled import explain_pools
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.runtime.explaining_pools import as_document
 from tests.pools.small import inputs
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from fairhold.cycle.explain.pooled import explain_pools
 from fairhold.cycle.explain.pooled.bounds import bound_of, grace_from
+from fairhold.cycle.explain.pooled.candidates import kinds
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.waiting import RULE_OF, Why
 from fairhold.cycle.explain.pooled.whatif import Search
@@ -152,8 +153,8 @@ def test_a_search_ends_when_its_work_is_used_up() -> None:
     waiting = Why(inquiry).of(asked)
     assert waiting is not None
     search._left = 1
-    assert [each["held"] for each in search.of(asked, waiting) or ()] == [5]
-    assert search.of(asked, waiting) is None
+    assert [each["held"] for each in search.of(asked, kinds(inquiry, asked, waiting)) or ()] == [5]
+    assert search.of(asked, kinds(inquiry, asked, waiting)) is None
 
 
 def test_a_consumer_that_is_not_there_is_none() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.document import run_cycle
-from fairhold.cycle.explain.pooled import explain_pools
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.planio.state import parse_state, state_document
 from fairhold.runtime.explaining_pools import as_document
 from fairhold.units import SECOND

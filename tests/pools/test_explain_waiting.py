@@ -9,7 +9,7 @@ import pytest
 
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.explain.nouns import RULE_OF_CONTROL
-from fairhold.cycle.explain.pooled import explain_pools
+from fairhold.cycle.explain.pooled.document import explain_pools
 from tests.pools.asking import PAIR, explained, first, helps, level
 from tests.pools.small import inputs, of, on, own
 

@@ -8,7 +8,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.pooled import explain_pools
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from fairhold.units import parse_duration, parse_instant

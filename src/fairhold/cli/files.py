@@ -214,7 +214,7 @@ def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: s
     from fairhold.cli.pool_words import pools_in_words  # noqa: PLC0415
     from fairhold.cli.words import document_in_words  # noqa: PLC0415
     from fairhold.cycle.explain import explain  # noqa: PLC0415
-    from fairhold.cycle.explain.pooled import explain_pools  # noqa: PLC0415
+    from fairhold.cycle.explain.pooled.document import explain_pools  # noqa: PLC0415
     from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
     from fairhold.cycle.pooled.force import entries_in_force  # noqa: PLC0415
     from fairhold.cycle.run import run  # noqa: PLC0415

@@ -166,11 +166,16 @@ def _changes(changes: list[Document]) -> Iterator[str]:
             yield from map(_change, rows)
 
 
+def _told(value: object) -> object:
+    """A value as files write it."""
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else value
+
+
 def _change(change: Document) -> str:
     name = change["what"]
     if name == "reserved":
         return f"nothing of what {change['consumer']} owns in {change['resource_group']} reserved"
     resource = f" of {change['resource']}" if "resource" in change else ""
     whose = change.get("consumer") or change.get("request")
-    old = "none" if change["old"] is None else change["old"]
-    return f"a {name}{resource} of {change['new']} instead of {old}{f' for {whose}' if whose else ''}"
+    old, new = (_told(change[side]) for side in ("old", "new"))
+    return f"a {name}{resource} of {new} instead of {old}{f' for {whose}' if whose else ''}"

@@ -115,6 +115,10 @@ def _others(others: Document) -> Iterator[str]:
                 yield from _strategy(each)
     if others["sides_left_out"]:
         yield f"  and {others['sides_left_out']} more that hold less"
+    if others["own_queue"]:
+        own = others["own_queue"]
+        young = f", {own['young']} of them spared until {own['until']}" if own["young"] else ""
+        yield f"  in its own queue {counted(own['units'])} of lower priority{young} make no room [R-CONTEST-5]"
     for cause in others["causes"]:
         ours, theirs = cause["held"]
         told = _CAUSES[cause["cause"]].format(**cause)

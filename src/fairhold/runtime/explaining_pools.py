@@ -29,7 +29,6 @@ WHY = {
     "no room": "those who may be asked to give have too little on any one host",
     "gang": "too few units fit, and a gang goes whole or not at all",
     "next cycle": "something is idle for it, which the next cycle gives",
-    **explaining_queues.WHY,
 }
 """Why a request waits, all in all or at one level."""
 UNPLACEABLE = {
@@ -78,7 +77,7 @@ def sentence(told: Document, called: str = "") -> str:
 
 def why(waits: Document) -> str:
     """Why a request waits, with where the least is missing and the rule."""
-    said = WHY[waits["reason"]]
+    said = explaining_queues.WHY.get(waits["reason"]) or WHY[waits["reason"]]
     if waits["reason"] == "unplaceable":
         said = unplaceable(waits)
     elif "never" in waits:

@@ -10,7 +10,7 @@ WHY = {
     "queue limit": "a limit allows no more",
     "beyond deserved": "it is not preemptible, and more is not deserved for good",
     "delay": "it has not waited long enough to take anything back",
-    "above fair share": "with it its queue would be above its fair share, so that it takes nothing back",
+    "above fair share": "with what it needs its queue would be above its fair share, and takes nothing back",
     "strategy": "no other queue holds more than it may keep",
     "not preemptible": "what others hold beyond that is not preemptible",
     "young": "what others could give has not run long enough",

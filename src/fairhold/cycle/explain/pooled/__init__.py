@@ -1,5 +1,1 @@
 """Why pools are used as they are, who owns what, and why a request for vectors waits: told when asked for, as data."""
-
-from fairhold.cycle.explain.pooled.document import explain_pools
-
-__all__ = ["explain_pools"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.queued.document import saturation_text
 from fairhold.rules.queues.contest import FAIR_SHARE, STRATEGIES, is_open, may_reclaim, sides
+from fairhold.rules.queues.victims import Candidates
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -78,8 +79,22 @@ class Contests:
             "gate": self._gate(),
             "sides": [self._side(side, self.rivals[side]) for side in sides_[:_MOST]],
             "sides_left_out": max(0, len(sides_) - _MOST),
+            "own_queue": self._own_queue(),
             "causes": list(islice(self._causes(), _MOST)),
         }
+
+    def _own_queue(self) -> Document | None:
+        """Units of lower priority in its own queue, and how many of them have not run long enough (R-CONTEST-5).
+
+        None = there are none.
+        """
+        asking, leaf, mine = self.asking, self.asked.leaf, self.asked.model.priority
+        pieces = Candidates(asking.inquiry.books, asking.now).inside(leaf, lambda other: other.model.priority < mine)
+        ends = [unit.started + asking.terms.preempt_min_runtime[leaf] for piece in pieces for unit in piece]
+        young = [end for end in ends if end > asking.inquiry.books.now]
+        if not ends:
+            return None
+        return {"units": len(ends), "young": len(young), "until": format_instant(max(young)) if young else None}
 
     def _gate(self) -> Document | None:
         """With what it needs its queue is above its fair share (R-CONTEST-1)."""
