@@ -70,6 +70,9 @@ def test_r_serve_2_idle_resource_goes_out_up_to_limits_and_what_is_fixed_up_to_w
     cluster = Cluster([8], queues).ask("fixed", "/A", 8, preemptible=False)
     cluster.cycle()
     assert cluster.held() == {"fixed": 2}
+    unbound = Cluster([8], {"/A": {"deserved": {"gpu": 2}}}).ask("fixed", "/A", 8, preemptible=False)
+    unbound.cycle()
+    assert unbound.held() == {"fixed": 2}  # no limit is stated anywhere
     cluster = Cluster([8], queues).ask("high", "/A", 8, priority=100).ask("low", "/A", 8, priority=99)
     cluster.cycle()
     assert cluster.held() == {"high": 2, "low": 4}  # from 100 on a request is not preemptible

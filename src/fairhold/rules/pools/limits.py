@@ -17,11 +17,13 @@ class Limits:
 
     used : row with a limit → base units in share pools, by place of the resource
     coming : request → units on their way to it that count, too
+    is_bound : whether there is anything that some request could break
     """
 
     def __init__(self, books: PoolBooks, units: Iterable[Unit]) -> None:
         self._terms = books.terms
         self.used = {row: [0] * books.terms.dimensions for row in books.terms.limit}
+        self.is_bound = bool(self.used)
         self.coming: Mapping[Asked, int] = {}
         for unit in units if self.used else ():
             if unit.pool != OWN:

@@ -24,6 +24,7 @@ class Gates(Limits):
         self._queues = terms
         self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
         super().__init__(books, ())
+        self.is_bound |= not all(map(is_preemptible, books.asked.values()))
         for asked in books.asked.values():
             self.add(asked, len(asked.units))
 
