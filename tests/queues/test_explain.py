@@ -201,6 +201,8 @@ def test_a_limit_and_what_is_deserved_for_good_name_the_queue() -> None:
         {"consumer": "/P", "resource": "gpu", "limit": 3, "used": 3},
     )
     assert helps(cluster, "/P/a") == {"limit": 4}
+    bounds = [level["siblings"][0]["bound"] for level in explained(cluster, "/P/a")["resources"][0]["levels"]]
+    assert bounds == ["limit", "parent"]
     fixed = Cluster([8], {"/A": {"deserved": {"gpu": 2}}}).ask("x", "/A", 5, preemptible=False)
     found = waits(fixed, "/A")
     assert (found["reason"], found["bound"]["deserved"], found["bound"]["used"]) == ("beyond deserved", 2, 2)

@@ -24,6 +24,7 @@ BOUND = {
     "deserved": "what it deserves; nothing is left beyond that",
     "weight 0": "what it deserves; with weight 0 it gets no surplus",
     "weight": "its part by weight",
+    "parent": "all that the queue above it has",
     "priority": "what queues of higher priority leave",
     "history": "what queues that have used less leave",
     "division": "as KAI divides",

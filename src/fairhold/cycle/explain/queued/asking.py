@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.queued.open import count_all
 from fairhold.ledger.queues import amounts_of
 from fairhold.model.vector import amount
-from fairhold.rules.pools.placing import next_units
 from fairhold.rules.queues.reclaiming import Reclaimer, stand
-from fairhold.rules.queues.serving import Turns
+from fairhold.rules.queues.serving import Turns, next_units
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -53,9 +52,8 @@ class Asking:
 
     def _serving_order(self) -> dict[str, int]:
         """Request that waits for more than is on its way → its place in the order of serving, from 1."""
-        left = {asked: self.inquiry.left(asked) for asked in self.inquiry.books.asked.values()}
-        waiting = [asked for asked, units in left.items() if units]
-        turns = Turns(self.now, waiting, lambda asked: next_units(asked, left[asked]))
+        waiting = [asked for asked in self.inquiry.books.asked.values() if self.inquiry.left(asked)]
+        turns = Turns(self.now, waiting, next_units)
         found: dict[str, int] = {}
         while (asked := turns.next()) is not None:
             found[asked.model.id] = len(found) + 1

@@ -23,6 +23,7 @@ RULE_OF = {
     "deserved": "R-QUEUE-2",
     "weight 0": "R-QUEUE-3",
     "weight": "R-QUEUE-3",
+    "parent": "R-QUEUE-3",
     "priority": "R-QUEUE-3",
     "history": "R-QUEUE-4",
     "division": "R-QUEUE-5",
@@ -117,6 +118,8 @@ def _parts(  # noqa: PLR0917 - one level
         elif bound is None and mine is None:
             last = siblings.priority[rounds[-1].members[0]]
             bound = "history" if last == siblings.priority[place] else "priority"
+        elif bound is None and len([each for each in siblings.wanted if each]) == 1:
+            bound = "parent"
         found.append(Part(deserved[place], mine, bound or "weight"))
     return found
 
