@@ -29,11 +29,6 @@ class Limits:
             if unit.pool != OWN:
                 self.add(unit.asked, 1)
 
-    @property
-    def is_any(self) -> bool:
-        """Whether there is any to look at."""
-        return bool(self.used)
-
     def add(self, asked: Asked, units: int) -> None:
         """Units of a request came, or went where the number is negative."""
         for row in self._terms.above[asked.leaf] if self.used else ():

@@ -175,7 +175,7 @@ class Placing:
 
     def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
         """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
-        return not self.limits.is_any or self.limits.allow_idle(asked) or self._is_own(asked, parcels)
+        return not self.limits.is_bound or self.limits.allow_idle(asked) or self._is_own(asked, parcels)
 
     def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
         """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""
@@ -190,7 +190,7 @@ class Placing:
             self._loads.change(host, asked.unit, 1)
         if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
             unit.pool = OWN
-        elif self.limits.is_any:
+        elif self.limits.is_bound:
             self.limits.add(asked, 1)
         return unit
 

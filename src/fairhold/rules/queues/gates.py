@@ -28,11 +28,6 @@ class Gates(Limits):
         for asked in books.asked.values():
             self.add(asked, len(asked.units))
 
-    @property
-    def is_any(self) -> bool:
-        """Whether there is any to look at."""
-        return True
-
     def add(self, asked: Asked, units: int) -> None:
         """Units of a request came, or went where the number is negative."""
         super().add(asked, units)

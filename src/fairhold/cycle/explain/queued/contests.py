@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TEST_OF = {"deserved": "A", "saturation": "B", "order": "C"}
 """Inequality that is kept → its letter in R-CONTEST-2."""
-_MOST = 20
+_MOST = 10
 """Sides, and causes, that are told at most: a plan may have thousands of queues."""
 
 
