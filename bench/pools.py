@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.document import run_cycle
-from fairhold.cycle.explain.pooled import explain_pools
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.run import run_pools
 from fairhold.cycle.verify import verify
