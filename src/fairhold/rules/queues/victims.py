@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heapreplace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.queues import is_preemptible
@@ -39,6 +41,7 @@ class Candidates:
 
     def __init__(self, books: PoolBooks, queues: Queues) -> None:
         self._books, self._queues = books, queues
+        self.terms = queues.terms
         self._lines: dict[int, list[Asked]] = {}
         self._begin: dict[int, int] = {}
 
@@ -61,33 +64,11 @@ class Candidates:
 
     def among(self, sides: Iterable[int], short: Iterable[int]) -> Iterator[tuple[int, Piece]]:
         """(side, piece) of some sides, the most saturated first; what was taken meanwhile counts."""
-        short = list(short)
-        lines: dict[int, Iterator[Piece]] = {}
-        heads: dict[int, Piece | None] = {}
-
-        def head(leaf: int) -> Piece | None:
-            if leaf not in heads:
-                lines[leaf] = self.inside(leaf)
-                heads[leaf] = next(lines[leaf], None)
-            return heads[leaf]
-
-        def best(row: int) -> tuple[int, Piece] | None:
-            """Leaf and piece that give next below a row."""
-            children = self._queues.terms.children[row]
-            if not children:
-                piece = head(row)
-                return None if piece is None else (row, piece)
-            found = [(child, each) for child in children if (each := best(child)) is not None]
-            return min(found, key=lambda each: self._key(each[0], each[1][1], short))[1] if found else None
-
-        open_ = list(sides)
-        while open_:
-            able = [(side, each) for side in open_ if (each := best(side)) is not None]
-            open_ = [side for side, _ in able]
-            if able:
-                side, (leaf, piece) = min(able, key=lambda each: self._key(each[0], each[1][1], short))
-                heads[leaf] = next(lines[leaf], None)
-                yield side, piece
+        line = _Line(self, list(sides), list(short))
+        while (found := line.first()) is not None:
+            side, leaf, piece = found
+            yield side, piece
+            line.pass_over(side, leaf)
 
     def on(self, host: Machine, sides: Collection[int], short: Iterable[int]) -> Iterator[tuple[int, Piece]]:
         """The same, of what stands on one host alone."""
@@ -109,9 +90,10 @@ class Candidates:
 
     def _way_key(self, way: tuple[int, ...], piece: Piece, short: list[int]) -> list[tuple[object, ...]]:
         """How saturated the queues from a side down are."""
-        return [self._key(row, piece, short) for row in way]
+        return [self.key(row, piece, short) for row in way]
 
-    def _key(self, row: int, piece: Piece, short: list[int]) -> tuple[object, ...]:
+    def key(self, row: int, piece: Piece, short: list[int]) -> tuple[object, ...]:
+        """Place of a queue among those that give: the most saturated first, then by what it would give next."""
         queues = self._queues
         is_unbound, most = max(weighed(queues.held[at][row], queues.fair[at][row]) for at in short)
         first = piece[0]
@@ -120,3 +102,63 @@ class Candidates:
 
 def _is_gone(asked: Asked) -> bool:
     return all(unit.notice is not None for unit in asked.units)
+
+
+class _Line:
+    """Sides and the queues below them, level by level in heaps: who gives next is the first of the first.
+
+    Between two pieces only the queues above the last one change.
+    """
+
+    def __init__(self, candidates: Candidates, sides: list[int], short: list[int]) -> None:
+        self._candidates, self._short = candidates, short
+        self._pieces: dict[int, Iterator[Piece]] = {}
+        self._heads: dict[int, Piece | None] = {}
+        self._heaps: dict[int, list[tuple[tuple[object, ...], int]]] = {}
+        self._sides = self._heap(sides)
+
+    def first(self) -> tuple[int, int, Piece] | None:
+        """Side, leaf and piece that give next; None = nobody has any more."""
+        if not self._sides:
+            return None
+        side = self._sides[0][1]
+        found = self._first(side)
+        return (side, *found) if found else None
+
+    def _heap(self, rows: Iterable[int]) -> list[tuple[tuple[object, ...], int]]:
+        heap = [(self._key(row, found[1]), row) for row in rows if (found := self._first(row)) is not None]
+        heapify(heap)
+        return heap
+
+    def _first(self, row: int) -> tuple[int, Piece] | None:
+        """Leaf and piece that give next below a row."""
+        children = self._candidates.terms.children[row]
+        if not children:
+            piece = self._head(row)
+            return None if piece is None else (row, piece)
+        if row not in self._heaps:
+            self._heaps[row] = self._heap(children)
+        heap = self._heaps[row]
+        return self._first(heap[0][1]) if heap else None
+
+    def _head(self, leaf: int) -> Piece | None:
+        if leaf not in self._heads:
+            self._pieces[leaf] = self._candidates.inside(leaf)
+            self._heads[leaf] = next(self._pieces[leaf], None)
+        return self._heads[leaf]
+
+    def _key(self, row: int, piece: Piece) -> tuple[object, ...]:
+        return self._candidates.key(row, piece, self._short)
+
+    def pass_over(self, side: int, leaf: int) -> None:
+        """The first piece was taken or not: the next of its queue stands for it."""
+        self._heads[leaf] = next(self._pieces[leaf], None)
+        for row, above in pairwise(self._candidates.terms.above[leaf]):
+            heap = self._sides if row == side else self._heaps[above]
+            found = self._first(row)
+            if found is None:
+                heappop(heap)
+            else:
+                heapreplace(heap, (self._key(row, found[1]), row))
+            if row == side:
+                return
