@@ -17,7 +17,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[fast,service]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[fast,service,sim]" --group dev
 	touch $(STAMP)
 
 ## All tests; the long storms are `make storm`.
