@@ -30,6 +30,8 @@ policies:
     consumers:
       /Trading: {own: [{resource_group: gpu, hosts: 2}]}
 """
+VECTOR_HOSTS = "{hosts: [{name: 'g[1-9]', cpu: 64, memory: 512}]}"
+QUEUES = VECTORS.replace("multidimensional", "fair_share").replace("{own: [{resource_group: gpu, hosts: 2}]}", "{}")
 WHOLE = PLAN.replace("{slots: 100}", "{hosts: [{name: g1, slots: 100}]}").replace(
     "policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}"
 )
@@ -61,6 +63,7 @@ class Sample:
     new   : by what
     shown : the part of `new` that the page shows, or what it says instead; empty = all of it
     plan  : the plan that a state or job file is read with
+    places : whether it is read to place units
     """
 
     kind: str
@@ -68,6 +71,7 @@ class Sample:
     new: str
     shown: str = ""
     plan: str = PLAN
+    places: bool = False
 
     @property
     def text(self) -> str:
@@ -160,7 +164,7 @@ SAMPLES = {
     "unknown-day": plan("policy: hybrid", "policy: hybrid\n    window: Mo 08:00-18:00", "window: Mo 08:00-18:00"),
     "date": plan("fairhold: 1", f"fairhold: 1\n{SPECIAL.replace('12-25', '12-32')}", "2026-12-32"),
     "name": plan("Research: {}", "'Re/search': {}"),
-    "not-supported-yet": plan("{slots: 100}", "{capacity: {gpu: 8}}"),
+    "not-supported-yet": plan("{slots: 100}", "{slots: 100, labels: [gpu]}", "labels: [gpu]"),
     "mixed-consumers": plan(TREE, "{/Trading: {}, Research: {}}"),
     "parent-after-child": plan(TREE, "{/Trading/Risk: {}, /Trading: {}}"),
     "slots-and-hosts": plan(GROUPS, "{compute: {slots: 8, hosts: [{name: g1, slots: 8}]}}"),
@@ -233,6 +237,13 @@ SAMPLES = {
             "own: [{resource_group: gpu, hosts: 2}]", "deserved: {cpu: 64}, limit: {cpu: 32}"
         ),
         "deserved: {cpu: 64}, limit: {cpu: 32}",
+    ),
+    "needs-hosts": Sample(
+        "plan",
+        PLAN,
+        QUEUES.replace(VECTOR_HOSTS, "{capacity: {cpu: 576}}"),
+        "capacity: {cpu: 576}",
+        places=True,
     ),
     "label": plan("{slots: 100}", "{hosts: [{name: g1, slots: 100, labels: [zone==a]}]}", "labels: [zone==a]"),
     "packing-needs-hosts": plan(
@@ -324,6 +335,7 @@ SAMPLES = {
         "ownership: [{host: g1, consumer: /Trading, amounts: {cpu: 80}}]", "amounts: {cpu: 80}", VECTORS
     ),
     "vectors-need-requests": state("demand: {/Research: {gpu: 5}}", plan=VECTORS),
+    "needs-requests": Sample("state", DEMAND, "demand: {/Research: {gpu: {cpu: 5}}}", "", QUEUES, places=True),
     "wrong-holder": state(
         f"requests: [{R1}]\nallocations: [{HELD}]\n"
         f"reclaims: [{{request: r1, consumer: /Trading/FX, units: 1, {DEADLINE}}}]",

@@ -44,10 +44,10 @@ ELSEWHERE = {
 def faults_of(sample: Sample) -> tuple[Fault, ...]:
     try:
         if sample.kind == "plan":
-            return parse_plan(sample.text, "plan.yaml")[1]
+            return parse_plan(sample.text, "plan.yaml", places=sample.places)[1]
         plan = parse_plan(sample.plan, "plan.yaml")[0]
         if sample.kind == "state":
-            parse_state(sample.text, plan, "state.yaml")
+            parse_state(sample.text, plan, "state.yaml", places=sample.places)
         else:
             parse_jobs(sample.text, plan, "jobs.yaml")
     except InputError as error:

@@ -119,7 +119,7 @@ def test_a_bad_tree_is_refused(consumers: str, code: str, place: str | None) -> 
         ("slots: 100", "slots: -1", "negative", 3),
         ("slots: 100", "slots: 1000000000001", "out-of-range", 3),
         ("slots: 100", "slots: 100, slot: 100", "unknown-key", 3),
-        ("{slots: 100}", "{capacity: {gpu: 8}}", "not-supported-yet", 3),
+        ("{slots: 100}", "{labels: {kind: gpu}, slots: 1}", "not-supported-yet", 3),
         ("{slots: 100}", "{}", "missing-key", 3),
         ("{slots: 100}", "{slots: 3, hosts: []}", "slots-and-hosts", 3),
         ("{slots: 100}", "{slots: 100, configured_slots: 99}", "owned-above-configured", 3),
@@ -215,7 +215,6 @@ def test_a_slip_is_mended_by_name(old: str, new: str, meant: str) -> None:
     [
         ("slots: 100", "slots: 1000000000001", "write a number from 0 to 1000000000000"),
         ("slots: 100", "slots: -1", "write a number from 0 to 1000000000000"),
-        ("{slots: 100}", "{capacity: {gpu: 8}}", "write `slots: N` instead"),
         ("{slots: 100}", "{labels: [gpu], slots: 1}", "list the hosts under `hosts:` instead"),
         ("policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}", "give it `hosts:`, or use `stacked`"),
         ("policy: hybrid", "policy: hybrid\n    window: Mon 8:00-9:00", "write `08:00-18:00`, two digits each"),

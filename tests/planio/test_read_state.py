@@ -106,7 +106,7 @@ def test_the_states_of_all_cases_are_read_and_written_back() -> None:
         ("demand: {/Research: 5}", "wrong-type"),
         ("resource_groups: {compute: {slots: -1}}", "negative"),
         ("resource_groups: {comput: {slots: 1}}", "unknown-resource-group"),
-        ("resource_groups: {compute: {capacity: {}, slots: 1}}", "not-supported-yet"),
+        ("resource_groups: {compute: {capacity: {}, slots: 1}}", "slots-and-vectors"),
         ("resource_groups: {compute: {}}", "missing-key"),
         ("borrowed: [{borrower: /Trading/FX, lender: /Research, units: 1}]", "other-policy"),
         ("borrowed: [{borrower: /Research, lender: /Research, units: 1}]", "lends-to-itself"),

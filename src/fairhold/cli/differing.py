@@ -43,9 +43,9 @@ def print_diff(
     from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
     from fairhold.cycle.stated import differences  # noqa: PLC0415
 
-    old, new = (open_plan(path) for path in (plan_path, new_path))
+    old, new = (open_plan(path, places=True) for path in (plan_path, new_path))
     moved = _moved(was or {}, old, new)
-    before = run_cycle(old, read_state(state_path, old))
+    before = run_cycle(old, read_state(state_path, old, places=True))
     try:
         state = with_owned(read_state(state_path, new, old, moved), new, before.after, old, moved)
     except InputError as error:  # that it fits the other plan was seen above

@@ -38,9 +38,12 @@ def print_json(document: object) -> None:
     print_text(json.dumps(document, indent=1))
 
 
-def open_plan(path: Path) -> Plan:
-    """Read the plan of a file and tell its warnings."""
-    plan, warnings = read_plan(path)
+def open_plan(path: Path, *, places: bool = False) -> Plan:
+    """Read the plan of a file and tell its warnings.
+
+    places : whether units are to be placed, so that totals without hosts are not enough
+    """
+    plan, warnings = read_plan(path, places=places)
     _warn(warnings)
     return plan
 
@@ -157,8 +160,8 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
     if after is not None:
         refuse_same(after, plan_path, "--after names the plan")
-    plan = open_plan(plan_path)
-    cycle = run_cycle(plan, read_state(state_path, plan), check=check)
+    plan = open_plan(plan_path, places=True)
+    cycle = run_cycle(plan, read_state(state_path, plan, places=True), check=check)
     if cycle.untrue:
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))
     state = state_document(plan, cycle.after)
@@ -250,7 +253,7 @@ def unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:
 
 def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_json: bool) -> None:
     """`verify`: findings of the independent check; none, and the result obeys the rules."""
-    from fairhold.cycle.verify import verify  # noqa: PLC0415
+    from fairhold.cycle.verify import is_cycle, verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
     plan = open_plan(plan_path)
@@ -264,6 +267,8 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
         what = "this is no result of `fairhold quota --json` or `fairhold cycle --json`"
         mend = "write one with `--json` and give that file, after PLAN and STATE"
         raise InputError([Fault("not-a-result", what, mend, file=str(result_path))])
+    if is_cycle(result) and (state.has_amounts or any(each.capacity for each in plan.resource_groups.values())):
+        read_state(state_path, read_plan(plan_path, places=True)[0], places=True)
     findings = verify(plan, state, result)
     if as_json:
         rows = [

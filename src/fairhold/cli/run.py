@@ -52,7 +52,7 @@ def run_jobs(plan_path: Path, jobs_path: Path, output: Path | None = None, *, pl
     was started.
     """
     outlet = Outlet()
-    plan, warnings = read_plan(plan_path)
+    plan, warnings = read_plan(plan_path, places=True)
     jobs = read_jobs(jobs_path, plan)
     _refuse_of_service(jobs, jobs_path)
     _refuse_max_run_time(plan, plan_path)

@@ -32,8 +32,8 @@ def print_windows(plan_path: Path, state_path: Path | None, ahead: str, begin: s
     span = duration_of(ahead)
     if state_path is not None and begin:
         raise UsageError("with a STATE the calendar begins at its `now`; leave `--from` away")
-    plan = open_plan(plan_path)
-    state = None if state_path is None else read_state(state_path, plan)
+    plan = open_plan(plan_path, places=state_path is not None)
+    state = None if state_path is None else read_state(state_path, plan, places=True)
     start = _begin(state, begin)
     document = calendar_document(plan, start, start + span, state)
     if as_json:

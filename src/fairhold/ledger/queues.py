@@ -63,6 +63,7 @@ class Queues:
     fair      : fair shares; the root's is the total
     held      : units under notice taken off, those on their way counted
     fixed     : of that, what is never taken back (not preemptible)
+    stated    : held of which a state names no request, so that nothing of it is ever taken
     """
 
     terms: QueueTerms
@@ -71,12 +72,21 @@ class Queues:
     fair: tuple[list[Amount], ...]
     held: tuple[list[int], ...] = field(default=())
     fixed: tuple[list[int], ...] = field(default=())
+    stated: tuple[list[int], ...] = field(default=())
 
     def __post_init__(self) -> None:
+        nothing = [0] * len(self.terms.above)
+        if not self.stated:
+            self.stated = (nothing,) * len(self.total)
         if not self.held:
-            rows = len(self.terms.above)
-            self.held = tuple([0] * rows for _ in self.total)
-            self.fixed = tuple([0] * rows for _ in self.total)
+            self.held = tuple(each[:] for each in self.stated)
+            self.fixed = tuple(nothing[:] for _ in self.total)
+
+    def clear(self) -> None:
+        """No request holds anything."""
+        for held, fixed, stated in zip(self.held, self.fixed, self.stated, strict=True):
+            held[:] = stated
+            fixed[:] = [0] * len(fixed)
 
     def add(self, asked: Asked, units: int) -> None:
         """Units of a request came, or went where the number is negative."""

@@ -269,8 +269,9 @@ def in_force(plan: Plan, group: str, instant: int | None = None) -> tuple[int, .
 
 
 def shares_vectors(plan: Plan, group: str) -> bool:
-    """Whether the hosts of a resource group are shared in vectors, at whatever time."""
-    return any(host.amounts for host in plan.resource_groups[group].hosts)
+    """Whether a resource group is shared in vectors, at whatever time."""
+    found = plan.resource_groups[group]
+    return bool(found.capacity) or any(host.amounts for host in found.hosts)
 
 
 def in_other_window(rows: Rows, force: tuple[int, ...]) -> Rows:

@@ -47,12 +47,14 @@ class ResourceGroup:
     slots            : slots of the group when all hosts are up
     configured_slots : slots that the plan was written for, None = the sum of what first-level consumers own (S1.37)
     hosts            : in inventory order; empty where the group is a plain number of slots
+    capacity         : base units of every resource that there are in all, where hosts are not told; then no hosts
     """
 
     name: str
     slots: int
     configured_slots: int | None = None
     hosts: tuple[Host, ...] = ()
+    capacity: Vector = ()
 
 
 @dataclass(frozen=True, slots=True)

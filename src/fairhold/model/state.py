@@ -146,7 +146,8 @@ class HeldUnits:
 class State:
     """What is wanted and held at one instant.
 
-    Either counts (`demand`, `allocated`) or `requests` and `allocations`, per resource group.
+    Either counts (`demand`, `allocated`), or amounts (`wanted`, `held_amounts`), or `requests` and `allocations`, per
+    resource group.
 
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
@@ -156,6 +157,9 @@ class State:
     freed          : of a live cluster, (request, host) where units under notice for it went since the cycle before
     demand         : (row, resource group) → units wanted now, running ones included
     allocated      : (row, resource group) → units held
+    capacity       : resource group → base units of every resource that it has now, where it differs from the plan
+    wanted         : (row, resource group) → base units wanted now, what is held included (`fair_share`)
+    held_amounts   : (row, resource group) → base units held
     borrowed       : who uses whose slots, as the cycle before has left it
     shortages      : who misses units since when, as the cycle before has left it
     spent          : (row, resource group) → unit-seconds that a consumer has used since the period of its budget began
@@ -184,3 +188,11 @@ class State:
     is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None
     usage: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
+    capacity: Mapping[str, Vector] = field(default_factory=dict)
+    wanted: Mapping[tuple[int, str], Vector] = field(default_factory=dict)
+    held_amounts: Mapping[tuple[int, str], Vector] = field(default_factory=dict)
+
+    @property
+    def has_amounts(self) -> bool:
+        """Whether it says amounts that no request is named for: enough for fair shares, and nothing can be placed."""
+        return bool(self.wanted or self.held_amounts)

@@ -1,4 +1,4 @@
-"""`resource_groups:` of a plan: a plain number of slots, or hosts."""
+"""`resource_groups:` of a plan: a plain number of slots, or hosts, or totals of resources without hosts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from fairhold.model.vector import amount_text
 from fairhold.planio.hosts import read_hosts
 from fairhold.planio.names import check_name
 from fairhold.planio.report import shown
+from fairhold.planio.resources import read_vector
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.errors import Place
     from fairhold.model.plan import Host
+    from fairhold.model.vector import Vector
     from fairhold.planio.report import Report
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
-GROUP_KEYS = ("slots", "configured_slots", "hosts")
-NOT_HERE = {"capacity": "`capacity`, totals without hosts, is", "labels": "hosts by `labels` are"}
+GROUP_KEYS = ("slots", "configured_slots", "hosts", "capacity")
+NOT_HERE = {"labels": "hosts by `labels` are"}
 MOST_TOGETHER = 1000 * LARGEST
 """Base units of a resource that may be used of the hosts of a group together."""
 _PLACE = ("resource_groups",)
@@ -45,11 +47,13 @@ def read_groups(report: Report, value: Value, resources: Known) -> dict[str, Res
 def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[str], resources: Known) -> ResourceGroup:
     place: Place = (*_PLACE, name)
     report.keys(node, GROUP_KEYS, place, NOT_HERE)
+    if "capacity" in node:
+        return _read_totals(report, name, node, resources)
     configured = None
     if "configured_slots" in node:
         configured = report.whole(node["configured_slots"], (*place, "configured_slots"))
     if "hosts" not in node:
-        if "slots" not in node and "capacity" not in node:
+        if "slots" not in node:
             what = f"the resource group `{shown(name)}` has neither `slots` nor `hosts`"
             report.fault("missing-key", what, "add `slots: N`", place)
         return ResourceGroup(name, report.whole(node.get("slots", 0), (*place, "slots")), configured)
@@ -66,6 +70,40 @@ def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[st
         what = f"the hosts have {slots} slots together, more than {LARGEST}"
         report.fault("out-of-range", what, "write fewer or smaller hosts", (*place, "hosts"))
     return ResourceGroup(name, slots, configured, hosts)
+
+
+def _read_totals(report: Report, name: str, node: dict[str, Value], resources: Known) -> ResourceGroup:
+    """Read a group of which only is said what it has in all."""
+    place: Place = (*_PLACE, name)
+    others = {
+        "hosts": ("slots-and-hosts", "leave one away: what hosts have is their sum"),
+        "slots": ("slots-and-vectors", "leave one away: the group is shared in slots or in resources"),
+        "configured_slots": ("slots-and-vectors", "leave it out"),
+    }
+    for key, (code, mend) in others.items():
+        if key in node:
+            what = f"the resource group `{shown(name)}` has `capacity` and `{key}`"
+            report.fault(code, what, mend, (*place, key))
+    capacity = read_capacity(report, node["capacity"], (*place, "capacity"), resources)
+    return ResourceGroup(name, 0, capacity=capacity)
+
+
+def read_capacity(report: Report, value: Value, place: Place, resources: Known) -> Vector:
+    """Read what a group has in all; something it must have."""
+    faults = len(report.faults)
+    found = read_vector(report, value, place, resources, what="totals such as `{gpu: 8, cpu: 64}`")
+    if len(report.faults) == faults and not any(found):
+        report.fault("out-of-range", "there is nothing of any resource", "write an amount above 0", place)
+    return found
+
+
+def refuse_totals(report: Report, groups: Mapping[str, ResourceGroup]) -> None:
+    """Refuse groups without hosts where units are to be placed."""
+    for name, group in groups.items():
+        if group.capacity:
+            what = f"units stand on hosts, and of `{shown(name)}` only totals are known"
+            mend = "list its hosts under `hosts:`; totals are enough for `quota`, `explain` and `verify` of a quota"
+            report.fault("needs-hosts", what, mend, (*_PLACE, name, "capacity"))
 
 
 def _check_alike(report: Report, name: str, node: dict[str, Value], hosts: Sequence[Host]) -> None:

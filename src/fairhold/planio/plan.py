@@ -12,7 +12,7 @@ from fairhold.planio.consumers import read_consumers
 from fairhold.planio.controls import zone_of_budgets
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.effectless import check_overcommit, check_private_pools
-from fairhold.planio.groups import read_groups
+from fairhold.planio.groups import read_groups, refuse_totals
 from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.ownerships import check_graces, check_owning, check_pools
 from fairhold.planio.policies import read_policies
@@ -36,15 +36,16 @@ KEYS = (
 )
 
 
-def read_plan(path: str | Path) -> tuple[Plan, tuple[Fault, ...]]:
+def read_plan(path: str | Path, *, places: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a file and the warnings about it; raises InputError with all its faults. See `parse_plan`."""
-    return parse_plan(read_text(path), str(path))
+    return parse_plan(read_text(path), str(path), places=places)
 
 
-def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
+def parse_plan(text: str, name: str, *, places: bool = False) -> tuple[Plan, tuple[Fault, ...]]:
     """Read the plan of a text and the warnings about it.
 
     name : name of the file, as faults show it
+    places : whether units are to be placed: then all that is shared has to have hosts, or slots
 
     Raises InputError with all faults in the order of the file. Numbers are compared with each other (SPEC §3.6) only
     where each of them is right, so that one mistake is reported once.
@@ -62,6 +63,8 @@ def parse_plan(text: str, name: str) -> tuple[Plan, tuple[Fault, ...]]:
     default_rank = report.whole(top.get("default_rank", 0), ("default_rank",))
     resources = known(read_resources(report, top.get("resources")))
     groups = read_groups(report, top.get("resource_groups"), resources)
+    if places:
+        refuse_totals(report, groups)
     tree = read_consumers(report, top.get("consumers"))
     entries = read_policies(report, top.get("policies", []), groups, tree, special=special, resources=resources)
     calendar = None if report.faults else make_calendar(report, zone, special, entries, tree)

@@ -149,6 +149,13 @@ def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], pl
     for group in groups:
         if group.name in at_fault:  # what its hosts would have is not known
             continue
+        if policy == FAIR_SHARE and group.capacity:
+            continue
+        if group.capacity:
+            what = f"`{policy}` shares what stands on hosts, and of `{shown(group.name)}` only totals are known"
+            mend = f"list its `hosts:`, or use `{FAIR_SHARE}`"
+            report.fault("slots-and-vectors", what, mend, place)
+            continue
         has_vectors = any(host.amounts for host in group.hosts)
         if policy in VECTOR_POLICIES and not has_vectors:
             what = f"`{policy}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"

@@ -144,7 +144,8 @@ def read_usage(report: Report, value: Value, place: Place, resources: Known) -> 
 def check_queues(report: Report, plan: Plan, at: int) -> None:
     """Warn of siblings that deserve more together than there is, or of whom two deserve all (R-QUEUE-2)."""
     entry, tree = plan.policies[at], plan.tree
-    hosts = [host for name in entry.resource_groups for host in plan.resource_groups[name].hosts]
+    groups = [plan.resource_groups[name] for name in entry.resource_groups]
+    totals = [*(host.amounts for group in groups for host in group.hosts), *(group.capacity for group in groups)]
     nobody = QueueSettings()
     for parent in range(len(tree)):
         rows = [row for row in tree.children[parent] if row in entry.consumers]
@@ -158,11 +159,11 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
                 what = f"`{shown(tree.paths[every[0]])}` and this both deserve all of `{shown(resource.name)}`"
                 mend = "give one of them an amount; who comes first has it else"
                 report.warn("unlimited-twice", what, mend, (*where, tree.paths[every[1]], "deserved"))
-            have = sum(int(host.amounts[place] * resource.overcommit) for host in hosts)
+            have = sum(int(amounts[place] * resource.overcommit) for amounts in totals if amounts)
             most = above.get(place, 0) if parent else have
             total = sum(units for units in deserved.values() if units < UNLIMITED)
             if not every and total > most:
-                whose = f"`{shown(tree.paths[parent])}` deserves" if parent else "the hosts have"
+                whose = f"`{shown(tree.paths[parent])}` deserves" if parent else "there are"
                 what = (
                     f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` together, "
                     f"and {whose} {amount_text(resource, most)}"

@@ -22,7 +22,7 @@ SUGGESTIONS = 200
 LONGEST_NAME = 200
 """Longer words are not compared, and are shown cut."""
 LEAVE_AWAY = "leave it out"
-_INSTEAD = {"capacity": "write `slots: N` instead", "labels": "list the hosts under `hosts:` instead"}
+_INSTEAD = {"labels": "list the hosts under `hosts:` instead"}
 """Keys that are not supported and cannot just go: something supported has to take their place."""
 LAST_INSTANT = 221_845_392_000_000_000
 """9000-01-01T00:00:00Z: later instants could not be written back with a grace added."""

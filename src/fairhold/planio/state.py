@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.model.state import State
-from fairhold.planio.counts import read_counts, read_slots
+from fairhold.planio.counts import check_amounts, read_counts, read_sizes
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.loans import read_loans
 from fairhold.planio.moving import with_new_paths
@@ -37,14 +37,25 @@ KEYS = (
 
 
 def read_state(
-    path: str | Path, plan: Plan, before: Plan | None = None, moved: Mapping[str, str] | None = None
+    path: str | Path,
+    plan: Plan,
+    before: Plan | None = None,
+    moved: Mapping[str, str] | None = None,
+    *,
+    places: bool = False,
 ) -> State:
     """Read the state of a file; raises InputError with all its faults. See `parse_state`."""
-    return parse_state(read_text(path), plan, str(path), before, moved)
+    return parse_state(read_text(path), plan, str(path), before, moved, places=places)
 
 
 def parse_state(
-    text: str, plan: Plan, name: str, before: Plan | None = None, moved: Mapping[str, str] | None = None
+    text: str,
+    plan: Plan,
+    name: str,
+    before: Plan | None = None,
+    moved: Mapping[str, str] | None = None,
+    *,
+    places: bool = False,
 ) -> State:
     """Read the state of a text under a plan.
 
@@ -52,6 +63,7 @@ def parse_state(
     before : plan that the state is of, where that is another one; what its consumers own of its hosts is left out where
              the plan has one of them no more
     moved  : old path → new path of consumers that the plan before calls otherwise
+    places : whether units are to be placed: then amounts without requests are refused
 
     Raises InputError with all faults in the order of the file.
     """
@@ -65,31 +77,32 @@ def parse_state(
     report.keys(top, KEYS, (), {})
     report.missing(top, ("now",), (), "a state")
     view = StateView(report, plan, before)
-    state = _read(view, top)
+    state = _read(view, top, places=places)
     report.settle()
     return state
 
 
-def _read(view: StateView, top: dict[str, Value]) -> State:
+def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
     """All sections; requests before what names them."""
     report = view.report
     now = report.instant(top["now"], ("now",)) if "now" in top else 0
     view.now = now
-    slots = read_slots(view, top.get("resource_groups"))
+    sizes = read_sizes(view, top.get("resource_groups"))
     demand = read_counts(view, top.get("demand"), "demand")
     allocated = read_counts(view, top.get("allocated"), "allocated")
     requests = read_requests(view, top.get("requests"))
     allocations = read_allocations(view, top.get("allocations"))
     view.check_modes()
+    check_amounts(view, places=places)
     return State(
         now=now,
-        slots=slots,
+        slots=sizes.slots,
         hosts_down=_read_down(view, top.get("hosts_down")),
-        demand=demand,
-        allocated=allocated,
+        demand=demand.units,
+        allocated=allocated.units,
         requests=requests,
         allocations=allocations,
-        notices=read_notices(view, top.get("reclaims"), allocated, allocations),
+        notices=read_notices(view, top.get("reclaims"), allocated.units, allocations),
         held=read_held(view, top.get("held")),
         borrowed=read_loans(view, top.get("borrowed")),
         shortages=read_shortages(view, top.get("shortages"), now),
@@ -97,6 +110,9 @@ def _read(view: StateView, top: dict[str, Value]) -> State:
         ownership=read_ownership(view, top.get("ownership")),
         usage=_read_usage(view, top.get("usage")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
+        capacity=sizes.capacity,
+        wanted=demand.amounts,
+        held_amounts=allocated.amounts,
     )
 
 

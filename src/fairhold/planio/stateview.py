@@ -47,6 +47,7 @@ class StateView:
 
     shared   : resource groups whose slots a policy entry shares, in the entries' order
     vectors  : resource groups that are shared in vectors
+    queues   : those of them that queues alone share
     room     : host of a vector group → base units of every resource that may be used
     amounts  : host of a vector group → base units of every resource that it has
     used     : host → base units that the allocations read so far use
@@ -54,6 +55,7 @@ class StateView:
     requests : id → request, None where the request itself is at fault
     counted  : resource group → first place that gives counts for it
     asked    : resource group → first place that gives a request for it
+    stated   : resource group → first place that gives amounts of it without a request
     now      : instant of the state, 0 = not known
     gone     : paths of consumers, and hosts shared in vectors, that only the plan before had
     gone_hosts : those of them that the plan has not even with slots
@@ -66,6 +68,8 @@ class StateView:
         self.tree = plan.tree
         self.shared = slot_groups(plan)
         self.vectors = frozenset(name for entry in vector_entries(plan) for name in entry.resource_groups)
+        others = (entry for entry in vector_entries(plan) if entry.policy != FAIR_SHARE)
+        self.queues = self.vectors - {name for entry in others for name in entry.resource_groups}
         self.resources = known(plan.resources)
         self.amounts = {host.name: host.amounts for name in self.vectors for host in plan.resource_groups[name].hosts}
         self.room = {host: _room(plan, amounts) for host, amounts in self.amounts.items()}
@@ -75,6 +79,7 @@ class StateView:
         self.requests: dict[str, Request | None] = {}
         self.counted: dict[str, Place] = {}
         self.asked: dict[str, Place] = {}
+        self.stated: dict[str, Place] = {}
         self.now = 0
         self.is_other = before is not None
         self.gone = _names(before) - _names(plan) if before is not None else frozenset()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
-    from fairhold.model.vector import Parcel
+    from fairhold.model.vector import Parcel, Vector
 
 Row = dict[str, Any]
 """One mapping of the document: strings, numbers and None."""
@@ -30,9 +30,9 @@ def state_document(plan: Plan, state: State) -> Row:
     several = len(slot_groups(plan)) > 1
     document: Row = {"fairhold_state": 1, "now": format_instant(state.now)}
     sections: Row = {
-        "resource_groups": {name: {"slots": state.slots[name]} for name in plan.resource_groups if name in state.slots},
-        "demand": _counts(plan, state.demand),
-        "allocated": _counts(plan, state.allocated),
+        "resource_groups": _sizes(plan, state),
+        "demand": _counts(plan, state.demand, state.wanted),
+        "allocated": _counts(plan, state.allocated, state.held_amounts),
         "requests": [_request(plan, request, several=several) for request in state.requests],
         "allocations": [_allocation(plan, held) for held in state.allocations],
         "reclaims": [_notice(plan, notice) for notice in state.notices],
@@ -52,12 +52,27 @@ def state_document(plan: Plan, state: State) -> Row:
     return document
 
 
-def _counts(plan: Plan, counts: Mapping[tuple[int, str], int]) -> Row:
-    """Path → resource group → units, in the order of the rows and of the plan's groups."""
+def _sizes(plan: Plan, state: State) -> Row:
+    """Resource group → slots or totals that it has now, where the state says so."""
+    found: Row = {}
+    for name in plan.resource_groups:
+        if name in state.slots:
+            found[name] = {"slots": state.slots[name]}
+        elif name in state.capacity:
+            found[name] = {"capacity": amounts_document(plan.resources, state.capacity[name])}
+    return found
+
+
+def _counts(
+    plan: Plan, counts: Mapping[tuple[int, str], int], amounts: Mapping[tuple[int, str], Vector] | None = None
+) -> Row:
+    """Path → resource group → units or amounts, in the order of the rows and of the plan's groups."""
     place = {name: at for at, name in enumerate(plan.resource_groups)}
+    said: dict[tuple[int, str], object] = dict(counts)
+    said |= {key: amounts_document(plan.resources, each) for key, each in (amounts or {}).items()}
     section: Row = {}
-    for row, name in sorted(counts, key=lambda key: (key[0], place[key[1]])):
-        section.setdefault(plan.tree.paths[row], {})[name] = counts[row, name]
+    for row, name in sorted(said, key=lambda key: (key[0], place[key[1]])):
+        section.setdefault(plan.tree.paths[row], {})[name] = said[row, name]
     return section
 
 

@@ -61,7 +61,8 @@ def sentence(told: Document, called: str = "") -> str:
     requests = told["requests"]
     head = f"{told['consumer']} in {', '.join(told['resource_groups'])}"
     if not requests:
-        return f"{head}: it asks for nothing."
+        asks = "pools" not in told and any(each["requested"] for each in told["resources"])
+        return f"{explaining_queues.head(told)}." if asks else f"{head}: it asks for nothing."
     held, count = (sum(request[name] for request in requests) for name in ("held", "count"))
     said = explaining_queues.head(told) if "pools" not in told else f"{head}: holds {held}, wants {count}"
     waits = [request for request in requests if request["waits"]]

@@ -7,6 +7,7 @@ from typing import Any
 Document = dict[str, Any]
 
 WHY = {
+    "no hosts": "only totals are known, and units stand on hosts",
     "queue limit": "a limit allows no more",
     "beyond deserved": "it is not preemptible, and more is not deserved for good",
     "delay": "it has not waited long enough to take anything back",

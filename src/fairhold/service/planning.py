@@ -65,7 +65,7 @@ class Frozen:
 def plan_check(text: str) -> Document:
     """Faults, warnings and balances of a plan."""
     try:
-        plan, warnings = parse_plan(text, NAME)
+        plan, warnings = parse_plan(text, NAME, places=True)
     except InputError as error:
         return {"faults": [fault_document(fault) for fault in error.faults], "warnings": [], "balances": []}
     return {
@@ -103,7 +103,7 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], ahead: int) -
 
     was : new path → old path
     """
-    plan, warnings = parse_plan(text, NAME)
+    plan, warnings = parse_plan(text, NAME, places=True)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
     now = frozen.now
     old, before = _cycle(frozen.plan, frozen.under(frozen.plan, {}), now)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import total
+from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import Queues
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
-from fairhold.rules.queues.shares import fair_shares, with_children
+from fairhold.rules.queues.shares import ROOT, fair_shares, with_children
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from fractions import Fraction
 
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, PoolBooks
     from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan, PolicyEntry
@@ -32,15 +33,49 @@ def open_queues(
     rows = len(plan.tree)
     requested = tuple([0] * rows for _ in terms.resources)
     kinds = kinds_of_hosts(books)
+    totals = _totals(plan, entry, state)
     for asked in books.asked.values():
-        units = _units(asked) if asked.held or could_stand(asked, kinds) else 0
+        has_room = could_stand(asked, kinds) or any(fits(asked.unit, each) for each in totals)
+        units = _units(asked) if asked.held or has_room else 0
         for at, need in enumerate(asked.unit):
             if need and units:
                 for row in terms.above[asked.leaf]:
                     requested[at][row] += need * units
-    have = total((host.total for host in books.hosts), len(terms.steps))
+    stated = _stated(terms, entry, state, requested)
+    have = total((*(host.total for host in books.hosts), *totals), len(terms.steps))
     fair = [fair_shares(terms, at, have[at], requested[at], usage_of(terms, state, at)) for at in terms.resources]
-    return Queues(terms, have, requested, tuple(fair))
+    return Queues(terms, have, requested, tuple(fair), stated=stated)
+
+
+def _totals(plan: Plan, entry: PolicyEntry, state: State) -> list[Vector]:
+    """What may be used of groups of which only totals are known."""
+    groups = (plan.resource_groups[name] for name in entry.resource_groups)
+    return [
+        tuple(
+            int(amount * resource.overcommit)
+            for amount, resource in zip(state.capacity.get(group.name, group.capacity), plan.resources, strict=True)
+        )
+        for group in groups
+        if group.capacity
+    ]
+
+
+def _stated(
+    terms: QueueTerms, entry: PolicyEntry, state: State, requested: tuple[list[int], ...]
+) -> tuple[list[int], ...]:
+    """What is held of which no request is named, by resource and row; what is wanted so is added to `requested`."""
+    held = tuple([0] * len(terms.above) for _ in terms.resources)
+    members = frozenset(terms.children[ROOT])
+    for leaf, group in {**state.wanted, **state.held_amounts}:
+        if group in entry.resource_groups and terms.above[leaf][-2] in members:
+            wanted, has = (of.get((leaf, group), ()) for of in (state.wanted, state.held_amounts))
+            for at in terms.resources:
+                mine = has[at] if has else 0
+                most = max(mine, wanted[at] if wanted else 0)
+                for row in terms.above[leaf]:
+                    held[at][row] += mine
+                    requested[at][row] += most
+    return held
 
 
 def usage_of(terms: QueueTerms, state: State, at: int) -> dict[int, Fraction]:

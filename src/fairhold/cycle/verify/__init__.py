@@ -11,8 +11,8 @@ compare     result against recomputation        conditions what must hold of any
 check       `verify`                          pooled     the same of pools
 """
 
-from fairhold.cycle.verify.check import verify
+from fairhold.cycle.verify.check import is_cycle, verify
 from fairhold.cycle.verify.expected import expected_cycle, expected_quota
 from fairhold.cycle.verify.finding import Finding
 
-__all__ = ["Finding", "expected_cycle", "expected_quota", "verify"]
+__all__ = ["Finding", "expected_cycle", "expected_quota", "is_cycle", "verify"]

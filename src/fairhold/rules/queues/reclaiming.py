@@ -273,9 +273,7 @@ class Reclaimer:
 
 def stand(books: PoolBooks, queues: Queues, ways: Ways) -> None:
     """Count anew what queues hold: what is under notice is gone, what is on its way is there."""
-    for kind in (queues.held, queues.fixed):
-        for of_rows in kind:
-            of_rows[:] = [0] * len(of_rows)
+    queues.clear()
     for asked in books.asked.values():
         units = sum(unit.notice is None for unit in asked.units) + ways.units(asked)
         if units:

@@ -126,7 +126,7 @@ class Core:
         return self.orchestrator.cluster
 
     def _begin(self, text: str, name: str, author: str) -> None:
-        plan = parse_plan(text, name)[0]
+        plan = parse_plan(text, name, places=True)[0]
         now = self.now()
         self.use(plan, Cluster(open_cluster_books(plan, now), forgets=True, own=self.own))
         self.usage.begin(self.cluster, now)
@@ -369,7 +369,7 @@ class Core:
         if len(returns) > MOST_RETURNS:
             what = f"the limit `plans_for_a_time` is {MOST_RETURNS}, on top of one another"
             raise InputError([Fault("too-many", what, "wait until one has gone, or apply this one for good")])
-        plan = plan or parse_plan(text, "the new plan")[0]
+        plan = plan or parse_plan(text, "the new plan", places=True)[0]
         return self._put_in_force(plan, self._next_plan(author, comment, text), moved, returns)
 
     def _next_plan(self, author: str, comment: str, text: str) -> PlanVersion:

@@ -124,7 +124,7 @@ class Live:
         make_state_directory(directory)
         text = read_text(settings.plan) if settings.plan else ""
         name = str(settings.plan or "the store")
-        plan = parse_plan(text, name)[0] if text else None
+        plan = parse_plan(text, name, places=True)[0] if text else None
         if plan and not has_store(directory):
             check_own_host(plan, settings.own)
         cluster = plan.cluster if plan else ""

@@ -42,6 +42,12 @@ class Asking:
         self.order = self._serving_order()
 
     @property
+    def has_hosts(self) -> bool:
+        """Whether units can stand anywhere: else only totals are known."""
+        groups = self.inquiry.plan.resource_groups
+        return any(groups[name].hosts for name in self.inquiry.force.entry.resource_groups)
+
+    @property
     def terms(self) -> QueueTerms:
         """What the entry says of every queue."""
         return self.stood.terms
@@ -52,6 +58,8 @@ class Asking:
 
     def _serving_order(self) -> dict[str, int]:
         """Request that waits for more than is on its way → its place in the order of serving, from 1."""
+        if not self.has_hosts:
+            return {}
         waiting = [asked for asked in self.inquiry.books.asked.values() if self.inquiry.left(asked)]
         turns = Turns(self.now, waiting, next_units)
         found: dict[str, int] = {}

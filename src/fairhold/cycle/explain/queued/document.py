@@ -27,7 +27,7 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
     """Explain one consumer in a cycle of one entry of `fair_share`."""
     asking = Asking(inquiry)
     why = Why(asking)
-    search = Search(inquiry) if what_if else None
+    search = Search(inquiry) if what_if and asking.has_hosts else None
     new = set(inquiry.cycle.sweeps.placed)
     return {
         "consumer": inquiry.path(inquiry.row),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked
 
 RULE_OF = {
+    "no hosts": "R-QUEUE-1",
     "on the way": "R-HELD-1",
     "gang first": "R-CONTEST-1",
     "unplaceable": "R-POOL-3",
@@ -90,6 +91,8 @@ class Why:
         """Why a request waits; None where it does not."""
         if not asked.lacking:
             return None
+        if not self.asking.has_hosts:
+            return Waiting("no hosts")
         if asked.lacking <= self.inquiry.ways.units(asked):
             return Waiting("on the way")
         never = self._never(asked)

@@ -52,6 +52,7 @@ class Table:
 
     total : by resource, what the hosts have
     asked, fair, held, fixed : by resource and path; held as moved, fixed of that what is never taken back
+    unnamed : by resource and path, held of which the state names no request
     """
 
     queues: dict[str, Queue]
@@ -61,6 +62,7 @@ class Table:
     fair: list[dict[str, Number]] = field(default_factory=list)
     held: list[dict[str, int]] = field(default_factory=list)
     fixed: list[dict[str, int]] = field(default_factory=list)
+    unnamed: list[dict[str, int]] = field(default_factory=list)
 
     @property
     def width(self) -> range:
@@ -68,8 +70,8 @@ class Table:
         return range(len(self.total))
 
     def clear(self) -> None:
-        """Nobody holds anything."""
-        self.held = [dict.fromkeys(self.queues, 0) for _ in self.total]
+        """Nobody holds anything for a request."""
+        self.held = [dict.fromkeys(self.queues, 0) | unnamed for unnamed in self.unnamed]
         self.fixed = [dict.fromkeys(self.queues, 0) for _ in self.total]
 
     def came(self, asked: Asked, units: int) -> None:
@@ -104,23 +106,53 @@ def make_table(plan: Plan, share: Share, state: State, stock: Stock) -> Table:
     """What is asked for and what everybody is entitled to; nobody holds anything yet."""
     queues = _queues(plan, share)
     hosts = list(stock.hosts.values())
-    total = tuple(sum(host.total[at] for host in hosts) for at in range(stock.terms.width))
+    bulks = _bulks(plan, share, state)
+    total = tuple(
+        sum(host.total[at] for host in hosts) + sum(bulk[at] for bulk in bulks) for at in range(stock.terms.width)
+    )
     table = Table(queues, share.entry.settings.fair_share or FairShareSettings(), total)
+    table.unnamed = [{} for _ in total]
     table.clear()
     table.asked = [dict.fromkeys(queues, 0) for _ in total]
     for asked in stock.asked.values():
         wanted = asked.model.count if asked.cap is None else min(asked.model.count, asked.cap)
         can_stand = any(fits(asked.unit, host.total) and will_do(asked, host) for host in hosts)
+        can_stand = can_stand or any(fits(asked.unit, bulk) for bulk in bulks)
         units = max(asked.held, wanted if can_stand or asked.held else 0)
         for at in table.width:
             for path in queues[asked.leaf].up:
                 table.asked[at][path] += asked.unit[at] * units
+    _count_unnamed(plan, share, state, table)
     for at in table.width:
         usage = {plan.tree.paths[row]: parts[at] for row, parts in state.usage.items()}
         share_out = _as_kai if table.settings.division == "kai" else _exactly
         table.fair.append({TOP: total[at]})
         share_out(table, at, plan.resources[at].step, _history(queues, usage, TOP))
     return table
+
+
+def _bulks(plan: Plan, share: Share, state: State) -> list[tuple[int, ...]]:
+    """What there is of each group without hosts, as the state has it, else as the plan has."""
+    found = []
+    for name in share.groups:
+        capacity = state.capacity.get(name) or plan.resource_groups[name].capacity
+        if capacity:
+            found.append(tuple(int(capacity[at] * each.overcommit) for at, each in enumerate(plan.resources)))
+    return found
+
+
+def _count_unnamed(plan: Plan, share: Share, state: State, table: Table) -> None:
+    """Amounts of the state that stand for no request: who has more than it wants, wants what it has."""
+    for group in share.groups:
+        for row, path in enumerate(plan.tree.paths):
+            wants, has = state.wanted.get((row, group), ()), state.held_amounts.get((row, group), ())
+            if not (wants or has) or plan.tree.first_level[row] not in share.members:
+                continue
+            for at in table.width:
+                mine = has[at] if has else 0
+                for above in table.queues[path].up:
+                    table.unnamed[at][above] = table.unnamed[at].get(above, 0) + mine
+                    table.asked[at][above] += max(mine, wants[at] if wants else 0)
 
 
 def _queues(plan: Plan, share: Share) -> dict[str, Queue]:
