@@ -196,6 +196,19 @@ class Rows:
         return self.entry.policy == "share_ratio" and self.entry.settings.entitlement == "fixed"
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether nothing but limits keeps slots from who wants them while there are enough for all."""
+        is_held = self.is_exclusive or any(each.settings.hold_after is not None for each in self.entries)
+        controls = self.controls
+        is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
+        return self.policies == {"hybrid"} and not (is_held or is_bound)
+
+    @cached_property
+    def has_limits(self) -> bool:
+        """Whether somebody may hold only so many slots."""
+        return any(limit < UNLIMITED for limit in self.plan.limit)
+
+    @cached_property
     def planned(self) -> dict[int, Amounts]:
         """Slots of the group → planned shares, where they have been worked out: they do not depend on demand."""
         return {}

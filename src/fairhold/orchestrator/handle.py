@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
+from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import CycleResult, run
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
@@ -75,6 +76,7 @@ class Orchestrator:
         applied
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
+    is_brief : cycles while there is plenty are decided at a glance, and nobody is told of them; they decide the same
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class Orchestrator:
         on_cycle: OnCycle | None = None,
         on_vectors: OnVectors | None = None,
         on_stage: OnStage = lambda _: None,
+        is_brief: bool = False,
     ) -> None:
         self.cluster = books if isinstance(books, Cluster) else Cluster(books)
         self.books = self.cluster.books
@@ -93,7 +96,7 @@ class Orchestrator:
         self.attempts = self.cluster.attempts
         self.changes: list[say.Change] = []
         self.on_cycle, self.on_vectors = on_cycle, on_vectors
-        self.on_stage = on_stage
+        self.on_stage, self._is_brief = on_stage, is_brief
         self.now = 0
         self.is_closing = False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
@@ -252,6 +255,9 @@ class Orchestrator:
         books = self.books[group]
         if books.vectors is not None:
             return self._cycle_of_vectors()
+        if self._is_brief and (found := decide_in_plenty(books)) is not None:
+            self._carry_out_in_plenty(group, *found)
+            return None
         result = run(books, self.now, self.on_stage)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
@@ -275,6 +281,12 @@ class Orchestrator:
             self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
         self.on_stage("")
         return result.decision.due
+
+    def _carry_out_in_plenty(self, group: str, decision: Decision, quota: array[int]) -> None:
+        self._quota[group] = quota
+        self.do(say.CycleRan(self.cluster.cycles + 1, group, self._cause.pop(group, Woken.__name__)))
+        if not self._grants_are_paused(group):
+            self._grant(group, decision)
 
     def _cycle_of_vectors(self) -> int | None:
         """As `_cycle`, of all that is shared in vectors; the more units there are, the longer it takes to the next."""

@@ -1,0 +1,98 @@
+"""What one consumer wanted, held and was entitled to over time, in whole numbers."""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+
+class Spans(NamedTuple):
+    """The time that is measured, cut into pieces of equal length for plots; the last may be shorter.
+
+    begin, end : instants; piece: microseconds
+    """
+
+    begin: int
+    end: int
+    piece: int
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces there are."""
+        return max(1, -(-(self.end - self.begin) // self.piece))
+
+
+class Account:
+    """Sums over time, in unit-microseconds (of slots, or of base units).
+
+    held, wanted, entitled : now; wanted: held or waited for
+    use, demand : held and wanted
+    own, borrowed : held up to what it is entitled to, and above
+    unused : what it is entitled to and does not hold
+    due    : what it is entitled to, wants, and does not hold
+    longest : microseconds of the longest stretch in which something was due
+    held_in, wanted_in, due_in, entitled_in : (pieces,) the same by pieces
+    """
+
+    __slots__ = (
+        "_since",
+        "_spans",
+        "borrowed",
+        "demand",
+        "due",
+        "due_in",
+        "due_since",
+        "entitled",
+        "entitled_in",
+        "held",
+        "held_in",
+        "longest",
+        "own",
+        "unused",
+        "use",
+        "wanted",
+        "wanted_in",
+    )
+
+    def __init__(self, spans: Spans) -> None:
+        self._spans = spans
+        self._since = spans.begin
+        self.held = self.wanted = self.entitled = 0
+        self.use = self.demand = self.own = self.borrowed = self.unused = self.due = self.longest = 0
+        self.due_since: int | None = None
+        nothing = bytes(8 * spans.pieces)
+        self.held_in, self.wanted_in = array("q", nothing), array("q", nothing)
+        self.due_in, self.entitled_in = array("q", nothing), array("q", nothing)
+
+    def advance(self, now: int) -> None:
+        """Time has passed."""
+        since, spans = self._since, self._spans
+        if now <= since:
+            return
+        held, wanted, entitled, length = self.held, self.wanted, self.entitled, now - since
+        due = min(wanted, entitled) - held
+        self.use += held * length
+        self.demand += wanted * length
+        if held > entitled:
+            self.own += entitled * length
+            self.borrowed += (held - entitled) * length
+        else:
+            self.own += held * length
+            self.unused += (entitled - held) * length
+        if due > 0:
+            self.due += due * length
+            if self.due_since is None:
+                self.due_since = since
+            self.longest = max(self.longest, now - self.due_since)
+        else:
+            due, self.due_since = 0, None
+        at, last = (since - spans.begin) // spans.piece, (now - 1 - spans.begin) // spans.piece
+        while at <= last:
+            part = length if at == last else spans.begin + (at + 1) * spans.piece - since
+            self.held_in[at] += held * part
+            self.wanted_in[at] += wanted * part
+            self.entitled_in[at] += entitled * part
+            if due:
+                self.due_in[at] += due * part
+            since, length, at = since + part, length - part, at + 1
+        self._since = now

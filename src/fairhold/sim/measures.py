@@ -1,0 +1,239 @@
+"""What a run shows: who waited how long, who held how much of what was his and others', what was taken back."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.orchestrator import changes as said
+from fairhold.sim.account import Account
+from fairhold.sim.entitled import amount_of, capacity, entitlements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairhold.cycle.run import CycleResult
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.pooling import VectorCycle
+    from fairhold.sim.account import Spans
+
+SHORT = 10_000_000
+"""Microseconds that a task counts at least for its slowdown: shorter ones would say nothing."""
+BACK = 600_000_000
+"""Units that are taken back within ten minutes of having been taken the other way round went to and fro."""
+_WORLD = (said.HostSet, said.MachineSeen, said.MachineMissed, said.MachineShut, said.MachineLapsed)
+_GOES_ON = frozenset({said.AGAIN, said.LATER})
+"""Words of ends after which the task runs again."""
+_RULES = (said.WindowOpened, said.BudgetsSpent, said.OwnershipAdjusted)
+
+
+class _Job(NamedTuple):
+    """leaf: its path; amount: of one task; counts: whether it came after the warm-up."""
+
+    leaf: str
+    submitted: int
+    amount: int
+    counts: bool
+
+
+class Tallies:
+    """What happened to the tasks of one leaf that came after the warm-up.
+
+    submitted, finished, failed : tasks
+    waits, slowdowns, runs : (tasks,) microseconds to the first start; thousandths; microseconds from start to end
+    told, withdrawn, stopped : attempts that were told to leave, that could stay after all, that were stopped
+    lost : work that was lost, in unit-microseconds; released: microseconds from each notice to the end
+    """
+
+    __slots__ = (
+        "failed",
+        "finished",
+        "lost",
+        "released",
+        "runs",
+        "slowdowns",
+        "stopped",
+        "submitted",
+        "told",
+        "waits",
+        "withdrawn",
+    )
+
+    def __init__(self) -> None:
+        self.submitted = self.finished = self.failed = self.told = self.withdrawn = self.stopped = self.lost = 0
+        self.waits, self.slowdowns, self.runs, self.released = array("q"), array("q"), array("q"), array("q")
+
+
+class Measures:
+    """One resource group of slots, or one resource of all vectors, over a run.
+
+    accounts : path → what it held and wanted; `/` for all
+    tallies  : path of a leaf → its tasks
+    bounces  : (holder, taker) → reclaims that went back where units had come from shortly before
+    taken    : (holder, taker) → attempts told to leave for somebody
+    room     : capacity over time as an account holds it
+    """
+
+    def __init__(self, cluster: Cluster, group: str, resource: str, spans: Spans) -> None:
+        self.group, self.resource, self.spans = group, resource, spans
+        self._cluster = cluster
+        books = cluster.books[group]
+        self._books = books
+        paths = books.rows.paths
+        self.accounts = {path: Account(spans) for path in ("/", *paths[1:])}
+        self._above = {path: tuple(self.accounts[each] for each in _line(path)) for path in paths[1:]}
+        self.room = Account(spans)
+        self.tallies: dict[str, Tallies] = {}
+        self.taken: dict[tuple[str, str], int] = {}
+        self.bounces: dict[tuple[str, str], int] = {}
+        self._last_taken: dict[tuple[str, str], int] = {}
+        self._jobs: dict[str, _Job] = {}
+        self._left: dict[str, int] = {}  # job → tasks that are not over
+        self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
+        self._told: dict[int, int] = {}
+        self._is_stale = True
+        self._notes: dict[type, Callable[[int, Any], None]] = {
+            said.JobAdded: self._add,
+            said.Started: self._start,
+            said.Ended: self._end,
+            said.JobEnded: self._over,
+            said.Noticed: self._notice,
+            said.Withdrawn: self._withdraw,
+        }
+
+    def note(self, now: int, changes: Sequence[said.Change]) -> None:
+        """Take changes in, in the order in which they happened."""
+        if self._is_stale:
+            self._size(now)
+        for change in changes:
+            handler = self._notes.get(type(change))
+            if handler is not None:
+                handler(now, change)
+            elif isinstance(change, (*_WORLD, *_RULES)):
+                self._is_stale = True
+        if self._is_stale:
+            self._size(now)
+
+    def lost(self, attempt: int, work: int) -> None:
+        """Work of an attempt is lost."""
+        if attempt in self._running:
+            job = self._jobs[self._running[attempt][0]]
+            self._tallies(job.leaf).lost += work * job.amount
+
+    def cycled(self, now: int, result: CycleResult) -> None:
+        """Nothing: what a cycle decides is told as changes."""
+
+    def cycled_vectors(self, now: int, result: VectorCycle) -> None:
+        """Nothing, likewise."""
+
+    def close(self, now: int) -> None:
+        """The run is over."""
+        for account in (*self.accounts.values(), self.room):
+            account.advance(now)
+
+    def _size(self, now: int) -> None:
+        """Hosts or the entries in force are others: so are capacity and what everybody is entitled to."""
+        self._is_stale = False
+        room = capacity(self._cluster, self.group, self.resource)
+        self.room.advance(now)
+        self.room.held = room
+        entitled = entitlements(self._cluster, self.group, self.resource, now)
+        for path, account in self.accounts.items():
+            amount = room if path == "/" else entitled.get(path, 0)
+            if amount != account.entitled:
+                account.advance(now)
+                account.entitled = amount
+
+    def _tallies(self, leaf: str) -> Tallies:
+        found = self.tallies.get(leaf)
+        if found is None:
+            found = self.tallies[leaf] = Tallies()
+        return found
+
+    def _want(self, leaf: str, amount: int, now: int) -> None:
+        for account in self._above[leaf]:
+            account.advance(now)
+            account.wanted += amount
+
+    def _add(self, now: int, change: said.JobAdded) -> None:
+        if change.resource_group != self.group:
+            return
+        amount = amount_of(self._books, change.unit, change.units, self.resource)
+        job = self._jobs[change.job] = _Job(change.consumer, now, amount, now >= self.spans.begin)
+        if job.counts:
+            self._tallies(job.leaf).submitted += change.tasks
+        self._left[change.job] = change.tasks
+        self._want(job.leaf, change.tasks * amount, now)
+
+    def _start(self, now: int, change: said.Started) -> None:
+        job = self._jobs.get(change.job)
+        if job is None:
+            return
+        if change.number == 1 and job.counts:
+            self._tallies(job.leaf).waits.append(now - job.submitted)
+        self._running[change.attempt] = change.job, now
+        for account in self._above[job.leaf]:
+            account.advance(now)
+            account.held += job.amount
+
+    def _end(self, now: int, change: said.Ended) -> None:
+        known = self._running.pop(change.attempt, None)
+        if known is None:
+            return
+        name, started = known
+        job = self._jobs[name]
+        tallies = self._tallies(job.leaf)
+        told = self._told.pop(change.attempt, None)
+        if told is not None and now >= self.spans.begin:
+            tallies.released.append(now - told)
+        for account in self._above[job.leaf]:
+            account.advance(now)
+            account.held -= job.amount
+            if change.then not in _GOES_ON:
+                account.wanted -= job.amount
+        self._left[name] -= change.then not in _GOES_ON
+        if change.then == said.DONE and job.counts:
+            tallies.finished += 1
+            tallies.runs.append(now - started)
+            tallies.slowdowns.append((now - job.submitted) * 1000 // max(now - started, SHORT))
+        elif change.then == said.FAILED and job.counts:
+            tallies.failed += 1
+        elif change.then in _GOES_ON:
+            tallies.stopped += now >= self.spans.begin
+
+    def _over(self, now: int, change: said.JobEnded) -> None:
+        job, left = self._jobs.pop(change.job, None), self._left.pop(change.job, 0)
+        if job is not None and left:  # tasks that never ran: the job was cancelled
+            self._want(job.leaf, -left * job.amount, now)
+
+    def _notice(self, now: int, change: said.Noticed) -> None:
+        known = self._running.get(change.attempt)
+        if known is None:
+            return
+        self._told.setdefault(change.attempt, now)
+        if now < self.spans.begin:
+            return
+        holder = self._jobs[known[0]].leaf
+        self._tallies(holder).told += 1
+        way = holder, change.taker
+        self.taken[way] = self.taken.get(way, 0) + 1
+        if change.taker:
+            back = self._last_taken.get((change.taker, holder))
+            if back is not None and now - back <= BACK:
+                self.bounces[way] = self.bounces.get(way, 0) + 1
+            self._last_taken[way] = now
+
+    def _withdraw(self, now: int, change: said.Withdrawn) -> None:
+        known = self._running.get(change.attempt)
+        if known is not None and self._told.pop(change.attempt, None) is not None and now >= self.spans.begin:
+            self._tallies(self._jobs[known[0]].leaf).withdrawn += 1
+
+
+def _line(path: str) -> list[str]:
+    """A consumer and all above it, up to `/`."""
+    line = ["/"]
+    at = path.find("/", 1)
+    while at > 0:
+        line.append(path[:at])
+        at = path.find("/", at + 1)
+    return [*line, path]

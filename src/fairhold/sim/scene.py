@@ -1,0 +1,78 @@
+"""What is simulated: a plan, a workload, and what the machines and the work are like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan
+    from fairhold.model.vector import Told
+    from fairhold.model.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What starting and stopping costs; all in microseconds.
+
+    start_delay : from the grant of its units to the first work of an attempt
+    restart     : the same, in addition, of every attempt of a task but its first: it reads what was saved
+    stop_delay  : from the order to stop, or to leave, to the end; units are held so long
+    checkpoint  : work between two states that are saved, 0 = none is: a task that is stopped begins anew
+    yields      : a task that is told to leave saves its state, and leaves at once; else it works on until it is stopped
+    """
+
+    start_delay: int = 0
+    restart: int = 0
+    stop_delay: int = 0
+    checkpoint: int = 0
+    yields: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A host that is not there for a while.
+
+    down, up : instants; up: UNLIMITED = it does not come back
+    lead     : it is known so long before, and what runs there is told to leave by then; 0 = nobody knew: work is lost
+    """
+
+    host: str
+    down: int
+    up: int
+    lead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resizing:
+    """From an instant on a group that is a plain number of slots has another number."""
+
+    at: int
+    resource_group: str
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One plan and one workload; two runs of equal scenes write the same bytes.
+
+    start, end : instants; what is submitted before or after is left out, and the run stops at the end; end:
+                 None = when nothing is left that could happen
+    slot       : what a task of one slot takes under policies that share vectors, and the other way round how many slots
+                 a unit takes: as many as it needs to have its amounts; () = neither is known
+    gang       : whether jobs of several tasks without a `min_count` begin together
+    min_gap, max_interval : rhythm of the cycles
+    """
+
+    plan: Plan
+    workload: Workload
+    start: int
+    end: int | None = None
+    work: Work = field(default_factory=Work)
+    outages: tuple[Outage, ...] = ()
+    resizings: tuple[Resizing, ...] = ()
+    slot: Told = ()
+    min_gap: int = MIN_GAP
+    max_interval: int = MAX_INTERVAL

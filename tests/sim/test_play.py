@@ -1,0 +1,204 @@
+"""The simulator's loop: invented hosts, work, and what stopping costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairhold.model.workload import ENDLESS, Workload
+from fairhold.orchestrator import changes as said
+from fairhold.orchestrator.instructions import Start
+from fairhold.sim.account import Spans
+from fairhold.sim.log import Log
+from fairhold.sim.measures import Measures
+from fairhold.sim.play import Simulation
+from fairhold.sim.scene import Outage, Resizing, Scene, Work
+from fairhold.sim.submitting import slots_of
+from fairhold.sim.summary import jain, quantile, summarize
+from tests.orchestrator.drive import InventedEngine
+from tests.orchestrator.test_two_drivers import demands_of, fresh_books
+from tests.sim.scenes import SECOND, jobs_of, plan_of, played
+
+TWO = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, slots=4)
+HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})
+
+
+def ends(scene: Scene) -> list[tuple[float, str, str]]:
+    return [(now / SECOND, change.then, change.reason) for now, change in played(scene).of(said.Ended)]
+
+
+def test_the_story_is_that_of_the_orchestrator_with_an_invented_engine() -> None:
+    demands = demands_of(3)
+    books = fresh_books()
+    engine = InventedEngine(fresh_books(), demands)
+    engine.run()
+    paths = tuple(books.rows.path(leaf) for leaf in books.rows.leaves)
+    work = Workload(
+        demands.name,
+        demands.submit,
+        [books.rows.leaves.index(leaf) for leaf in demands.leaf],
+        demands.tasks,
+        demands.duration,
+        consumers=paths,
+    )
+    story = played(Scene(books.rows.source, work, 0), is_brief=False)
+    starts = [(now, start.attempt, start.job) for now, start in story.of(said.Started)]
+    assert starts == [
+        (now, order.attempt, order.job) for now, _, orders in engine.log for order in orders if isinstance(order, Start)
+    ]
+
+
+def test_work_is_lent_taken_back_and_done_again_from_the_last_saved_state() -> None:
+    jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
+    story = played(Scene(TWO, jobs, 0, work=Work(checkpoint=20 * SECOND)))
+    assert [now for now, _ in story.of(said.Noticed)] == [30 * SECOND] * 2
+    stopped = [(now, end) for now, end in story.of(said.Ended) if end.then == said.AGAIN]
+    assert [now for now, _ in stopped] == [32 * SECOND] * 2
+    assert story.losses == {end.attempt: 12 * SECOND for _, end in stopped}
+    # 20 s of the 100 were saved; a slot is idle again at 42 s.
+    assert max(now for now, _ in story.of(said.Ended)) == 122 * SECOND
+
+
+def test_a_task_that_saves_its_state_leaves_at_once_and_loses_nothing() -> None:
+    jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
+    story = played(Scene(TWO, jobs, 0, work=Work(yields=True, stop_delay=SECOND, restart=5 * SECOND)))
+    assert story.losses == {}
+    again = [now for now, end in story.of(said.Ended) if end.then == said.AGAIN]
+    assert again == [31 * SECOND] * 2
+    # 30 s are done; they begin again at 41 s and read their state for 5 s.
+    assert max(now for now, _ in story.of(said.Ended)) == (41 + 5 + 70) * SECOND
+
+
+def test_starting_and_stopping_take_their_time() -> None:
+    jobs = jobs_of((0, "/A", 1, 10))
+    assert ends(Scene(TWO, jobs, 0, work=Work(start_delay=3 * SECOND))) == [(13, "done", "finished")]
+    jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 1, 10))
+    story = played(Scene(TWO, jobs, 0, work=Work(stop_delay=4 * SECOND)))
+    assert [now for now, end in story.of(said.Ended) if end.then == said.AGAIN] == [36 * SECOND]
+
+
+def test_what_runs_on_a_host_that_fails_is_lost_and_done_again() -> None:
+    jobs = jobs_of((0, "/A", 4, 50))
+    scene = Scene(HOSTS, jobs, 0, outages=(Outage("h1", 10 * SECOND, 20 * SECOND),))
+    assert ends(scene) == [
+        (10, "again", "host_lost"),
+        (10, "again", "host_lost"),
+        (50, "done", "finished"),
+        (50, "done", "finished"),
+        (70, "done", "finished"),
+        (70, "done", "finished"),
+    ]
+
+
+def test_a_planned_outage_is_drained_first() -> None:
+    jobs = jobs_of((0, "/A", 4, 50))
+    scene = Scene(HOSTS, jobs, 0, outages=(Outage("h2", 10 * SECOND, 20 * SECOND, lead=5 * SECOND),))
+    assert [end for end in ends(scene) if end[1] == "again"] == [(7, "again", "reclaim")] * 2
+    assert max(ends(scene))[0] == 70
+
+
+def test_a_group_of_slots_can_have_fewer_for_a_while() -> None:
+    jobs = jobs_of((0, "/A", 4, 50))
+    changes = (Resizing(10 * SECOND, "compute", 2), Resizing(30 * SECOND, "compute", 4))
+    story = played(Scene(TWO, jobs, 0, resizings=changes))
+    assert sum(end.then == said.AGAIN for _, end in story.of(said.Ended)) == 2
+    assert max(now for now, _ in story.of(said.Ended)) == 80 * SECOND
+
+
+def test_a_gang_begins_together_and_one_that_never_can_is_reported() -> None:
+    jobs = jobs_of((0, "/A", 3, 10), (10, "/B", 2, 10), (12, "/B", 5, 10), gang=True)
+    story = played(Scene(TWO, jobs, 0))
+    assert [(now, start.job, start.places) for now, start in story.of(said.Started)] == [
+        (0, "j0", (("", 3),)),
+        (10 * SECOND, "j1", (("", 2),)),
+    ]
+    simulation = Simulation(Scene(TWO, jobs, 0))
+    simulation.run()
+    ((key, refused),) = simulation.refused.items()
+    assert key == ("never-fits", "/B")
+    assert (refused.job, refused.jobs) == ("j2", 1)
+
+
+def test_an_unknown_consumer_is_reported_and_the_rest_goes_on() -> None:
+    simulation = Simulation(Scene(TWO, jobs_of((0, "/X", 3, 10), (1, "/B", 2, 10)), 0))
+    simulation.run()
+    assert list(simulation.refused) == [("not-a-leaf", "/X")]
+    assert simulation.now == 11 * SECOND
+
+
+def test_services_run_to_the_end_of_the_scene() -> None:
+    service = Workload(["s"], [0], [0], [2], [ENDLESS], consumers=("/A",))
+    simulation = Simulation(Scene(TWO, service, 0, end=60 * SECOND))
+    simulation.run()
+    assert simulation.now == 60 * SECOND
+    assert len(simulation.live.attempts) == 2
+
+
+def test_what_was_submitted_before_or_after_is_left_out() -> None:
+    jobs = jobs_of((0, "/A", 1, 1), (10, "/A", 1, 1), (20, "/A", 1, 1))
+    story = played(Scene(TWO, jobs, 5 * SECOND, end=20 * SECOND))
+    assert [change.job for _, change in story.of(said.JobAdded)] == ["j1"]
+
+
+def measured(scene: Scene, end: int, piece: int = 10 * SECOND, begin: int = 0) -> dict[str, object]:
+    watches: list[object] = []
+    simulation = Simulation(scene, watches)  # type: ignore[arg-type]
+    measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, end, piece))
+    log = Log()
+    watches += [log, measures]
+    simulation.run()
+    measures.close(end)
+    return summarize([measures], simulation.refused, log.digest)
+
+
+def test_who_held_what_of_whom() -> None:
+    jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
+    shared = measured(Scene(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND)["shared"][0]  # type: ignore[index]
+    a, b = shared["consumers"]["/A"], shared["consumers"]["/B"]
+    assert b["use"] == (4 * 32 + 2 * 10 + 4 * 18) * SECOND
+    assert b["borrowed"] == (2 * 32 + 2 * 18) * SECOND
+    assert a["due"] == 2 * 2 * SECOND
+    assert a["longest"] == 2 * SECOND
+    assert a["wait"]["max"] == 2 * SECOND
+    assert b["lost"] == 2 * 32 * SECOND
+    assert (b["told"], b["stopped"]) == (2, 2)
+    assert shared["taken"] == [["/B", "/A", 2]]
+    assert shared["utilisation"] == 1_000_000
+    assert a["held_in"] == [0, 0, 0, 16 * SECOND, 4 * SECOND, 0]
+    assert shared["capacity"] == 4 * 60 * SECOND
+
+
+def test_the_warm_up_is_cut() -> None:
+    jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
+    scene = Scene(TWO, jobs, 0, end=60 * SECOND)
+    shared = measured(scene, 60 * SECOND, begin=31 * SECOND)["shared"][0]  # type: ignore[index]
+    assert shared["consumers"]["/A"]["submitted"] == 0
+    assert shared["consumers"]["/A"]["use"] == 20 * SECOND
+    assert shared["capacity"] == 4 * 29 * SECOND
+
+
+def test_the_same_scene_gives_the_same_document() -> None:
+    jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
+    one, other = (measured(Scene(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND) for _ in range(2))
+    assert one == other
+    assert one["log"] == "c28222842dd51d19216cf5982ded80aebb0996d6c39fbe8677f5ae6a994d00c1"
+
+
+@pytest.mark.parametrize(
+    ("unit", "slot", "slots"),
+    [
+        ((), (), 1),
+        ((("gpu", "4"),), (("gpu", "1"),), 4),
+        ((("gpu", "0.5"), ("cpu", "9")), (("gpu", "1"), ("cpu", "4")), 3),
+    ],
+)
+def test_how_many_slots_a_unit_takes(
+    unit: tuple[tuple[str, str], ...], slot: tuple[tuple[str, str], ...], slots: int
+) -> None:
+    assert slots_of(unit, slot) == slots
+
+
+def test_arithmetic_of_summaries() -> None:
+    assert [quantile([1, 2, 3, 4], percent) for percent in (0, 25, 50, 51, 100)] == [1, 1, 2, 3, 4]
+    assert jain([5, 5, 5]) == 1_000_000
+    assert jain([5, 0, 0, 0]) == 250_000
+    assert jain([]) == 1_000_000

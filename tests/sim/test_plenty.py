@@ -1,0 +1,95 @@
+"""A cycle in plenty decides what a whole cycle does."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairhold.cycle.open import open_books
+from fairhold.cycle.plenty import decide_in_plenty
+from fairhold.cycle.run import run
+from fairhold.ledger import transitions
+from fairhold.model.state import State
+from fairhold.sim.scene import Scene
+from tests.sim.scenes import plan_of, played, random_jobs
+
+if TYPE_CHECKING:
+    from fairhold.ledger.books import Books
+
+TREE = {
+    "A": {"reclaim_grace": "2s", "consumers": {"a1": {"rank": 1}, "a2": {}, "a3": {"rank": 2}}},
+    "B": {"consumers": {"b1": {}, "b2": {}}},
+    "C": {},
+}
+LEAVES = ["/A/a1", "/A/a2", "/A/a3", "/B/b1", "/B/b2", "/C"]
+OWNED = {"/A": {"owned": 10}, "/A/a1": {"owned": 4}, "/B": {"owned": 7}, "/C": {"owned": 3}}
+HOSTS = {"hosts": [{"name": "h[1-4]", "slots": 4}, {"name": "x", "slots": 4}]}
+PLANS = (
+    plan_of(OWNED, tree=TREE),
+    plan_of(OWNED, tree=TREE, distribute_evenly=True),
+    plan_of(OWNED | {"/A": {"owned": 10, "limit": 12}, "/B/b1": {"limit": 2}}, tree=TREE, within="fifo"),
+    plan_of(OWNED, tree=TREE, group=HOSTS),
+    plan_of(OWNED, tree=TREE, group=HOSTS, packing="balanced"),
+    plan_of(OWNED, tree=TREE, group={"slots": 15, "configured_slots": 20}),
+)
+
+
+def random_books(random: Random, plan: int) -> Books:
+    books = open_books(PLANS[plan], State(now=0))["compute"]
+    for at in range(random.randint(0, 8)):
+        leaf = books.rows.by_path[random.choice(LEAVES)]
+        gang = random.choice((0, 0, 0, 2))
+        count = gang or random.randint(1, 5)
+        user = random.choice(("", "ann", "bob"))
+        request = transitions.submit(books, leaf, count, name=f"r{at}", minimum=gang, priority=at % 2, user=user)
+        held = random.choice((0, count)) if gang else random.randint(0, count)
+        for host in range(len(books.hosts.name)):
+            units = min(held, books.hosts.slots[host] - books.hosts.used[host])
+            if units and not gang:
+                transitions.grant(books, request, host, units, 0)
+                held -= units
+    return books
+
+
+@given(st.integers(0, 2**32), st.integers(0, len(PLANS) - 1))
+def test_it_decides_what_a_whole_cycle_does(seed: int, plan: int) -> None:
+    books = random_books(Random(seed), plan)
+    found = decide_in_plenty(books)
+    if found is not None:
+        decision, quota = found
+        whole = run(books, 1_000_000)
+        assert decision == whole.decision
+        assert all(quota[leaf] == whole.draft.quota[leaf] for leaf in books.rows.leaves)
+
+
+def test_most_quiet_cycles_are_passed_over_and_others_are_not() -> None:
+    books = open_books(PLANS[0], State(now=0))["compute"]
+    leaf = books.rows.by_path["/C"]
+    transitions.submit(books, leaf, 20, name="r")
+    assert decide_in_plenty(books) is not None
+    transitions.submit(books, leaf, 1, name="one more")
+    assert decide_in_plenty(books) is None
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"/A": {"owned": 10, "reserved": 1}},
+        {"/B": {"user_limit": 3}},
+        {"/A": {"owned": 10, "budget": {"unit_hours": 1, "period": "day"}}},
+    ],
+)
+def test_what_could_keep_something_from_somebody_is_left_to_a_whole_cycle(stated: dict[str, Any]) -> None:
+    plan = plan_of(OWNED | stated, tree=TREE)
+    assert decide_in_plenty(open_books(plan, State(now=0))["compute"]) is None
+
+
+@pytest.mark.parametrize("plan", range(len(PLANS)))
+@pytest.mark.parametrize("gangs", [False, True])
+def test_a_story_is_the_same_with_every_cycle_whole(plan: int, gangs: bool) -> None:  # noqa: FBT001
+    scene = Scene(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
+    assert played(scene).lines == played(scene, is_brief=False).lines
