@@ -12,6 +12,7 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import Woken
+from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
@@ -21,7 +22,7 @@ from fairhold.store.schema import MIGRATIONS, steps
 from tests.live.play import START
 
 STORES = Path(__file__).parent.parent / "store"
-FORMAT_1, FORMAT_2, FORMAT_3 = (STORES / f"service_{number}.sql" for number in (1, 2, 3))
+FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4 = (STORES / f"service_{number}.sql" for number in (1, 2, 3, 4))
 
 
 LARGE = (
@@ -137,6 +138,29 @@ def test_a_service_of_format_3_goes_on_with_all_that_it_had(tmp_path: Path) -> N
         core.orchestrator.changed_all()
         core.feed(Woken())
         assert [each.parts for each in large] == [LARGE, LARGE]
+        core.commit()
+    assert check_store(tmp_path, LiveContents) == ()
+
+
+def test_a_service_of_format_4_goes_on_with_all_that_it_had(tmp_path: Path) -> None:
+    """Queues, whose jobs did not say whether they may be taken back: it goes by their priority."""
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_4.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    with closing(open_store(tmp_path)) as store:
+        core = Core(store, lambda: store.last_at + 1)
+        core.open("", "", "ann")
+        jobs = core.cluster.jobs.values()
+        assert {job.name: (job.waiting, job.running, job.terms.min_count, job.terms.preemptible) for job in jobs} == {
+            "1": (1, 7, 0, None),
+            "2": (0, 2, 0, None),
+            "3": (2, 1, 0, None),
+            "4": (4, 0, 2, None),
+            "5": (1, 0, 0, None),
+        }
+        assert [job.name for job in jobs if not is_preemptible(core.cluster, job)] == ["3"]
+        notices = {name: each.notice for name, each in core.cluster.attempts.items() if each.notice}
+        assert {name: notice.job for name, notice in notices.items()} == {5: "4", 6: "4", 7: "3", 8: "3", 10: "5"}
         core.commit()
     assert check_store(tmp_path, LiveContents) == ()
 

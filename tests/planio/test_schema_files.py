@@ -120,7 +120,7 @@ def test_what_is_read_is_valid(kind: str, old: str, new: str) -> None:
         ("state", "fairhold_state: 1", "fairhold_state: 1\nshortages: [{consumer: /A, since: 2026-01-05}]"),
         ("state", "now: 2026-01-05T09:00:00Z", "now: 2026-01-05"),
         ("state", "unit: {slots: 1}", "unit: {slots: 2}"),
-        ("state", "preemptible: true", "preemptible: false"),
+        ("state", "preemptible: true", "preemptible: 1"),
         ("state", "units: 8", "units: 0"),
         ("state", "reason: limit", "reason: limits"),
         ("state", "consumer: /A, resource_group: cpu, units", "resource_group: cpu, units"),

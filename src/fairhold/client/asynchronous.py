@@ -54,6 +54,7 @@ class AsyncClient:
         units: int = 1,
         unit: Mapping[str, int | float | str] | None = None,
         min_count: int = 0,
+        preemptible: bool | None = None,
         throttle: int = 0,
         priority: int = 0,
         time_limit: str | int | None = None,
@@ -80,6 +81,7 @@ class AsyncClient:
         argv        : the command, without a shell; `{index}` is the number of the task, from 0
         count       : tasks; units: slots of each; throttle: how many may run at once, 0 = any number
         unit        : what each task needs of resources, by name; min_count: tasks that begin together or not at all
+        preemptible : of a queue, whether its units may be taken back; None = by its priority, below 100
         time_limit, backoff, lead : text such as `30s`, or seconds
         environment : the whole of it; None = the caller's. directory: None = the caller's
         after       : jobs to wait for: a job, `"ok:17"`, or a pair of a job and `ok`, `fail` or `any`
@@ -94,6 +96,7 @@ class AsyncClient:
             "units": units,
             "unit": None if unit is None else dict(unit),
             "min_count": min_count,
+            "preemptible": preemptible,
             "throttle": throttle,
             "priority": priority,
             "time_limit": time_limit,

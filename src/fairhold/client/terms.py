@@ -23,6 +23,7 @@ _DEFAULTS: Document = {
     "units": 1,
     "unit": None,
     "min_count": 0,
+    "preemptible": None,
     "throttle": 0,
     "priority": 0,
     "time_limit": None,

@@ -70,6 +70,7 @@ class Terms(TypedDict, total=False):
     units: int
     unit: Mapping[str, int | float | str] | None
     min_count: int
+    preemptible: bool | None
     throttle: int
     priority: int
     time_limit: str | int | None

@@ -36,6 +36,7 @@ class Vectors:
     ownership : parcels as adjusted so far, None = they are assigned afresh
     held      : (request, host) → freed units that are kept for it, as the cycle before has left them
     freed     : (request, host) where units under notice for it went since that cycle
+    queues    : first-level consumers whose units `fair_share` shares; None = nobody has asked yet
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -43,6 +44,7 @@ class Vectors:
         self.ownership: tuple[Parcel, ...] | None = None
         self.held: dict[tuple[str, str], int] = {}
         self.freed: dict[tuple[str, str], None] = {}
+        self.queues: frozenset[int] | None = None
         self._units: dict[Told, Vector | None] = {}
         self._parts: dict[PartsTold, Parts] = {(): ()}
         self._parts_told: dict[Parts, PartsTold] = {(): ()}

@@ -50,6 +50,7 @@ class Job:
     siting      : what it says of hosts
     unit        : what each task needs of resources; empty = slots. Then `resource_group` is empty, too
     min_count   : of those, tasks that begin together or not at all
+    preemptible : of a queue, whether its units may be taken back for others; None = by its priority
     """
 
     name: str
@@ -76,3 +77,4 @@ class Job:
     siting: Siting = ANYWHERE
     unit: Told = ()
     min_count: int = 0
+    preemptible: bool | None = None

@@ -16,6 +16,7 @@ class JobAdded(NamedTuple):
     """A job was accepted; fields as in `JobSubmitted`; tasks: how many; siting: empty = any host will do.
 
     unit : of a vector, as `model.vector.Told`; then `resource_group` is empty, too
+    preemptible : as in `JobSubmitted`
     """
 
     job: str
@@ -34,6 +35,7 @@ class JobAdded(NamedTuple):
     time_limit: int = 0
     unit: tuple[tuple[str, str], ...] = ()
     min_count: int = 0
+    preemptible: bool | None = None
 
 
 class JobDropped(NamedTuple):

@@ -165,6 +165,7 @@ class JobSubmitted:
     time_limit : microseconds that an attempt may run, 0 = any time
     unit       : of a vector, what each task needs (`model.vector.Told`); then `resource_group` is empty, `units` 1
     min_count  : of a vector, tasks that begin together or not at all; 0 = each by itself
+    preemptible : of a queue, whether its units may be taken back for others; None = by its priority (R-SERVE-2)
     """
 
     job: str
@@ -183,6 +184,7 @@ class JobSubmitted:
     time_limit: int = 0
     unit: Told = ()
     min_count: int = 0
+    preemptible: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 def freeze_terms(terms: JobAdded) -> list[Any]:
     """Terms of a job but its name; what it says of hosts only where it does."""
-    *same, _after, siting, limit, unit, least = terms[1:]
-    more = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
+    *same, _after, siting, limit, unit, least, preemptible = terms[1:]
+    more: list[Any] = [_lists(siting), limit] if limit or unit else [_lists(siting)] if siting else []
     if unit:
         more += [_lists(unit), least]
+    if preemptible is not None:
+        more.append(preemptible)
     return [*same, [list(needed) for needed in terms.after], *more]
 
 
@@ -29,6 +31,6 @@ def thaw_terms(fields: list[Any]) -> JobAdded:
     after = tuple((job, on) for job, on in fields[at])
     said, *more = fields[at + 1 :] or [[]]
     siting = tuple(tuple(each) if isinstance(each, list) else each for each in said)
-    missing: tuple[Any, ...] = (0, (), 0)[len(more) :]
-    limit, unit, least = [*more, *missing]
-    return JobAdded._make(["", *fields[:at], after, siting, limit, tuple((name, text) for name, text in unit), least])
+    missing: tuple[Any, ...] = (0, (), 0, None)[len(more) :]
+    limit, unit, *rest = [*more, *missing]
+    return JobAdded._make(["", *fields[:at], after, siting, limit, tuple((name, text) for name, text in unit), *rest])

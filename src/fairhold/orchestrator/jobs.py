@@ -10,6 +10,7 @@ from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.fitting import check_hosts
 from fairhold.orchestrator.instructions import JobOver
+from fairhold.orchestrator.queue_fitting import check_deserved, is_fixed, not_of_queue
 from fairhold.orchestrator.vector_fitting import check_place, check_unit
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def submit(live: Orchestrator, event: JobSubmitted) -> None:
         event.time_limit,
         event.unit,
         event.min_count,
+        event.preemptible,
     )
     live.do(terms)
     for job in dict.fromkeys(needed for needed, _ in after):
@@ -107,6 +109,8 @@ def _check_terms(books: Books, leaf: int, event: JobSubmitted) -> None:
     elif event.unit or event.min_count:
         what = f"`{'unit' if event.unit else 'min_count'}` is for resources of hosts, and this group shares slots"
         raise _refused(event, "wrong-unit", what, "write `units`: the slots that a task needs at once")
+    elif event.preemptible is not None:
+        raise not_of_queue(event)
     else:
         _check_fit(books, leaf, event.units, event.user)
         check_hosts(books, event.units, event.siting)
@@ -212,7 +216,10 @@ def _check_move(books: Books, leaf: int, job: JobRecord) -> None:
         return
     unit = books.vectors.unit(job.terms.unit)
     assert unit is not None, "a plan in force has the units of all its jobs"
-    check_place(books, books.rows.path(leaf), unit, job.terms.min_count, siting_of(job.terms.siting))
+    terms = job.terms
+    check_place(books, books.rows.path(leaf), unit, terms.min_count, siting_of(terms.siting))
+    if is_fixed(job):
+        check_deserved(books, books.rows.path(leaf), unit, terms.min_count)
 
 
 def end_if_over(live: Orchestrator, job: JobRecord) -> None:

@@ -15,7 +15,7 @@ from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.vectors import ownership_told, state_of
-from fairhold.rules.pools.telling import rule_of
+from fairhold.rules.pools.telling import rule_of, rule_of_queue
 
 if TYPE_CHECKING:
     from fairhold.cycle.pooled.joining import Cycles
@@ -106,7 +106,8 @@ def _notify(live: Orchestrator, cycle: PooledCycle) -> None:
         path = "" if taker is None else cycle.books.terms.tree.paths[taker.leaf]
         job = "" if taker is None else taker.model.id
         said = Notice(notice.deadline, notice.reason, path, live.cluster.cycles, job)
-        live.do(say.Noticed(attempt.name, *said, rule_of(cycle.books, cycle.sweeps.ways, unit)))
+        rule = rule_of(cycle.books, cycle.sweeps.ways, unit) if cycle.stood is None else rule_of_queue(unit)
+        live.do(say.Noticed(attempt.name, *said, rule))
         assert attempt.told is not None
         if not attempt.stopping:
             live.order(Notify(attempt.name, *attempt.told))

@@ -6,11 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import groups_of_members
+from fairhold.cycle.pooled.open import QUEUES
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.model.siting import PACK, words_of
 from fairhold.model.vector import amount_text
 from fairhold.orchestrator.fitting import unlike
+from fairhold.orchestrator.queue_fitting import check_deserved, is_fixed, not_of_queue, shares_queues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +38,20 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
         what = f"`units` is {event.units}: beside a `unit`, a task is one of them"
         raise _refused("out-of-range", what, "leave `units` out, and ask for tasks that start together by `min_count`")
     check_place(books, event.consumer, unit, event.min_count, event.siting)
+    _check_queue(books, event, unit)
     most = books.rows.controls.user_limit[books.rows.row[books.rows.source.tree.rows[event.consumer]]]
     if event.user and event.min_count > most:
         what = f"{event.min_count} units at once can never start: the user limit of `{event.consumer}` is {most}"
         raise _refused("never-fits", what, f"lower `min_count` to {most} or less, or raise the limit in the plan")
+
+
+def _check_queue(books: Books, event: JobSubmitted, unit: Vector) -> None:
+    """Refuse what a queue could never run, and of no queue what is said of queues alone."""
+    row = books.rows.row[books.rows.source.tree.rows[event.consumer]]
+    if event.preemptible is not None and not shares_queues(books, row):
+        raise not_of_queue(event)
+    if is_fixed(event):
+        check_deserved(books, event.consumer, unit, event.min_count)
 
 
 def check_place(books: Books, consumer: str, unit: Vector, min_count: int, siting: Siting) -> None:
@@ -54,9 +66,9 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
     _check_hosts(plan, _that_will_do(books, hosts, siting), unit, together, siting)
     entries = [entry for entry in plan.policies if groups & set(entry.resource_groups)]
     bounds = [_limit(plan, entry, row, unit) for entry in entries]
-    most, who = max(bounds, key=lambda bound: bound[0])
+    most, whose = max(bounds, key=lambda bound: bound[0])
     if most < together:
-        what = f"{together} at once can never start: the `share_limit` of `{who}` has room for {most} such units"
+        what = f"{together} at once can never start: the {whose} has room for {most} such units"
         raise _refused("never-fits", what, "ask for less, or raise the limit in the plan")
 
 
@@ -136,12 +148,14 @@ def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector,
 
 
 def _limit(plan: Plan, entry: PolicyEntry, row: int, unit: Vector) -> tuple[int, str]:
-    """Units that a leaf which owns nothing may hold by the share limits on its way up, and whose is the smallest."""
+    """Units that a leaf which owns nothing may hold by the limits on its way up, and which is the smallest."""
     terms = terms_of(plan, entry)
-    found = [(2**62, "/")]
+    word = "limit" if entry.policy == QUEUES else "share_limit"
+    found = [(2**62, "")]
     if row not in terms.own:
         for above in terms.above[row]:
-            found += [(most // unit[at], plan.tree.paths[above]) for at, most in terms.limit.get(above, ()) if unit[at]]
+            whose = f"`{word}` of `{plan.tree.paths[above]}`"
+            found += [(most // unit[at], whose) for at, most in terms.limit.get(above, ()) if unit[at]]
     return min(found, key=lambda bound: bound[0])
 
 

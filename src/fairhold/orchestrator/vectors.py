@@ -11,6 +11,7 @@ from fairhold.model.siting import siting_of
 from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.queue_fitting import shares_queues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -162,6 +163,7 @@ def _request(books: Books, job: JobRecord) -> Request:
         user=job.terms.user,
         siting=siting_of(job.terms.siting),
         unit=unit,
+        preemptible=job.terms.preemptible if shares_queues(books, job.leaf) else None,
     )
 
 

@@ -10,7 +10,7 @@ from fairhold.model.job import Job
 from fairhold.model.vector import told_of
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report, kind, shown
-from fairhold.planio.requests import LARGEST_PRIORITY
+from fairhold.planio.requests import LARGEST_PRIORITY, read_preemptible
 from fairhold.planio.scalars import is_whole
 from fairhold.planio.stateview import StateView
 from fairhold.planio.terms import TERM_KEYS, check_after, program_text, read_terms
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KEYS = ("fairhold_jobs", "jobs")
 JOB_KEYS = (
     *("name", "consumer", "resource_group", "argv", "count", "submit", "priority", "directory", "environment"),
-    *("unit", "min_count"),
+    *("unit", "min_count", "preemptible"),
     *TERM_KEYS,
 )
 
@@ -122,6 +122,9 @@ def _read_job(view: StateView, node: dict[str, Value], place: Place, name: str) 
         resource_group="" if is_vector else view.group_of(node, place),
         unit=told_of(view.plan.resources, unit) if unit else (),
         min_count=report.whole(node.get("min_count", 0), (*place, "min_count")),
+        preemptible=read_preemptible(
+            view, node, (*place, "preemptible"), is_queue=is_vector and view.has_queues(consumer)
+        ),
         argv=_read_argv(report, node["argv"], (*place, "argv")) if "argv" in node else (),
         count=report.whole(node.get("count", 1), (*place, "count"), least=1),
         submit=report.duration(node.get("submit", 0), (*place, "submit")),

@@ -80,7 +80,7 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     )
     if "unit" in node and not is_vector:
         _check_unit(view, node["unit"], (*place, "unit"))
-    preemptible = _read_preemptible(
+    preemptible = read_preemptible(
         view, node, (*place, "preemptible"), is_queue=is_vector and view.has_queues(consumer)
     )
     siting = read_siting(report, node, place)
@@ -95,7 +95,7 @@ def _read_request(view: StateView, node: dict[str, Value], place: Place, name: s
     )
 
 
-def _read_preemptible(view: StateView, node: dict[str, Value], place: Place, *, is_queue: bool) -> bool | None:
+def read_preemptible(view: StateView, node: dict[str, Value], place: Place, *, is_queue: bool) -> bool | None:
     """Whether a request of a queue may be taken back, None = it does not say; all others may."""
     if "preemptible" not in node:
         return None

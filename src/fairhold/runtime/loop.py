@@ -181,4 +181,5 @@ def submission(job: Job, paths: Sequence[str]) -> JobSubmitted:
         throttle=job.throttle,
         unit=job.unit,
         min_count=job.min_count,
+        preemptible=job.preemptible,
     )

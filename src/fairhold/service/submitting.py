@@ -11,6 +11,7 @@ from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
+from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.planio.units import told_unit
 from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
 from fairhold.runtime.live.meant import better
@@ -51,6 +52,7 @@ def submission(body: SubmitBody, user: str, key: str, group: str, unit: Told = (
         time_limit=body.time_limit,
         unit=unit,
         min_count=body.min_count,
+        preemptible=body.preemptible,
     )
     spec = Spec(
         consumer=body.consumer,
@@ -128,6 +130,7 @@ def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
         "priority": job.priority,
         "units": terms.units,
         **asked_unit(terms),
+        "preemptible": is_preemptible(core.cluster, job),
         "tasks": counts(job),
         "submitted": format_instant(job.submitted),
         "ended": None,

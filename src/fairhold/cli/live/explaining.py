@@ -10,6 +10,7 @@ from fairhold.cli.live.names import better
 from fairhold.cli.live.printing import clock, count, fitted, say, say_json
 from fairhold.cli.pool_requests import of_jobs, request_text
 from fairhold.cli.pool_words import pools_in_words
+from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.client import steps
 from fairhold.client.errors import Refused
@@ -82,7 +83,8 @@ def _waiting(found: Document) -> Iterator[str]:
             f"owns {_owned(leaf)}, limit {limit}{bound}."
         )
     if found.get("request"):
-        yield request_text(of_jobs(found["request"]))
+        told = of_jobs(found["request"])
+        yield queue_text(told) if "preemptible" in told else request_text(told)
     if why and found["holders"]:
         rows = [[_cell(row, column) for column in _HOLDERS] for row in found["holders"]]
         yield f"Who has the units:\n{fitted(_HOLDERS, rows)}"

@@ -38,6 +38,13 @@ Unit = Annotated[
 MinCount = Annotated[
     int, typer.Option("--min-count", metavar="N", help="With --unit: tasks that begin together.", min=0)
 ]
+Preemptible = Annotated[
+    bool | None,
+    typer.Option(
+        "--preemptible/--no-preemptible",
+        help="Of a queue: whether others may take its units; else by its priority, below 100.",
+    ),
+]
 Units = Annotated[int, typer.Option("--units", metavar="N", help="Slots of each task.", min=1)]
 Group = Annotated[str, typer.Option("--group", metavar="GROUP", help="Resource group.", autocompletion=complete_group)]
 Priority = Annotated[int, typer.Option("--priority", metavar="N", help="Higher goes first in its leaf.")]
@@ -107,6 +114,7 @@ def submit(
     units: Units = 1,
     unit: Unit = "",
     min_count: MinCount = 0,
+    preemptible: Preemptible = None,
     group: Group = "",
     priority: Priority = 0,
     name: Name = "",
@@ -142,6 +150,7 @@ def submit(
         units=units,
         unit=unit,
         min_count=min_count,
+        preemptible=preemptible,
         resource_group=group,
         priority=priority,
         name=name,

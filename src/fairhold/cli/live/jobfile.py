@@ -131,6 +131,7 @@ def _terms(plan: Plan, job: Job, wishes: Wishes, path: Path, at: int) -> Documen
         units=job.units,
         unit=dict(job.unit) or None,
         min_count=job.min_count,
+        preemptible=job.preemptible,
         resource_group=job.resource_group or None,
         priority=job.priority,
         name=job.name,

@@ -40,7 +40,11 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
         what = "no such jobs" if is_narrow else "no jobs"
         say(what if query.get("all") else f"{what} that are not over; `--all` shows finished ones too")
         return
-    say(fitted(_HEAD, [_row(job) for job in found["jobs"]], _SPARE))
+    fixed = [job.get("preemptible") is False for job in found["jobs"]]
+    rows: list[tuple[object, ...]] = [_row(job) for job in found["jobs"]]
+    if any(fixed):
+        rows = [(*row, "no" if is_fixed else None) for row, is_fixed in zip(rows, fixed, strict=True)]
+    say(fitted((*_HEAD, "preemptible") if any(fixed) else _HEAD, rows, _SPARE))
     if found["next"] is not None:
         complain("there are more jobs; `--limit 0` shows all")
 
@@ -100,6 +104,7 @@ def _job_in_words(job: Document) -> str:
             "units": f"{count(job['units'], 'slot')} a task" if job.get("units", 1) != 1 else None,
             "at once": job.get("throttle") or None,
             "priority": job.get("priority") or None,
+            "preemptible": "no" if job.get("preemptible") is False else None,
             "time limit": seconds(job["time_limit"]) if job.get("time_limit") else None,
             "retries": job.get("retries") or None,
             "after": after or None,

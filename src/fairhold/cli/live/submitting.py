@@ -39,6 +39,7 @@ class Wishes:
     units: int = 1
     unit: str = ""
     min_count: int = 0
+    preemptible: bool | None = None
     resource_group: str = ""
     priority: int = 0
     name: str = ""
@@ -98,6 +99,7 @@ def _terms(consumer: str, argv: list[str], wishes: Wishes) -> Document:
         units=wishes.units,
         unit=_unit(wishes.unit),
         min_count=wishes.min_count,
+        preemptible=wishes.preemptible,
         resource_group=wishes.resource_group or None,
         priority=wishes.priority,
         name=wishes.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.open import entries_of
+from fairhold.cycle.pooled.open import QUEUES, entries_of
 from fairhold.ledger.rows import in_force, shares_vectors
 
 if TYPE_CHECKING:
@@ -58,6 +58,13 @@ def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
         left -= members
         found.append(InForce(at, replace(entry, resource_groups=mine), members))
     return found
+
+
+def tops_of_queues(plan: Plan) -> frozenset[int]:
+    """First-level consumers whose units of vectors `fair_share` shares, at whatever time."""
+    groups = groups_of_members(plan)
+    shared = {group for entry in entries_of(plan) if entry.policy == QUEUES for group in entry.resource_groups}
+    return frozenset(top for top, theirs in groups.items() if theirs & shared)
 
 
 def groups_of_members(plan: Plan) -> dict[int, frozenset[str]]:

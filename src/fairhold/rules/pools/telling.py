@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from fairhold.rules.pools.ways import Ways
 
 
+def rule_of_queue(unit: Unit) -> str:
+    """The same of a unit that queues share."""
+    if unit.notice is None:
+        return ""
+    taker = unit.notice.taker
+    if taker is None:
+        return "R-LIMIT-3"
+    return "R-CONTEST-5" if taker.leaf == unit.asked.leaf else "R-CONTEST-1"
+
+
 def rule_of(books: PoolBooks, ways: Ways, unit: Unit) -> str:
     """The id of the rule by which a unit is under notice; empty where it is not.
 

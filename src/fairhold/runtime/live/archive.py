@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import FinishedJob, FinishedTask
 from fairhold.runtime.live.reclaims import detail_text
 
@@ -101,6 +102,7 @@ def finished_job(
         "after": [{"job": needed, "on": on} for needed, on in terms.after],
         **(sited(terms.siting) if terms.siting else {}),
         **(asked_unit(terms) if terms.unit else {}),
+        **({} if is_preemptible(cluster, job) else {"preemptible": False}),
         "exit_code": 0 if change.state == say.DONE else code if terms.tasks == 1 else 1,
     }
     if dropped and dropped.needed:

@@ -44,6 +44,9 @@ class JobRow(Answer):
     units: int
     unit: dict[str, str] | None = Field(description="What each task needs of resources; null: slots.")
     min_count: int = Field(description="Tasks that begin together or not at all; 0: each by itself.")
+    preemptible: bool = Field(
+        description="Whether its units may be taken back for others; false only of a queue of `fair_share`."
+    )
     tasks: Counts
     submitted: Instant
     ended: Instant | None

@@ -65,6 +65,10 @@ class SubmitBody(Body):
         None, description="What each task needs of resources of one host, in the units that the plan declares."
     )
     min_count: Whole = Field(0, description="With `unit`: tasks that begin together or not at all.")
+    preemptible: bool | None = Field(
+        None,
+        description="Of a queue of `fair_share`: whether its units may be taken back; else by its priority, below 100.",
+    )
     throttle: Whole = Field(0, description="How many of its tasks may run at once; 0 = any number.")
     priority: Priority = 0
     time_limit: Duration = Field(0, description="Of an attempt; 0 = none.")

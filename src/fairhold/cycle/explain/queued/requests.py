@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.requests import coming
 from fairhold.ledger.queues import is_preemptible
+from fairhold.rules.pools.telling import rule_of_queue
 from fairhold.rules.queues.contest import sides
 from fairhold.units import format_duration, format_instant
 
@@ -61,28 +62,27 @@ def _stands(asking: Asking, asked: Asked, new: Collection[Unit]) -> Iterator[Doc
             "units": len(units),
             "is_new": units[0] in new,
             "grace": format_duration(asking.inquiry.terms.grace[asked.leaf]),
-            "notice": None if notice is None else _notice(asking, asked, notice),
+            "notice": None if notice is None else _notice(asking, units[0], notice),
         }
 
 
-def _notice(asking: Asking, asked: Asked, notice: Notice) -> Document:
+def _notice(asking: Asking, unit: Unit, notice: Notice) -> Document:
     """For whom units go, until when, by which strategy, and how both sides stood and stand."""
-    taker = notice.taker
+    taker, asked = notice.taker, unit.asked
     found: Document = {
         "for": taker.model.id if taker else None,
         "consumer": asking.inquiry.path(taker.leaf) if taker else None,
         "deadline": format_instant(notice.deadline),
         "reason": notice.reason,
         "is_new": notice.is_new,
-        "rule": "R-LIMIT-3",
+        "rule": rule_of_queue(unit),
     }
     if taker is None:
         return found
     if taker.leaf == asked.leaf:
-        return found | {"rule": "R-CONTEST-5", "priority": taker.model.priority}
+        return found | {"priority": taker.model.priority}
     mine, theirs = sides(asking.terms, taker.leaf, asked.leaf)
     return found | {
-        "rule": "R-CONTEST-1",
         "strategy": notice.strategy or None,
         "resources": {
             asking.name(at): {"taker": _side(asking, at, mine), "holder": _side(asking, at, theirs)}

@@ -11,6 +11,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.ledger.controls import shorter
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.jobs import state_of as end_of
+from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import Filter
 from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
 from fairhold.runtime.live.views.waiting import reason_of, why_never_ready
@@ -161,6 +162,7 @@ def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
         "priority": job.priority,
         "units": terms.units,
         **asked_unit(terms),
+        "preemptible": is_preemptible(core.cluster, job),
         "tasks": counts(job),
         "submitted": format_instant(job.submitted),
         "ended": None,
@@ -191,6 +193,7 @@ def _finished(core: Core, job: FinishedJob, *, is_whole: bool) -> Document:
             "units": summary.get("units", 1),
             "unit": summary.get("unit"),
             "min_count": summary.get("min_count", 0),
+            "preemptible": summary.get("preemptible", True),
             "tasks": {name: summary.get(name, 0) for name in COUNTS},
             "submitted": format_instant(job.submitted),
             "ended": format_instant(job.ended),

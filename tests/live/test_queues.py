@@ -1,0 +1,179 @@
+"""Queues of `fair_share` in the live service: what runs, what is refused, what is taken back, what is told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairhold.cli.live.explaining import job_in_words
+from fairhold.errors import InputError
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.events import JobChanged
+from fairhold.runtime.live.views.explanation import job_explanation
+from fairhold.runtime.live.views.jobs import job_document
+from fairhold.units import SECOND
+from tests.live.play import Play
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GPU = (("gpu", "1"),)
+QUEUES: dict[str, dict[str, Any]] = {
+    "/A": {"deserved": {"gpu": 4}},
+    "/A/a1": {"deserved": {"gpu": 2}},
+    "/A/a2": {"deserved": {"gpu": 2}},
+    "/B": {"deserved": {"gpu": 2}, "limit": {"gpu": 6}},
+}
+
+
+def plan(queues: dict[str, dict[str, Any]] = QUEUES, **settings: Any) -> str:
+    """Two hosts of four GPUs, shared by queues; /C and /D share a third one in pools."""
+    return json.dumps(
+        {
+            "fairhold": 1,
+            "time_zone": "Europe/Zurich",
+            "resources": {"cpu": {}, "gpu": {}},
+            "resource_groups": {
+                "train": {"hosts": [{"name": "h[1-2]", "cpu": 16, "gpu": 4}]},
+                "rest": {"hosts": [{"name": "h3", "cpu": 4, "gpu": 1}]},
+            },
+            "consumers": {
+                "A": {"consumers": {"a1": {"reclaim_grace": "30s"}, "a2": {"reclaim_grace": "10s"}}},
+                "B": {"reclaim_grace": "20s"},
+                "C": {},
+            },
+            "policies": [
+                {"resource_groups": ["train"], "policy": "fair_share", "settings": settings, "consumers": queues},
+                {"resource_groups": ["rest"], "policy": "multidimensional", "consumers": {"/C": {}}},
+            ],
+        }
+    )
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Play:
+    found = Play(tmp_path, plan())
+    for name in ("h1", "h2", "h3"):
+        found.report(name)
+    return found
+
+
+def ask(play: Play, consumer: str, count: int, **terms: Any) -> str:
+    """Submit units of a GPU; the cycle that follows has run."""
+    job = play.submit(consumer, count, group=POOLED, unit=terms.pop("unit", GPU), **terms)
+    play.pass_time(SECOND)
+    return job
+
+
+def running(play: Play) -> dict[str, int]:
+    return {job.name: job.running for job in play.core.cluster.jobs.values()}
+
+
+def noticed(play: Play) -> list[tuple[str, str]]:
+    """(job, taker) of units under notice."""
+    return [(each.job.name, each.notice.job) for each in play.core.cluster.attempts.values() if each.notice]
+
+
+def shown(play: Play, job: str) -> dict[str, Any]:
+    found = job_document(play.core, job)
+    assert found is not None
+    return found
+
+
+def refusal(play: Play, consumer: str, count: int = 1, **terms: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        ask(play, consumer, count, **terms)
+    fault = caught.value.faults[0]
+    return f"{fault.what} [{fault.code}]"
+
+
+def test_a_queue_takes_its_share_back_within_the_grace_of_who_holds_it(play: Play) -> None:
+    """R-CONTEST-1, R-SERVE-2, S4.16: what is idle goes out up to the limit, and comes back."""
+    other = ask(play, "/B", 9)
+    mine = ask(play, "/A/a1", 4)
+    assert running(play) == {other: 6, mine: 2}
+    assert noticed(play) == [(other, mine)] * 2
+    told = job_in_words(job_explanation(play.core, mine) or {}, [])
+    assert "2 on the way" in told
+    play.pass_time(25 * SECOND)
+    for name, attempt in list(play.core.cluster.attempts.items()):
+        if attempt.stopping:
+            play.end(name, "reclaim")
+    play.pass_time(SECOND)
+    assert running(play) == {other: 4, mine: 4}
+    play.commit()
+    taken = job_explanation(play.core, other)
+    assert taken is not None
+    assert {row["rule"] for row in taken["reclaims"]} == {"R-CONTEST-1"}
+
+
+def test_inside_a_queue_the_more_important_preempts_what_may_be_taken(play: Play) -> None:
+    """R-CONTEST-5: of two jobs of the queue that is full, the one that says so gives nothing."""
+    fixed = ask(play, "/B", 2, preemptible=False)
+    loose = ask(play, "/B", 4)
+    high = ask(play, "/B", 3, priority=50)
+    assert running(play) == {fixed: 2, loose: 4, high: 0}
+    assert noticed(play) == [(loose, high)] * 3
+    explained = job_explanation(play.core, loose)
+    assert explained is not None
+    assert {row["rule"] for row in explained["reclaims"]} == {"R-CONTEST-5"}
+
+
+def test_gangs_of_queues_begin_together_and_the_rest_is_elastic(play: Play) -> None:
+    first = ask(play, "/A/a1", 3)
+    second = ask(play, "/A/a2", 3)
+    gang = ask(play, "/B", 4, min_count=3)
+    assert running(play) == {first: 3, second: 3, gang: 0}
+    play.end(play.live()[0])
+    play.pass_time(SECOND)
+    assert running(play) == {first: 2, second: 3, gang: 3}
+
+
+def test_whether_work_may_be_taken_back_goes_by_its_priority_where_it_does_not_say(play: Play) -> None:
+    """R-SERVE-2: from priority 100 on it may not."""
+    job = ask(play, "/A/a1", 2, priority=100)
+    assert shown(play, job)["preemptible"] is False
+    play.feed(JobChanged(job, priority=99))
+    assert shown(play, job)["preemptible"] is True
+    said = ask(play, "/A/a2", 1, priority=100, preemptible=True)
+    assert shown(play, said)["preemptible"] is True
+    pool = ask(play, "/C", 1, priority=100)
+    assert shown(play, pool)["preemptible"] is True
+
+
+def test_it_is_the_same_after_a_restart_and_when_it_is_over(play: Play) -> None:
+    job = ask(play, "/A/a1", 1, preemptible=False)
+    done = ask(play, "/A/a2", 1, preemptible=False)
+    play.end(play.live()[-1])
+    for snapshot in (False, True):
+        play.restart(snapshot=snapshot)
+        assert shown(play, job)["preemptible"] is False
+        assert shown(play, done)["state"] == "done"
+        assert shown(play, done)["preemptible"] is False
+
+
+def test_what_could_never_run_is_refused(play: Play) -> None:
+    """R-SERVE-2: never above a limit, and for good only within what is deserved, at every level."""
+    what = "and what is not preemptible runs only within what is deserved [never-fits]"
+    assert refusal(play, "/A/a1", unit=(("gpu", "3"),), preemptible=False) == (
+        f"one unit can never start: `/A/a1` deserves 2 of `gpu`, {what}"
+    )
+    assert refusal(play, "/A/a1", 3, min_count=3, priority=100) == (
+        f"3 units at once can never start: `/A/a1` deserves 2 of `gpu`, {what}"
+    )
+    assert refusal(play, "/A/a1", preemptible=False, unit=(("cpu", "1"),)) == (
+        f"one unit can never start: `/A/a1` deserves 0 of `cpu`, {what}"
+    )
+    assert refusal(play, "/B", 8, min_count=7) == (
+        "7 at once can never start: the `limit` of `/B` has room for 6 such units [never-fits]"
+    )
+    assert refusal(play, "/C", preemptible=False) == (
+        "`preemptible` is false, and its consumer is no queue of `fair_share` [no-queue]"
+    )
+    waits = ask(play, "/A/a1", 3, preemptible=False)
+    assert running(play) == {waits: 2}
+    explained = job_explanation(play.core, waits)
+    assert explained is not None
+    assert explained["request"]["waits"]["reason"] == "beyond deserved"
