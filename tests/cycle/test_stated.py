@@ -11,7 +11,8 @@ import pytest
 
 from fairhold.cli.differing import diff_text
 from fairhold.cycle.ahead import calendar_document
-from fairhold.cycle.stated import differences, key_of
+from fairhold.cycle.said import said
+from fairhold.cycle.stated import differences
 from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Resource
@@ -31,6 +32,8 @@ PLAN: Json = {
         "c": {"hosts": [{"name": "h1", "slots": 4}, {"name": "h2", "slots": 4}]},
         "d": {"slots": 5},
         "v": {"hosts": [{"name": "v1", "cpu": 8, "memory": 64}, {"name": "v2", "cpu": 8, "memory": 64}]},
+        "q": {"hosts": [{"name": "q1", "cpu": 8, "memory": 64}]},
+        "t": {"capacity": {"cpu": 8}},
     },
     "consumers": {"A": {"consumers": {"a1": {}, "a2": {}}}, "B": {}},
     "special_days": {"quarter_end": {"dates": ["2026-03-31"]}},
@@ -45,6 +48,8 @@ PLAN: Json = {
         {"resource_groups": ["c"], "policy": "ownership", "settings": {}, "consumers": {"/A/a1": {}, "/B": {}}},
         {"resource_groups": ["d"], "policy": "share_ratio", "settings": {}, "consumers": {}},
         {"resource_groups": ["v"], "policy": "multidimensional", "settings": {}, "consumers": {}},
+        {"resource_groups": ["q"], "policy": "fair_share", "settings": {}, "consumers": {}},
+        {"resource_groups": ["t"], "policy": "fair_share", "settings": {}, "consumers": {}},
     ],
 }
 SETTINGS: list[tuple[int, str, object, list[object]]] = [
@@ -62,6 +67,12 @@ SETTINGS: list[tuple[int, str, object, list[object]]] = [
     (0, "observe_only", True, [False, True]),
     (0, "hold_after", "1h", [None, "1h"]),
     (3, "public_pool_grace", "90s", [None, "1m30s"]),
+    (4, "division", "kai", ["exact", "kai"]),
+    (4, "reclaimer_utilization_multiplier", 1.25, [1, 1.25]),
+    (4, "k", 0.5, [0, 0.5]),
+    (4, "half_life", "90s", [None, "1m30s"]),
+    (4, "usage_window", "1d", ["7d", "1d"]),
+    (4, "consolidation", True, [False, True]),
 ]
 OWN = [
     {"resource_group": "v", "hosts": "50%", "preference": 1, "lend_grace": "1m", "reserved": True},
@@ -85,6 +96,15 @@ OF_CONSUMERS: list[tuple[int, str, object, list[object]]] = [
     (3, "share_priority", 5, [0, 5]),
     (3, "share_limit", {"cpu": 2, "memory": 1.5}, [None, {"cpu": 2, "memory": 1.5}]),
     (3, "private_pool_grace", "0.5s", [None, "0.5s"]),
+    (4, "deserved", {"cpu": 2, "memory": "unlimited"}, [None, {"cpu": 2, "memory": "unlimited"}]),
+    (4, "deserved", {"cpu": 0}, [None, None]),
+    (4, "limit", {"cpu": "none", "memory": 1.5}, [None, {"memory": 1.5}]),
+    (4, "over_quota_weight", {"cpu": 2.5, "memory": 1}, [None, {"cpu": 2.5}]),
+    (4, "over_quota_weight", 0, [None, {"cpu": 0, "memory": 0}]),
+    (4, "priority", 50, [100, 50]),
+    (4, "reclaim_min_runtime", "90s", [None, "1m30s"]),
+    (4, "preempt_min_runtime", "1s", [None, "1s"]),
+    (4, "preemption_delay", "1s", [None, "1s"]),
 ]
 LISTS = {"lend_to": "/A/a1", "borrow_from": "/B"}
 
@@ -123,7 +143,7 @@ def test_settings_of_an_entry(at: int, key: str, value: object, expected: list[o
 def test_settings_of_a_consumer(at: int, key: str, value: object, expected: list[object]) -> None:
     path = "/A" if key == "private_pool_grace" else "/B"  # a leaf has no private pool
     found = told(lambda document: document["policies"][at]["consumers"].setdefault(path, {}).update({key: value}))
-    assert found == {f"policies[{at}].consumers.{path}.{key}": expected}
+    assert found == ({f"policies[{at}].consumers.{path}.{key}": expected} if expected != [None, None] else {})
 
 
 def test_lists_of_peers() -> None:
@@ -152,6 +172,11 @@ TOP: list[tuple[Callable[[Json], Any], str, list[object]]] = [
         lambda plan: plan["resource_groups"]["d"].update(configured_slots=6),
         "resource_groups.d.configured_slots",
         [None, 6],
+    ),
+    (
+        lambda plan: plan["resource_groups"]["t"].update(capacity={"cpu": 9, "memory": 1.5}),
+        "resource_groups.t.capacity",
+        [{"cpu": 8}, {"cpu": 9, "memory": 1.5}],
     ),
     (
         lambda plan: plan["resource_groups"]["c"]["hosts"].reverse(),
@@ -206,13 +231,14 @@ def test_all_else(change: Callable[[Json], Any], place: str, expected: list[obje
 
 def test_no_field_of_a_plan_is_left_out() -> None:
     """A setting that is added to the nouns has to be added to the tables above."""
-    assert {key for _, key, _, _ in SETTINGS} == {key_of(field.name) for field in fields(PolicySettings)}
-    stated = {key for _, key, _, _ in OF_CONSUMERS} | {*LISTS}
-    assert stated == {key_of(field.name) for field in fields(ConsumerSettings)}
+    assert {key for _, key, _, _ in SETTINGS} == set(said(PolicySettings(), ()))
+    assert {key for _, key, _, _ in OF_CONSUMERS} | {*LISTS} == set(said(ConsumerSettings(), ()))
     assert {field.name for field in fields(PolicyEntry)} == {
         *("resource_groups", "policy", "settings", "consumers", "window", "spans"),
     }
-    assert {field.name for field in fields(ResourceGroup)} == {"name", "slots", "configured_slots", "hosts"}
+    assert {field.name for field in fields(ResourceGroup)} == {
+        *("name", "slots", "configured_slots", "hosts", "capacity"),
+    }
     assert {field.name for field in fields(Host)} == {"name", "slots", "labels", "amounts"}
     assert {field.name for field in fields(Resource)} == {"name", "unit", "base", "step", "overcommit"}
     assert {field.name for field in fields(ConsumerTree)} == {"name", "parent", "rank", "grace"}

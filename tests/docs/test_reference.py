@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +12,16 @@ from typer.main import get_command
 
 from fairhold.cli.commands import app
 from fairhold.cycle.explain import Bound
+from fairhold.cycle.said import said
+from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.model.plan import PolicySettings
+from fairhold.model.queue import DEFAULT_PRIORITY
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.queues import QUEUE_KEYS
 from fairhold.planio.schema import schema
+from fairhold.units import SECOND, UNLIMITED
 from tests.docs.console import ROOT
+from tests.planio.support import QUEUES, swapped
 
 if TYPE_CHECKING:
     import click
@@ -69,9 +75,36 @@ def test_every_bound_of_an_explanation_is_explained() -> None:
     assert [bound.value for bound in Bound if f"`{bound.value}`" not in told] == []
 
 
+def default_of(key: str, place: str) -> str:
+    """What the reference says of a key that stands after some heading."""
+    part = (REFERENCE / "plan.md").read_text().split(f"\n### {place}\n")[1].split("\n### ")[0]
+    row = next(line for line in part.splitlines() if line.startswith(f"| `{key}`"))
+    return row.split("|")[3].strip()
+
+
 def test_defaults_of_the_settings_are_those_of_the_code() -> None:
-    text = (REFERENCE / "plan.md").read_text()
-    for field in fields(PolicySettings):
-        default = "false" if field.default is False else f"`{'none' if field.default is None else field.default}`"
-        row = next(line for line in text.splitlines() if line.startswith(f"| `{field.name}`"))
-        assert row.split("|")[3].strip() == default
+    for key, value in said(PolicySettings(), ()).items():
+        default = "false" if value is False else {None: "`none`", "0s": "`0`"}.get(value, f"`{value}`")
+        assert default_of(key, "Settings of the policy") == default, key
+
+
+def test_defaults_of_a_queue_are_those_of_the_code() -> None:
+    stated = {
+        "deserved": "0 of what is left out",
+        "limit": "`none`",
+        "over_quota_weight": "1 of what is left out",
+        "priority": str(DEFAULT_PRIORITY),
+        "reclaim_min_runtime": "`min_runtime`, else the parent's, else 0",
+        "preempt_min_runtime": "`min_runtime`, else the parent's, else 0",
+        "preemption_delay": "the parent's, else 0",
+    }
+    assert {key: default_of(key, "Settings of a consumer") for key in QUEUE_KEYS} == stated
+    plan = parse_plan(swapped(QUEUES, "/A: {deserved: {cpu: 4, gpu: unlimited}, limit: {cpu: 9}", "/A: {}  #"), "f")[0]
+    terms = queue_terms_of(plan, plan.policies[0])
+    row = plan.tree.rows["/A"]
+    assert [column[row] for column in (*terms.deserved, *terms.limit)] == [0, 0, UNLIMITED, UNLIMITED]
+    assert [column[row] for column in terms.weight] == list(terms.weight_of_one)
+    assert terms.priority[row] == DEFAULT_PRIORITY
+    assert terms.reclaim_min_runtime[row] == terms.preempt_min_runtime[row] == terms.delay[row] == 0
+    below = plan.tree.rows["/B"]  # says `min_runtime` and the other two
+    assert (terms.reclaim_min_runtime[below], terms.preempt_min_runtime[below]) == (60 * SECOND, 30 * SECOND)

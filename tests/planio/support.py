@@ -57,6 +57,26 @@ policies:
       /Research: {share_priority: 2, share_ratio: 3}
 """
 
+QUEUES = """\
+fairhold: 1
+resources: {cpu: {}, gpu: {}}
+resource_groups: {train: {hosts: [{name: g1, cpu: 64, gpu: 8}]}}
+consumers: {A: {}, B: {}}
+policies:
+  - resource_groups: [train]
+    policy: fair_share
+    settings:
+      division: kai
+      reclaimer_utilization_multiplier: 1.25
+      k: 0.5
+      half_life: 1d
+      usage_window: 7d
+      consolidation: false
+    consumers:
+      /A: {deserved: {cpu: 4, gpu: unlimited}, limit: {cpu: 9}, over_quota_weight: 2.5, reclaim_min_runtime: 1m}
+      /B: {priority: 50, preempt_min_runtime: 30s, preemption_delay: 10s, min_runtime: 1m}
+"""
+
 
 def cases(name: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))["cases"]

@@ -32,7 +32,7 @@ from fairhold.planio.jobs import parse_jobs
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import KINDS, schema
 from fairhold.planio.state import parse_state
-from tests.planio.support import HOSTS, SMALL, cases
+from tests.planio.support import HOSTS, QUEUES, SMALL, cases, swapped
 from tests.planio.test_read_jobs import JOBS
 from tests.planio.test_read_state import FULL
 
@@ -164,11 +164,67 @@ def test_schemas_and_readers_know_the_same_keys(kind: str, name: str, keys: tupl
     assert sorted(part["properties"]) == sorted(keys)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "is_right"),
+    [
+        ("k: 0.5", "k: 0.5", True),
+        ("k: 0.5", 'k: "0.5"', True),
+        ("k: 0.5", "k: -1", False),
+        ("multiplier: 1.25", "multiplier: 0.5", False),
+        ("division: kai", "division: both", False),
+        ("half_life: 1d", "half_life: none", True),
+        ("half_life: 1d", "half_life: 0", False),
+        ("usage_window: 7d", "usage_window: 0", False),
+        ("consolidation: false", "consolidation: 1", False),
+        ("consolidation: false", "hold_after: 1h", False),
+        ("gpu: unlimited", "gpu: none", False),
+        ("limit: {cpu: 9}", "limit: none", True),
+        ("limit: {cpu: 9}", "limit: {cpu: none}", True),
+        ("limit: {cpu: 9}", "limit: {cpu: unlimited}", False),
+        ("limit: {cpu: 9}", "limit: 9", False),
+        ("limit: {cpu: 9}", "owned: 9", False),
+        ("over_quota_weight: 2.5", "over_quota_weight: {gpu: 0, cpu: 1}", True),
+        ("over_quota_weight: 2.5", "over_quota_weight: -1", False),
+        ("priority: 50", "priority: -1", False),
+        ("reclaim_min_runtime: 1m", "reclaim_min_runtime: 60", False),
+        ("policy: fair_share", "policy: multidimensional", False),
+    ],
+)
+def test_settings_of_queues(old: str, new: str, *, is_right: bool) -> None:
+    text = swapped(QUEUES, old, new)
+    assert (is_valid("plan", text), reads("plan", text)) == (is_right, is_right)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_right"),
+    [
+        ("gpu: 0.25", "gpu: 0.25", True),
+        ("gpu: 0.25", "gpu: -1", False),
+        ("usage: {/A", "usage: {/", False),
+        ("preemptible: false", "preemptible: 1", False),
+    ],
+)
+def test_states_of_queues(old: str, new: str, *, is_right: bool) -> None:
+    state = """\
+fairhold_state: 1
+now: 2026-01-05T09:00:00Z
+requests: [{id: r, consumer: /A, unit: {gpu: 1}, count: 2, preemptible: false}]
+usage: {/A: {gpu: 0.25}}
+"""
+    text = swapped(state, old, new)
+    try:
+        parse_state(text, parse_plan(QUEUES, "f")[0], "state")
+    except InputError:
+        assert (is_valid("state", text), is_right) == (False, False)
+    else:
+        assert (is_valid("state", text), is_right) == (True, True)
+
+
 def test_schemas_and_readers_know_the_same_keys_of_groups_and_switches() -> None:
     parts = json.loads(schema("plan"))["$defs"]
     assert {key for part in parts["group"]["oneOf"] for key in part["properties"]} == set(groups.GROUP_KEYS)
     assert set(parts["entry"]["properties"]["settings"]["anyOf"][0]["properties"]) == set(
         chain.from_iterable(policies.SETTINGS_OF.values())
     )
-    slots = json.loads(schema("state"))["properties"]["resource_groups"]["anyOf"][0]["additionalProperties"]
-    assert set(slots["properties"]) == set(counts.SLOT_KEYS)
+    sizes = json.loads(schema("state"))["properties"]["resource_groups"]["anyOf"][0]["additionalProperties"]
+    assert {key for part in sizes["anyOf"] for key in part["properties"]} == {*counts.SLOT_KEYS, *counts.CAPACITY_KEYS}

@@ -40,7 +40,10 @@ def check(plan: PlanFile, *, json: Json = False) -> None:
 
 @app.command()
 def lint(
-    files: Annotated[list[Path], typer.Argument(help="Files of KAI-Scheduler's objects: queues, shards, pod groups.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILES...", help="Files of KAI-Scheduler's objects: queues, shards, pod groups."),
+    ],
     *,
     json: Json = False,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.diff import diff
@@ -10,7 +9,7 @@ from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.pooled.ahead import pooled_ahead
 from fairhold.cycle.pooled.joining import with_pools
-from fairhold.cycle.stated import key_of, word
+from fairhold.cycle.said import said
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
 from fairhold.ledger.transitions import next_deadline
@@ -35,7 +34,6 @@ MOST_CYCLES = 10_000
 MOST_SWITCHES = 400
 """Switches at which two plans are compared at most."""
 _DEFAULT = ConsumerSettings()
-_SETTINGS = tuple(field.name for field in fields(ConsumerSettings))
 
 
 def switches(plan: Plan, begin: int, end: int) -> list[Switch]:
@@ -151,8 +149,7 @@ def _stated(rows: Rows, node: int) -> Document:
     entry = rows.entries[rows.chosen[rows.row[node]]]
     stated = entry.consumers.get(node, _DEFAULT)
     values = {"policy": entry.policy} if node else {}
-    resources = rows.source.resources
-    return values | {key_of(name): word(name, getattr(stated, name), rows.paths, resources) for name in _SETTINGS}
+    return values | said(stated, rows.paths, rows.source.resources)
 
 
 class Side(NamedTuple):

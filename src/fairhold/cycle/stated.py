@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.said import said, word
 from fairhold.errors import place_text
-from fairhold.model.budget import Budget
-from fairhold.model.plan import AUTO, ConsumerSettings, Peer, PolicyEntry, PolicySettings
-from fairhold.model.vector import amounts_document, own_document, parts_document, resource_document
+from fairhold.model.plan import ConsumerSettings, PolicyEntry
+from fairhold.model.vector import amounts_document, resource_document
 from fairhold.model.window import WEEKDAYS
-from fairhold.units import UNLIMITED, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from fairhold.errors import Place
-    from fairhold.model.plan import Plan, ResourceGroup
+    from fairhold.model.plan import Plan, PolicySettings, ResourceGroup
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Resource
 
 Document = dict[str, Any]
 Stated = dict["Place", object]
 """Place in a plan → what stands there; None = nothing, and the default holds."""
-_DURATIONS = frozenset(
-    {
-        *("grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after"),
-        *("private_pool_grace", "public_pool_grace"),
-    }
-)
-_KEY = {"grace": "reclaim_grace"}
-"""What fields are called in a plan, where it is another word."""
-_SAID = {"user_limit": (UNLIMITED, "none"), "max_run_time": (0, "none"), "lead": (AUTO, "auto")}
-"""Settings of which one value is a word in a plan; `none` takes the place of one above."""
 _EPOCH = date(1970, 1, 1)
-
-
-def word(name: str, value: Any, paths: Sequence[str], resources: Sequence[Resource] = ()) -> object:  # noqa: ANN401
-    """A setting as a plan writes it; `name` is its field, `resources` those of the plan."""
-    if name in {"own", "share_limit"}:
-        own = name == "own"
-        return ([own_document(resources, each) for each in value] if own else parts_document(resources, value)) or None
-    if isinstance(value, tuple) and all(isinstance(peer, Peer) for peer in value):  # a lend or borrow list
-        return [{"consumer": paths[peer.consumer], "limit": word("limit", peer.limit, paths)} for peer in value]
-    if isinstance(value, Budget):
-        return asdict(value)
-    if name in _SAID and value == _SAID[name][0]:
-        return _SAID[name][1]
-    if name in _DURATIONS and isinstance(value, int):
-        return format_duration(value)
-    return None if value == UNLIMITED else value
-
-
-def key_of(name: str) -> str:
-    """The key of a setting in a plan; `name` is its field."""
-    return _KEY.get(name, name)
 
 
 def differences(old: Plan, new: Plan, moved: Mapping[str, str]) -> list[Document]:
@@ -120,6 +87,9 @@ def _of_group(name: str, group: ResourceGroup | None, resources: Sequence[Resour
         return {}
     place = ("resource_groups", name)
     found: Stated = {(*place, "configured_slots"): group.configured_slots}
+    if group.capacity:
+        found[(*place, "capacity")] = amounts_document(resources, group.capacity)
+        return found
     if not group.hosts:
         found[(*place, "slots")] = group.slots
         return found
@@ -222,5 +192,4 @@ def _stated(
     paths: Sequence[str],
     resources: Sequence[Resource] = (),
 ) -> Stated:
-    names = (field.name for field in fields(settings))
-    return {(*place, key_of(name)): word(name, getattr(settings, name), paths, resources) for name in names}
+    return {(*place, key): value for key, value in said(settings, paths, resources).items()}

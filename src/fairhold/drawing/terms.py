@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.stated import key_of, word
+from fairhold.cycle.said import said, word
 from fairhold.drawing.table import OWNS
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.model.vector import own_document
@@ -99,9 +98,7 @@ def _present(cells: dict[str, str | None]) -> Cells:
 
 def settings_said(settings: PolicySettings, paths: Sequence[str]) -> str:
     """The switches of an entry that are not as usual."""
-    usual = PolicySettings()
+    usual = said(PolicySettings(), paths)
     return ", ".join(
-        f"{key_of(each.name)} {_value(word(each.name, value, paths)).lower()}"
-        for each in fields(settings)
-        if (value := getattr(settings, each.name)) != getattr(usual, each.name)
+        f"{key} {_value(value).lower()}" for key, value in said(settings, paths).items() if value != usual[key]
     )

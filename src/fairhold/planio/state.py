@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.model.state import State
+from fairhold.model.tree import ROOT
 from fairhold.planio.counts import check_amounts, read_counts, read_sizes
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.loans import read_loans
@@ -135,10 +136,13 @@ def _read_usage(view: StateView, value: Value) -> dict[int, tuple[Fraction, ...]
     for path, stated in report.mapping(value, ("usage",), what="paths with parts of the capacity").items():
         place = ("usage", path)
         row = view.tree.rows.get(path, -1)
-        if row < 0 and path not in view.gone:
+        if row == ROOT:
+            what = "the root `/` is the cluster, and its usage is that of those below it"
+            report.fault("name", what, "leave it out", place)
+        elif row < 0 and path not in view.gone:
             unknown_path(report, view.tree, path, place)
         parts = read_usage(report, stated, place, view.resources)
-        if row >= 0:
+        if row > ROOT:
             found[row] = parts
     return found
 
