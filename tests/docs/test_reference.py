@@ -84,7 +84,7 @@ def default_of(key: str, place: str) -> str:
 
 def test_defaults_of_the_settings_are_those_of_the_code() -> None:
     for key, value in said(PolicySettings(), ()).items():
-        default = "false" if value is False else {None: "`none`", "0s": "`0`"}.get(value, f"`{value}`")
+        default = {"False": "false", "None": "`none`", "0s": "`0`"}.get(str(value), f"`{value}`")
         assert default_of(key, "Settings of the policy") == default, key
 
 

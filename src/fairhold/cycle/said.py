@@ -73,6 +73,11 @@ def word(name: str, value: Any, paths: Sequence[str], resources: Sequence[Resour
         return asdict(value)
     if isinstance(value, Fraction):
         return number(value)
+    return _plain(name, value)
+
+
+def _plain(name: str, value: object) -> object:
+    """A setting that is one number or word."""
     if name in _SAID and value == _SAID[name][0]:
         return _SAID[name][1]
     if name in _DURATIONS and isinstance(value, int):
@@ -84,9 +89,7 @@ def _by_resource(
     name: str, stated: Sequence[tuple[int, int | Fraction]], resources: Sequence[Resource]
 ) -> dict[str, object]:
     """Name of a resource → what a queue says of it, where that is not the default."""
-    return {
-        resources[at].name: _of_queue(each, resources[at]) for at, each in stated if each != _DEFAULT_OF[name]
-    }
+    return {resources[at].name: _of_queue(each, resources[at]) for at, each in stated if each != _DEFAULT_OF[name]}
 
 
 def _of_queue(value: int | Fraction, resource: Resource) -> object:
