@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fairhold.ledger.pools import Terms
 from fairhold.model.plan import ConsumerSettings
@@ -17,9 +17,22 @@ if TYPE_CHECKING:
     from fairhold.model.queue import Amounts
     from fairhold.model.vector import Owning
 
+MOST_KNOWN = 16
+"""Entries whose terms a plan remembers."""
+
 
 def terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
-    """The terms of one entry."""
+    """The terms of one entry, worked out once for a plan."""
+    known = plan.known.get("terms", ())
+    for consumers, settings, terms in known:
+        if consumers is entry.consumers and settings is entry.settings:
+            return cast("Terms", terms)
+    found = _terms_of(plan, entry)
+    plan.known["terms"] = (*known, (entry.consumers, entry.settings, found))[-MOST_KNOWN:]
+    return found
+
+
+def _terms_of(plan: Plan, entry: PolicyEntry) -> Terms:
     tree, nothing = plan.tree, ConsumerSettings()
     settings = [entry.consumers.get(row, nothing) for row in range(len(tree))]
     grace, rank, runtime = [0] * len(tree), [0] * len(tree), [0] * len(tree)

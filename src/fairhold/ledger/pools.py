@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.model.plan import PolicySettings
-    from fairhold.model.state import Request
+    from fairhold.model.state import Allocation, Request
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Owning
 
@@ -150,6 +150,7 @@ class Machine:
 class Asked:
     """A request with what it holds.
 
+    count  : units wanted, those that it holds included; min_count: of a gang, below so many it does not run
     siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
@@ -157,12 +158,13 @@ class Asked:
     never : of a gang that can never start, why
     """
 
-    __slots__ = ("away", "leaf", "model", "most", "never", "place", "siting", "unit", "units")
+    __slots__ = ("away", "count", "leaf", "min_count", "model", "most", "never", "place", "siting", "unit", "units")
 
     def __init__(self, model: Request, place: int) -> None:
         self.model = model
         self.leaf = model.consumer
         self.unit = model.unit
+        self.count, self.min_count = model.count, model.min_count
         self.siting = None if model.siting == ANYWHERE else model.siting
         self.place = place
         self.units: dict[Unit, None] = {}
@@ -178,17 +180,19 @@ class Asked:
     @property
     def lacking(self) -> int:
         """Units that it wants and does not hold."""
-        return max(0, self.model.count - self.held)
+        return max(0, self.count - len(self.units) - self.away)
 
     @property
     def waiting(self) -> int:
         """The same, of those that it may hold."""
-        return max(0, min(self.model.count, self.most) - self.held)
+        return max(0, min(self.count, self.most) - len(self.units) - self.away)
 
     @property
     def missing(self) -> int:
         """Units without which a gang does not run; none where it may not hold them."""
-        return max(0, min(self.model.min_count, self.most) - self.held)
+        if not self.min_count:
+            return 0
+        return max(0, min(self.min_count, self.most) - len(self.units) - self.away)
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -227,24 +231,33 @@ class Unit:
 
     pool  : where it was placed, or OWN
     books : parcel → what it takes of it; replaced, never changed
-    attempt : by what number a live cluster knows it; 0 = by none
-    is_new : it was placed by this cycle
+    said  : what the state says of it and of those beside it, None = it was placed by this cycle
     """
 
-    __slots__ = ("asked", "attempt", "books", "host", "is_new", "notice", "pool", "serial", "started")
+    __slots__ = ("asked", "books", "host", "notice", "pool", "said", "serial", "started")
 
     def __init__(self, asked: Asked, host: Machine, started: int, serial: int, pool: int) -> None:
         self.asked, self.host, self.started, self.serial, self.pool = asked, host, started, serial, pool
-        self.attempt = 0
-        self.is_new = False
+        self.said: Allocation | None = None
         self.books: Mapping[Parcel, Vector] = _NOTHING
         self.notice: Notice | None = None
+
+    @property
+    def attempt(self) -> int:
+        """By what number a live cluster knows it; 0 = by none."""
+        return self.said.attempt if self.said is not None else 0
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it was placed by this cycle."""
+        return self.said is None
 
     def lenders(self, terms: Terms) -> tuple[int, ...]:
         """Rows that own what it stands on; not the owner of the pool, nor its own leaf."""
         if len(self.books) == 1:  # the common case
             (parcel,) = self.books
-            return () if parcel.owner in (PUBLIC, self.pool, self.asked.leaf) else (parcel.owner,)
+            owner = parcel.owner
+            return () if owner in (PUBLIC, self.pool, self.asked.leaf) else (owner,)
         found = {parcel.owner for parcel in self.books}
         found.difference_update((PUBLIC, self.pool, self.asked.leaf))
         return tuple(sorted(found, key=terms.position.__getitem__)) if found else ()
@@ -302,12 +315,13 @@ class PoolBooks:
 
 def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
     """Put a unit on a host, booked on the parcels in their order."""
-    unit = Unit(asked, host, books.now, books.next_serial(), pool)
-    unit.is_new = True
+    books.serial += 1
+    unit = Unit(asked, host, books.now, books.serial, pool)
     parcel = parcels[0]
     if len(parcels) == 1 and not parcel.kept:  # the common case
-        parcel.idle = less(parcel.idle, asked.unit)
-        unit.books = parcel.alone(asked.unit)
+        need = asked.unit
+        parcel.idle = less(parcel.idle, need)
+        unit.books = parcel.alone(need)
     else:
         _book_on(unit, parcels)
     asked.units[unit] = None

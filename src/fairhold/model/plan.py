@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.model.queue import NO_QUEUE
 from fairhold.units import UNLIMITED
@@ -191,6 +191,7 @@ class Plan:
     calendar: Calendar | None = None
     zone: Zone | None = None
     resources: tuple[Resource, ...] = ()
+    known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def entries_of(self, group: str, force: tuple[int, ...]) -> list[int]:
         """(consumers,) the position under `policies:` of the entry that each is under, its first-level ancestor's.

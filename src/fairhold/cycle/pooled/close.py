@@ -54,6 +54,8 @@ def parts_of(unit: Unit) -> Parts:
 
 
 def _kind_of(terms: Terms, unit: Unit) -> Kind:
+    if len(unit.books) == 1:  # the common case
+        return unit.started, unit.pool, unit.lenders(terms), ()
     return unit.started, unit.pool, unit.lenders(terms), parts_of(unit)
 
 
@@ -66,22 +68,34 @@ def _kind_noun(plan: Plan, kind: Kind, units: int) -> tuple[int, str, tuple[tupl
 def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
     """What requests hold: units of one host that started together, in one pool and on the same parcels."""
     rows: list[Allocation] = []
+    terms = books.terms
     for asked in books.asked.values():
-        found: dict[tuple[Machine, Kind], int] = {}
+        found: dict[tuple[Machine, Kind], list[Unit]] = {}
         for unit in asked.units:
-            key = unit.host, _kind_of(books.terms, unit)
-            found[key] = found.get(key, 0) + 1
-        rows += [
-            Allocation(asked.model.id, host.name, units, *_kind_noun(plan, kind, units))
-            for (host, kind), units in found.items()
-        ]
+            key = unit.host, _kind_of(terms, unit)
+            if key in found:
+                found[key].append(unit)
+            else:
+                found[key] = [unit]
+        rows += [_allocation(plan, *key, units) for key, units in found.items()]
     return tuple(rows)
+
+
+def _allocation(plan: Plan, host: Machine, kind: Kind, units: list[Unit]) -> Allocation:
+    """Units that are alike as the state says it; where it said just that before, its own words."""
+    said, number = units[0].said, len(units)
+    started, pool, lenders, parts = _kind_noun(plan, kind, number)
+    of_said = (said.units, said.pool, said.lenders, said.parts, said.attempt) if said is not None else ()
+    if said is not None and of_said == (number, pool, lenders, parts, 0):
+        return said
+    return Allocation(units[0].asked.model.id, host.name, number, started, pool, lenders, parts)
 
 
 def lenders_of(terms: Terms, units: list[Unit]) -> tuple[tuple[int, int], ...]:
     """Lender → units that stand on what it owns, in path order."""
     if len(units) == 1:  # the common case
-        return tuple([(row, 1) for row in units[0].lenders(terms)])
+        lenders = units[0].lenders(terms)
+        return tuple([(row, 1) for row in lenders]) if lenders else ()
     found: dict[int, int] = {}
     for unit in units:
         for row in unit.lenders(terms):

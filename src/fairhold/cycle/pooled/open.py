@@ -22,7 +22,7 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
-    from fairhold.model.plan import Host, Plan, PolicyEntry
+    from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
 POLICY = "multidimensional"
@@ -87,18 +87,12 @@ def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind])
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
     hosts: list[Machine] = []
     down: list[Machine] = []
-    totals: dict[Vector, Vector] = {}
-    for name in entry.resource_groups:
-        for host in plan.resource_groups[name].hosts:
-            if host.amounts not in totals:
-                totals[host.amounts] = tuple(
-                    int(amount * resource.overcommit)
-                    for amount, resource in zip(host.amounts, plan.resources, strict=True)
-                )
-            into = down if host.name in state.hosts_down else hosts
-            into.append(Machine(host.name, name, len(into), host.amounts, totals[host.amounts]))
-            into[-1].is_closed = host.name in state.hosts_closed
-            into[-1].labels = _labels(state, host)
+    for name, group, plain, total, labels in _inventory(plan, entry.resource_groups):
+        into = down if name in state.hosts_down else hosts
+        host = Machine(name, group, len(into), plain, total)
+        host.is_closed = name in state.hosts_closed
+        host.labels = labels if state.labels is None else state.labels.get(name, frozenset())
+        into.append(host)
     asked: dict[str, Asked] = {}
     by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
@@ -109,28 +103,53 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
     return PoolBooks(terms, hosts, asked, by_leaf, here, state.now, hosts_down=down)
 
 
-def _labels(state: State, host: Host) -> frozenset[str]:
-    """What a host has by its agent and the plan, else by the plan alone."""
-    return label_set(host.labels) if state.labels is None else state.labels.get(host.name, frozenset())
+Stocked = tuple[str, str, "Vector", "Vector", frozenset[str]]
+"""A host: its name and group, what it has, the same with overcommitment, and its labels by the plan."""
+
+
+def _inventory(plan: Plan, groups: tuple[str, ...]) -> list[Stocked]:
+    """The hosts of some groups, worked out once for a plan."""
+    found: list[Stocked] | None = plan.known.get(("inventory", groups))
+    if found is None:
+        found = plan.known["inventory", groups] = []
+        totals: dict[Vector, Vector] = {}
+        over = [resource.overcommit for resource in plan.resources]
+        for name in groups:
+            for host in plan.resource_groups[name].hosts:
+                if host.amounts not in totals:
+                    pairs = zip(host.amounts, over, strict=True)
+                    totals[host.amounts] = tuple(int(amount * each) for amount, each in pairs)
+                found.append((host.name, name, host.amounts, totals[host.amounts], label_set(host.labels)))
+    return found
 
 
 def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
     """Units of the state where they stand; unit → what the state says of it."""
     stated: dict[Unit, Kind] = {}
-    for allocation in state.allocations:
-        asked, host = books.asked.get(allocation.request), books.host_of.get(allocation.host)
+    pools: dict[str, int] = {}
+    serial = books.serial
+    for said in state.allocations:
+        asked, host = books.asked.get(said.request), books.host_of.get(said.host)
         if asked is None:
             continue
         if host is None:
-            asked.away += allocation.units
+            asked.away += said.units
             continue
-        pool = _pool_row(plan, allocation.pool)
-        for lenders in split_lenders(allocation.units, allocation.lenders):
-            unit = Unit(asked, host, allocation.started, books.next_serial(), pool)
-            unit.attempt = allocation.attempt
-            asked.units[unit] = None
-            host.units[unit] = None
-            stated[unit] = allocation.started, pool, lenders, allocation.parts
+        pool = pools.get(said.pool)
+        if pool is None:
+            pool = pools[said.pool] = _pool_row(plan, said.pool)
+        started, units = said.started, said.units
+        kind: Kind = started, pool, (), said.parts
+        kinds = [kind] * units
+        if said.lenders:
+            kinds = [(started, pool, lenders, said.parts) for lenders in split_lenders(units, said.lenders)]
+        for kind in kinds:
+            serial += 1
+            unit = Unit(asked, host, started, serial, pool)
+            unit.said = said
+            asked.units[unit] = host.units[unit] = None
+            stated[unit] = kind
+    books.serial = serial
     return stated
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
@@ -24,6 +25,7 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from fairhold.cycle.pooled.decide import Decided
     from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit, Unmet
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry
@@ -39,31 +41,107 @@ Document = dict[str, Any]
 class PooledCycle:
     """What one cycle of an entry decided, and the parts of the state after it.
 
-    pools  : how each pool stands; queues: how queues stood before it, under `fair_share`; stood: the same in numbers
-    sweeps : the books after it, how each pool is used, and what is on its way to whom; in units, for who knows them by
-             their numbers
-    observed : reclaims that nobody is told of (R-CONTROL-4)
-    due    : instant at which another cycle is due as controls leave something for it, None = at none
+    What is said of it is worked out when it is asked for first, of the books as they are then: nobody changes them.
+
+    members : first-level consumers that take part, None = all
     """
 
-    books: PoolBooks
-    sweeps: Sweeps
-    pools: Document
-    queues: Document
-    stood: Queues | None
-    grants: list[Document]
-    reclaims: list[Document]
-    observed: list[Document]
-    withdrawn: list[Document]
-    stops: list[Document]
-    refused: list[Document]
-    warnings: list[Document]
-    ownership: tuple[ParcelNoun, ...]
-    allocations: tuple[Allocation, ...]
-    notices: tuple[NoticeNoun, ...]
-    held: tuple[HeldUnits, ...]
-    shortages: tuple[Shortage, ...]
-    due: int | None
+    plan: Plan
+    decided: Decided
+    members: Collection[int] | None
+
+    @property
+    def books(self) -> PoolBooks:
+        """The books after it."""
+        return self.decided.books
+
+    @property
+    def sweeps(self) -> Sweeps:
+        """How each pool is used, and what is on its way to whom; in units, for who knows them by their numbers."""
+        return self.decided.sweeps
+
+    @property
+    def stood(self) -> Queues | None:
+        """Under `fair_share`, how queues stood before it, in numbers."""
+        return self.decided.queues
+
+    @property
+    def shortages(self) -> tuple[Shortage, ...]:
+        """Who misses units since when, where that matters."""
+        return self.decided.shortages
+
+    @property
+    def due(self) -> int | None:
+        """Instant at which another cycle is due as controls leave something for it, None = at none."""
+        return self.decided.due
+
+    @cached_property
+    def pools(self) -> Document:
+        """How each pool stands."""
+        standings = self.sweeps.standings
+        return _pools(self.plan, (standings[pool] for pool in sorted(standings)), self.members)
+
+    @cached_property
+    def queues(self) -> Document:
+        """Under `fair_share`, how queues stood before it."""
+        return queues_document(self.plan, self.stood) if self.stood else {}
+
+    @cached_property
+    def grants(self) -> list[Document]:
+        """Units that were placed, in the order of placing."""
+        return _grants(self.plan, self.books, self.sweeps.placed)
+
+    @cached_property
+    def reclaims(self) -> list[Document]:
+        """Units that were newly told to go."""
+        return _reclaims(self.plan, self.books, self.sweeps.noticed)
+
+    @cached_property
+    def observed(self) -> list[Document]:
+        """Reclaims that nobody is told of (R-CONTROL-4)."""
+        return _reclaims(self.plan, self.books, self.decided.observed)
+
+    @cached_property
+    def withdrawn(self) -> list[Document]:
+        """Units whose notices are withdrawn."""
+        return _withdrawn(self.plan, self.books, self.sweeps.withdrawn)
+
+    @cached_property
+    def stops(self) -> list[Document]:
+        """Units of which the grace had run out before."""
+        stops = self.decided.stops
+        return [_row(self.plan, self.books, request, host) | {"units": units} for request, host, units in stops]
+
+    @cached_property
+    def refused(self) -> list[Document]:
+        """Requests that cannot get a unit, or as gangs cannot start."""
+        return _refused(self.books)
+
+    @cached_property
+    def warnings(self) -> list[Document]:
+        """What of the plan is not met."""
+        found = [_unmet(self.plan, each) for each in self.books.unmet]
+        return found + (oversubscribed(self.plan, self.stood) if self.stood else [])
+
+    @cached_property
+    def ownership(self) -> tuple[ParcelNoun, ...]:
+        """Who owns what now."""
+        return parcels_of(self.books)
+
+    @cached_property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """What requests hold."""
+        return allocations_of(self.plan, self.books)
+
+    @cached_property
+    def notices(self) -> tuple[NoticeNoun, ...]:
+        """What is under notice."""
+        return notices_of(self.plan, self.books)
+
+    @cached_property
+    def held(self) -> tuple[HeldUnits, ...]:
+        """For whom space is held."""
+        return held_of(self.sweeps.ways)
 
 
 def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> PooledCycle:
@@ -71,31 +149,7 @@ def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[
 
     members : first-level consumers that take part, None = all
     """
-    decided = decide(plan, entry, state, members)
-    books, found = decided.books, decided.sweeps
-    return PooledCycle(
-        books=books,
-        sweeps=found,
-        pools=_pools(plan, (found.standings[pool] for pool in sorted(found.standings)), members),
-        queues=queues_document(plan, decided.queues) if decided.queues else {},
-        stood=decided.queues,
-        grants=_grants(plan, books, found.placed),
-        reclaims=_reclaims(plan, books, found.noticed),
-        observed=_reclaims(plan, books, decided.observed),
-        withdrawn=_withdrawn(plan, books, found.withdrawn),
-        stops=[_row(plan, books, request, host) | {"units": units} for request, host, units in decided.stops],
-        refused=_refused(books),
-        warnings=[
-            *(_unmet(plan, each) for each in books.unmet),
-            *(oversubscribed(plan, decided.queues) if decided.queues else ()),
-        ],
-        ownership=parcels_of(books),
-        allocations=allocations_of(plan, books),
-        notices=notices_of(plan, books),
-        held=held_of(found.ways),
-        shortages=decided.shortages,
-        due=decided.due,
-    )
+    return PooledCycle(plan, decide(plan, entry, state, members), members)
 
 
 def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> Document:
@@ -153,19 +207,27 @@ def _row(plan: Plan, books: PoolBooks, request: str, host: str) -> Document:
 def _grants(plan: Plan, books: PoolBooks, placed: Iterable[Unit]) -> list[Document]:
     """Units in the order of placing; neighbours that are alike in one row."""
     rows: list[list[Unit]] = []
+    last: Unit | None = None
     for unit in placed:
-        if rows and _is_alike(rows[-1][0], unit):
+        if last is not None and _is_alike(last, unit):
             rows[-1].append(unit)
         else:
             rows.append([unit])
-    found = []
+            last = unit
+    found, paths = [], plan.tree.paths
     for units in rows:
-        unit = units[0]
-        row = _row(plan, books, unit.asked.model.id, unit.host.name)
-        row["units"], row["pool"] = len(units), _name(plan, unit.pool)
+        asked, host = units[0].asked, units[0].host
+        row: Document = {
+            "consumer": paths[asked.leaf],
+            "resource_group": host.group,
+            "request": asked.model.id,
+            "host": host.name,
+            "units": len(units),
+            "pool": _name(plan, units[0].pool),
+        }
         lenders = lenders_of(books.terms, units)
         if lenders:
-            row["lenders"] = {plan.tree.paths[lender]: number for lender, number in lenders}
+            row["lenders"] = {paths[lender]: number for lender, number in lenders}
         found.append(row)
     return found
 

@@ -32,24 +32,23 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
         if standing.size[asked] and (units := waits(asked)) > 0:
             lines.setdefault(asked.leaf, []).append(_Want(asked, units))
     for line in lines.values():
-        line.sort(key=lambda want: want.asked.order)
+        line.sort(key=lambda want: want.asked.order, reverse=True)
     turns = Turns(books.terms, pool, lines, standing.usage)
-    placing = Placing(books, pool, limits, books.hosts_in(pool))
+    placing, size = Placing(books, pool, limits, books.hosts_in(pool)), standing.size
     placed: list[Unit] = []
     while (leaf := turns.next()) is not None:
         new = _place_one(lines[leaf], placing)
         if not new:
             turns.drop(leaf)
-        for unit in new:
-            if unit.pool != OWN:
-                standing.uses(unit.asked, 1)
+        elif parts := sum([size[unit.asked] for unit in new if unit.pool != OWN]):
+            turns.took(leaf, parts)
         placed += new
     return placed
 
 
 @dataclass(slots=True)
 class _Want:
-    """A request, and how many units it still wants of what is given away."""
+    """A request, and how many units it still wants of what is given away; in a line the first stands last."""
 
     asked: Asked
     units: int
@@ -58,13 +57,12 @@ class _Want:
 def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
     """One unit of the first request of a line that fits, of a gang all that it misses; the others wait no longer."""
     while line:
-        want = line[0]
-        units = want.asked.missing if want.asked.model.min_count else 0
-        new = placing.put(want.asked, units or 1) if max(1, units) <= want.units else None
-        if new:
+        want = line[-1]
+        units = (want.asked.missing or 1) if want.asked.min_count else 1
+        if units <= want.units and (new := placing.put(want.asked, units)):
             want.units -= len(new)
             return new
-        line.pop(0)
+        line.pop()
     return []
 
 
@@ -73,7 +71,7 @@ def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> 
     leaf = parcel.owner
     placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
     line = [_Want(asked, units) for asked in books.by_leaf[leaf] if (units := waits(asked)) > 0]
-    line.sort(key=lambda want: want.asked.order)
+    line.sort(key=lambda want: want.asked.order, reverse=True)
     placed: list[Unit] = []
     while new := _place_one(line, placing):
         placed += new

@@ -26,13 +26,18 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> N
 
     Of the others first those of owners, then those without stated lenders.
     """
-    if _all_on_one(books.terms, host):
+    if (parcel := _all_on_one(books.terms, host)) is not None:
         pools: dict[tuple[Asked, int], int] = {}
         for unit in host.units:
+            if parcel.owner == PUBLIC:
+                unit.pool = PUBLIC
+                continue
             key = unit.asked, unit.pool
             if key not in pools:
                 pools[key] = _pool(books.terms, unit)
             unit.pool = pools[key]
+        return
+    if not host.units:
         return
     order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit][2:])}
     for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][2]), order[unit])):
@@ -46,27 +51,32 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> N
 
 def book_before(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> None:
     """The same on what was owned before, where units stay in the pools that the state says."""
-    if not _all_on_one(books.terms, host):
+    if _all_on_one(books.terms, host) is None:
         book_units(books, host, stood)
         for unit in host.units:
             unit.pool = stood[unit][1]
 
 
-def _all_on_one(terms: Terms, host: Machine) -> bool:
+def _all_on_one(terms: Terms, host: Machine) -> Parcel | None:
     """Book all units of a host that is one parcel: the common case, in which their order makes no difference."""
-    for parcel in host.parcels:
+    parcels = host.parcels
+    for parcel in parcels:
         parcel.idle = parcel.amounts
-    if not host.units:
-        return True
-    parcels = [parcel for parcel in host.parcels if any(parcel.amounts)]
-    used = total([unit.asked.unit for unit in host.units], terms.dimensions)
-    if len(parcels) != 1 or not fits(used, parcels[0].amounts):
-        return False
+    units = host.units
+    if not units:
+        return None
+    if len(parcels) > 1:
+        parcels = [parcel for parcel in parcels if any(parcel.amounts)]
+    if len(parcels) != 1:
+        return None
     (parcel,) = parcels
-    parcel.idle = less(parcel.amounts, used)
-    for unit in host.units:
+    idle = less(parcel.amounts, total([unit.asked.unit for unit in units], terms.dimensions))
+    if min(idle) < 0 or not any(parcel.amounts):
+        return None
+    parcel.idle = idle
+    for unit in units:
         unit.books = parcel.alone(unit.asked.unit)
-    return True
+    return parcel
 
 
 def _book_again(terms: Terms, unit: Unit, lenders: tuple[int, ...], parts: Parts) -> bool:

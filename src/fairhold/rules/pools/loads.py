@@ -55,24 +55,26 @@ class Loads:
 
     def __init__(self, hosts: list[Machine]) -> None:
         self._at = {host: at for at, host in enumerate(hosts)}
-        self._used = [tuple(used_of(host)) for host in hosts]
         self._part = common_parts(hosts)
-        self._load = [self._weigh(at) for at in range(len(hosts))]
+        self._used = [tuple(map(mul, used_of(host), part)) for host, part in zip(hosts, self._part, strict=True)]
+        """Host by host what is used of every dimension, in common parts."""
+        self._load = [max(used, default=0) * len(hosts) + at for at, used in enumerate(self._used)]
+        self._weighed: dict[tuple[Vector, Vector], Vector] = {}
         self._lines: dict[object, list[int]] = {}
-
-    def _weigh(self, at: int) -> int:
-        load = max(map(mul, self._used[at], self._part[at]), default=0)
-        return load * len(self._at) + at
 
     def change(self, host: Machine, unit: Vector, units: int) -> None:
         """Units came to a host, or went again where the number is negative."""
         at = self._at[host]
-        self._used[at] = add(self._used[at], unit if units == 1 else times(unit, units))
-        self._load[at] = self._weigh(at)
+        part = self._part[at]
+        more = self._weighed.get((unit, part))
+        if more is None:
+            more = self._weighed[unit, part] = tuple(map(mul, unit, part))
+        self._used[at] = used = add(self._used[at], more if units == 1 else times(more, units))
+        self._load[at] = max(used) * len(self._load) + at
 
     def first(self, kind: object) -> int | None:
         """Place of the least busy host left for a kind, of equals the first in inventory; None = none is left."""
-        line, loads, hosts = self._lines.get(kind), self._load, len(self._at)
+        line, loads, hosts = self._lines.get(kind), self._load, len(self._load)
         if line is None:
             line = self._lines[kind] = sorted(loads)
         while line:

@@ -33,12 +33,16 @@ class Before:
 
 def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
     """Work out who owns what now, and divide every host into parcels."""
+    books.hosts_of = {}
+    if not books.terms.own:  # nobody owns anything
+        for host in books.hosts:
+            host.parcels = [Parcel(host, PUBLIC, (), host.total)]
+        return
     load = places_of(books.hosts)
     space = {host: host.plain for host in books.hosts}
     for host in books.hosts:
         host.parcels = []
     _divide(books, PUBLIC, dict.fromkeys(books.hosts, ()), space, _Context(before, load, steps))
-    books.hosts_of = {}
     for host in books.hosts:
         _overcommit(host)
         for row in dict.fromkeys(row for parcel in host.parcels for row, _ in parcel.chain):

@@ -9,11 +9,30 @@ from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.content import parcels_for, room_in
 from fairhold.rules.pools.loads import Loads, workload
 from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Unit
     from fairhold.rules.pools.limits import Limits
+
+
+class _Kind:
+    """Requests that fit on the same hosts, and how far along these they are.
+
+    at         : place of the first host that is still to be tried
+    host, parcels : where the one before it went, None = nowhere yet
+    parcels_of : place of a host → its parcels that may be used, as far as anybody looked
+    too_many   : units for which there was no room at once: there will not be any, as idle space only shrinks
+    """
+
+    __slots__ = ("at", "host", "parcels", "parcels_of", "too_many")
+
+    def __init__(self) -> None:
+        self.at, self.too_many = 0, UNLIMITED
+        self.host: Machine | None = None
+        self.parcels: list[Parcel] = []
+        self.parcels_of: dict[int, list[Parcel]] = {}
 
 
 class Placing:
@@ -31,12 +50,8 @@ class Placing:
         able = [host for host in hosts if not host.is_closed]
         self.hosts = [host for host in able if any(parcel.level == pool for parcel in host.parcels)]
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
-        self._kinds: dict[Asked, object] = {}
-        self._at: dict[object, int] = {}
-        self._found: dict[object, tuple[Machine, list[Parcel]]] = {}
-        self._parcels_of: dict[object, dict[int, list[Parcel]]] = {}
-        self._too_many: dict[object, int] = {}
-        """Kind → units for which there was no room at once: there will not be any, as idle space only shrinks."""
+        self._kinds: dict[Asked, _Kind] = {}
+        self._alike: dict[object, _Kind] = {}
         self._is_exclusive = books.terms.settings.packing == "exclusive"
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
@@ -50,22 +65,31 @@ class Placing:
         return found
 
     def _fits(self, host: Machine, asked: Asked, parcels: list[Parcel]) -> bool:
-        if not parcels or not fits(asked.unit, room_in(parcels, asked, self.books.terms.dimensions)):
+        if len(parcels) == 1:  # the common case
+            (parcel,) = parcels
+            room = parcel.room(asked) if parcel.kept else parcel.idle
+        elif parcels:
+            room = room_in(parcels, asked, self.books.terms.dimensions)
+        else:
             return False
-        return not self._is_exclusive or self._is_open(host, asked)
+        return fits(asked.unit, room) and (not self._is_exclusive or self._is_open(host, asked))
 
     def _is_open(self, host: Machine, asked: Asked) -> bool:
         """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
         return not self._is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units)
 
-    def _kind(self, asked: Asked) -> object:
+    def _kind(self, asked: Asked) -> _Kind:
         """What requests have in common that fit on the same hosts."""
         kind = self._kinds.get(asked)
         if kind is None:
-            kind = self._kinds[asked] = self._kind_of(asked)
+            alike = self._alike_of(asked)
+            kind = self._alike.get(alike)
+            if kind is None:
+                kind = self._alike[alike] = _Kind()
+            self._kinds[asked] = kind
         return kind
 
-    def _kind_of(self, asked: Asked) -> object:
+    def _alike_of(self, asked: Asked) -> object:
         terms, leaf = self.books.terms, asked.leaf
         if asked in self._keeps or asked.siting is not None:
             return asked
@@ -88,62 +112,60 @@ class Placing:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
         if asked.siting is not None and is_choosy(asked):
             return self._chosen(asked, self.hosts)
-        kind = self._kind(asked)
+        kind = self._kinds.get(asked) or self._kind(asked)
         if self._loads is not None:
             return self._least_loaded(self._loads, kind, asked)
-        found = self._found.get(kind)
-        if found is not None and self._fits(found[0], asked, found[1]):  # where the one before it went
-            return found
-        for at in range(self._at.get(kind, 0), len(self.hosts)):
+        if kind.host is not None and self._fits(kind.host, asked, kind.parcels):  # where the one before it went
+            return kind.host, kind.parcels
+        for at in range(kind.at, len(self.hosts)):
             host = self.hosts[at]
             parcels = self._parcels(host, asked)
             if self._fits(host, asked, parcels):
-                self._at[kind] = at
-                found = self._found[kind] = host, parcels
-                return found
-        self._at[kind] = len(self.hosts)
+                kind.at, kind.host, kind.parcels = at, host, parcels
+                return host, parcels
+        kind.at, kind.host = len(self.hosts), None
         return None
 
-    def _least_loaded(self, loads: Loads, kind: object, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
-        parcels_of = self._parcels_of.setdefault(kind, {})
+    def _least_loaded(self, loads: Loads, kind: _Kind, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+        parcels_of = kind.parcels_of
         while (at := loads.first(kind)) is not None:
             host = self.hosts[at]
-            if at not in parcels_of:
-                parcels_of[at] = self._parcels(host, asked)
-            if self._fits(host, asked, parcels_of[at]):
-                return host, parcels_of[at]
+            parcels = parcels_of.get(at)
+            if parcels is None:
+                parcels = parcels_of[at] = self._parcels(host, asked)
+            if self._fits(host, asked, parcels):
+                return host, parcels
             loads.pass_over(kind)
         return None
 
-    def _begin_again(self, kind: object, at: int) -> None:
+    def _begin_again(self, kind: _Kind, at: int) -> None:
         """What was placed of a kind since its place in the line was this one is gone again."""
-        self._at[kind] = at
-        self._found.pop(kind, None)
+        kind.at, kind.host = at, None
         if self._loads is not None:
             self._loads.forget(kind)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
-        if asked.siting is not None and packs_whole(asked):
-            tries = ([host] for host in hosts_for(asked, self.hosts))
-            return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
-        if units == 1 and not asked.model.min_count and asked not in self._keeps:
+        if units == 1 and not asked.min_count and asked not in self._keeps:  # the common case
             found = self.host_for(asked)
             return [self._put_on(asked, *found)] if found is not None and self._is_within(asked, found[1]) else []
+        if packs_whole(asked):
+            tries = ([host] for host in hosts_for(asked, self.hosts))
+            return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
         return self._put_among(asked, units, None)
 
     def _put_among(self, asked: Asked, units: int, some: list[Machine] | None) -> list[Unit]:
         """The same, on some hosts alone; None = on all."""
         placed: list[Unit] = []
         kind = self._kind(asked)
-        if some is None and units >= self._too_many.get(kind, units + 1):
+        if some is None and units >= kind.too_many:
             return []
-        begin, kept = self._at.get(kind, 0), self._kept_for(asked)
+        begin, kept = kind.at, self._kept_for(asked)
         for _ in range(units):
             found = self._host_of_own(asked, some) or self._host_among(asked, some)
             if found is None or not self._is_within(asked, found[1]):
                 if found is None and some is None:
-                    self._too_many[kind] = units
+                    kind.too_many = units
                 for unit in reversed(placed):
                     self.take_back(unit)
                 for parcel, amount in kept:
@@ -160,7 +182,7 @@ class Placing:
 
     def _host_of_own(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
         """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4)."""
-        if not asked.model.min_count or self.pool == asked.leaf or asked.leaf not in self.books.terms.own:
+        if not asked.min_count or self.pool == asked.leaf or asked.leaf not in self.books.terms.own:
             return None
         for host in self.hosts if some is None else some:
             parcels = self._parcels(host, asked)

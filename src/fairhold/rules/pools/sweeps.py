@@ -10,9 +10,10 @@ from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.picking import Source
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.taking import Source, Taker
+from fairhold.rules.pools.taking import Taker
 from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.unplacing import forget_unplaced, placed_now, unplace
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 class Sweeps:
     """What a cycle of one policy entry decides.
 
+    pools     : rows with a private pool, in the order in which they are looked at
     placed    : units in the order of placing
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
     standings : pool → how it is used, as for reclaim
@@ -38,6 +40,7 @@ class Sweeps:
 
     books: PoolBooks
     ways: Ways
+    pools: list[int]
     placed: list[Unit] = field(default_factory=list)
     noticed: list[Unit] = field(default_factory=list)
     withdrawn: list[Unit] = field(default_factory=list)
@@ -48,7 +51,8 @@ def private_pools(books: PoolBooks) -> list[int]:
     """Rows with a private pool, the deepest first, then in plan order (S2.8)."""
     terms = books.terms
     rows = {*books.hosts_of}
-    rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
+    if len(terms.tree.children[PUBLIC]) < len(terms.above) - 1:  # there is more than one level
+        rows |= {unit.pool for unit in books.units() if unit.pool > PUBLIC}
     return sorted((row for row in rows if terms.tree.children[row]), key=lambda row: (-len(terms.above[row]), row))
 
 
@@ -56,7 +60,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
     """Both sweeps on books, which are changed."""
     ways = Ways(books)
     ways.read()
-    found = Sweeps(books, ways)
+    found = Sweeps(books, ways, private_pools(books))
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, limits)
     is_at_rest = False
@@ -71,7 +75,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
             _give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
         withdraw_nobodys(found, taker)
-        _take_back(taker)
+        _take_back(taker, found)
         is_needless = withdraw_nobodys(found, taker)
         is_unplaced = forget_unplaced(found.placed, limits)
         is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced
@@ -89,9 +93,9 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     for host in books.hosts:
         for parcel in host.parcels:
             parcel.level = parcel.owner
-    for leaf in books.terms.leaves:
+    for leaf in _owners(books):
         _fill_leaf(found, leaf, limits, early)
-    for pool in private_pools(books):
+    for pool in found.pools:
         found.placed += fill_pool(books, pool, early.waits, limits)
         early.take_back(pool)
         above = books.terms.tree.parent[pool]
@@ -105,14 +109,19 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     return is_unplaced or is_released or has_room or (may_go_on and len(found.placed) > before)
 
 
-def _take_back(taker: Taker) -> None:
+def _owners(books: PoolBooks) -> list[int]:
+    """Leaves that own something, in path order."""
+    return [leaf for leaf in books.terms.leaves if leaf in books.hosts_of] if books.hosts_of else []
+
+
+def _take_back(taker: Taker, found: Sweeps) -> None:
     """The second sweep: all levels, until nobody takes any more."""
     books, before = taker.books, -1
     while len(taker.notices) != before:
         before = len(taker.notices)
-        for leaf in books.terms.leaves:
+        for leaf in _owners(books):
             take_own(taker, leaf)
-        for pool in private_pools(books):
+        for pool in found.pools:
             take_lent_back(taker, pool, lambda _entry: True)
             compare(taker, pool)
         compare(taker, PUBLIC)
@@ -182,13 +191,13 @@ def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:
     books = found.books
     while any(asked.model.min_count and early.waits(asked) for asked in books.asked.values()):
         before = len(found.placed)
-        for leaf in books.terms.leaves:
+        for leaf in _owners(books):
             mine = {
                 each.preference: each for host in books.hosts_in(leaf) for each in host.parcels if each.level == leaf
             }
             for _, parcel in sorted(mine.items(), key=lambda each: each[0]):
                 found.placed += fill_own(books, parcel, early.waits, limits)
-        for pool in [*private_pools(books), PUBLIC]:
+        for pool in [*found.pools, PUBLIC]:
             found.placed += fill_pool(books, pool, early.waits, limits)
         if len(found.placed) == before:
             return
@@ -292,12 +301,12 @@ def compare(taker: Taker, pool: int) -> None:
     """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
     books, terms = taker.books, taker.books.terms
     standing = taker.standing(pool)
-    standing.divide(
-        {
-            asked: taker.ways.units_in(asked, pool) + max(0, asked.waiting - taker.ways.units(asked))
-            for asked in standing.members
-        }
-    )
+    ways, members = taker.ways, standing.members
+    if ways.of:
+        waits = {a: ways.units_in(a, pool) + max(0, a.waiting - ways.units(a)) for a in members}
+    else:
+        waits = {a: left for a in members if (left := a.waiting)}
+    standing.divide(waits)
 
     def source(leaf: int) -> Source:
         def parcels(host: Machine) -> list[Parcel]:
@@ -328,20 +337,20 @@ def _in_turns(
     used : how the pool is used now
     """
     standing = used()
-    lines: dict[int, list[Asked]] = {}
-    for asked in standing.members:
-        if standing.size[asked]:
-            lines.setdefault(asked.leaf, []).append(asked)
-    for line in lines.values():
-        line.sort(key=lambda asked: asked.order)
     is_done = False
     while not is_done:
         is_done = True
-        waiting = [leaf for leaf, line in lines.items() if any(taker.wants(asked) for asked in line)]
-        turns = Turns(taker.books.terms, pool, waiting, used().moved)
+        lines: dict[int, list[Asked]] = {}
+        for asked in standing.members:
+            if taker.wants(asked) and standing.size[asked]:
+                lines.setdefault(asked.leaf, []).append(asked)
+        if not lines:
+            return
+        turns = Turns(taker.books.terms, pool, lines, used().moved)
         while (leaf := turns.next()) is not None:
-            place = source(leaf)
-            if any(taker.take(asked, place, hosts) for asked in lines[leaf]):
+            place, line = source(leaf), lines[leaf]
+            line.sort(key=lambda asked: asked.order)
+            if any(taker.take(asked, place, hosts) for asked in line):
                 is_done = False
                 break
             turns.drop(leaf)

@@ -11,80 +11,73 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import Terms
 
+    Heap = list[tuple[int, int]]
+
 
 class Turns:
     """The consumers of a pool that want something, from the owner of the pool down to leaves.
 
-    usage : row → its usage, which only grows while these turns last
+    Siblings of one share priority are a heap of (weighed usage, row); whose turn it is, is the first of its heap at
+    every level, so that what it takes is put right from there up.
     """
 
     def __init__(self, terms: Terms, pool: int, leaves: Iterable[int], usage: Mapping[int, int]) -> None:
-        self._terms, self._pool, self._usage = terms, pool, usage
-        self._alive: dict[int, int] = {}
-        """Row → children that still take part; of a leaf 1."""
-        self._bands: dict[int, list[list[tuple[int, int]]]] = {}
-        """Row → heaps of (weighed usage, child), one for every share priority, the best first."""
-        self._weight: dict[int, int] = {}
-        for leaf in leaves:
-            self._join(leaf)
-        for row in [row for row, children in self._alive.items() if children and terms.tree.children[row]]:
-            bands: dict[int, list[tuple[int, int]]] = {}
-            children = [child for child in terms.tree.children[row] if child in self._alive]
-            common = lcm(*[terms.ratio[child] for child in children])
-            for child in children:
-                self._weight[child] = common // terms.ratio[child]
-                key = usage.get(child, 0) * self._weight[child]
-                bands.setdefault(-terms.priority[child], []).append((key, child))
-            self._bands[row] = [sorted(band) for _, band in sorted(bands.items())]
+        """Begin.
 
-    def _join(self, leaf: int) -> None:
-        """A leaf takes part, unless a ratio of 0 keeps it out (R-SHARE-2)."""
-        way = self._terms.above[leaf]
-        way = way[: way.index(self._pool)]
-        if leaf in self._alive or any(not self._terms.ratio[row] for row in way):
-            return
-        for row in way:
-            above = self._terms.tree.parent[row]
-            is_new = row not in self._alive
-            if is_new:
-                self._alive[row] = 1 if row == leaf else 0
-            if row != leaf:
-                self._alive[row] += 1
-            if above == self._pool:
-                self._alive.setdefault(above, 0)
-                self._alive[above] += is_new
-            if not is_new:
-                break
+        usage : row → common parts of the pool that it uses
+        """
+        self._pool = pool
+        self._bands: dict[int, list[Heap]] = {}
+        """Row → heaps of its children that take part, one for every share priority, the best last."""
+        self._way: dict[int, list[tuple[int, Heap, int]]] = {}
+        """Leaf → (row, heap in which it is, its weight) from itself up to below the owner of the pool."""
+        ratio, priority = terms.ratio, terms.priority
+        alive: dict[int, dict[int, None]] = {}
+        ways: dict[int, tuple[int, ...]] = {}
+        for leaf in leaves:
+            way = terms.above[leaf]
+            way = way[: way.index(pool) + 1]
+            if leaf not in ways and all(map(ratio.__getitem__, way[:-1])):  # a ratio of 0 keeps it out (R-SHARE-2)
+                ways[leaf] = way
+                for at in range(len(way) - 1):
+                    alive.setdefault(way[at + 1], {})[way[at]] = None
+        place: dict[int, tuple[int, Heap, int]] = {}
+        for above, rows in alive.items():
+            common = lcm(*{ratio[row] for row in rows})
+            bands: dict[int, Heap] = {}
+            for row in rows:
+                weight = common // ratio[row]
+                heap = bands.setdefault(priority[row], [])
+                heap.append((usage.get(row, 0) * weight, row))
+                place[row] = row, heap, weight
+            for heap in bands.values():
+                heap.sort()
+            self._bands[above] = [heap for _, heap in sorted(bands.items())]
+        for leaf, way in ways.items():
+            self._way[leaf] = [place[row] for row in way[:-1]]
 
     def next(self) -> int | None:
         """The leaf whose turn it is; None = nobody is left."""
-        if not self._alive.get(self._pool):
+        bands, row = self._bands, self._pool
+        if not bands.get(row):
             return None
-        row = self._pool
-        while row in self._bands:
-            row = self._first(row)
+        while row in bands:
+            row = bands[row][-1][0][1]
         return row
 
-    def _first(self, row: int) -> int:
-        alive, usage, weight = self._alive, self._usage, self._weight
-        for heap in self._bands[row]:
-            while heap:
-                key, child = heap[0]
-                if not alive[child]:
-                    heappop(heap)
-                    continue
-                now = usage.get(child, 0) * weight[child]
-                if key == now:
-                    return child
-                heapreplace(heap, (now, child))
-        raise AssertionError("a row with members that take part has a first one")
+    def took(self, leaf: int, parts: int) -> None:
+        """Whose turn it was uses so many common parts of the pool more."""
+        for row, heap, weight in self._way[leaf]:
+            heapreplace(heap, (heap[0][0] + parts * weight, row))
 
     def drop(self, leaf: int) -> None:
-        """A leaf is satisfied, or nothing fits for it."""
-        row = leaf
-        self._alive[row] = 0
-        while row != self._pool:
-            row = self._terms.tree.parent[row]
-            self._alive[row] -= 1
-            if self._alive[row]:
+        """Whose turn it was is satisfied, or nothing fits for it."""
+        way = self._way[leaf]
+        for at, (_, heap, _) in enumerate(way):
+            heappop(heap)
+            if heap:
+                return
+            above = way[at + 1][0] if at + 1 < len(way) else self._pool
+            self._bands[above].pop()
+            if self._bands[above]:
                 return
