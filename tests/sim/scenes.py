@@ -79,7 +79,7 @@ class Story:
     def note(self, now: int, changes: Any) -> None:
         self.lines += [(now, change) for change in changes]
 
-    def lost(self, attempt: int, work: int) -> None:
+    def lost(self, now: int, attempt: int, work: int) -> None:  # noqa: ARG002 - as a watch is called
         self.losses[attempt] = self.losses.get(attempt, 0) + work
 
     def cycled(self, now: int, result: Any) -> None: ...

@@ -13,7 +13,7 @@ from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
 from fairhold.sim.scene import Outage, Resizing, Scene, Work
 from fairhold.sim.submitting import slots_of
-from fairhold.sim.summary import jain, quantile, summarize
+from fairhold.sim.summary import histogram, jain, quantile, summarize
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.test_two_drivers import demands_of, fresh_books
 from tests.sim.scenes import SECOND, jobs_of, plan_of, played
@@ -164,6 +164,10 @@ def test_who_held_what_of_whom() -> None:
     assert shared["taken"] == [["/B", "/A", 2]]
     assert shared["utilisation"] == 1_000_000
     assert a["held_in"] == [0, 0, 0, 16 * SECOND, 4 * SECOND, 0]
+    assert b["borrowed_in"] == [20 * SECOND, 20 * SECOND, 20 * SECOND, 4 * SECOND, 16 * SECOND, 20 * SECOND]
+    assert sum(b["borrowed_in"]) == b["borrowed"]
+    assert (shared["told_in"], shared["lost_in"]) == ([[3, 2]], [[3, 64 * SECOND]])
+    assert (shared["unit"], shared["base"]) == ("", 1)
     assert shared["capacity"] == 4 * 60 * SECOND
 
 
@@ -173,6 +177,7 @@ def test_the_warm_up_is_cut() -> None:
     shared = measured(scene, 60 * SECOND, begin=31 * SECOND)["shared"][0]  # type: ignore[index]
     assert shared["consumers"]["/A"]["submitted"] == 0
     assert shared["consumers"]["/A"]["use"] == 20 * SECOND
+    assert shared["consumers"]["/B"]["told"] == 0
     assert shared["capacity"] == 4 * 29 * SECOND
 
 
@@ -180,7 +185,7 @@ def test_the_same_scene_gives_the_same_document() -> None:
     jobs = jobs_of((0, "/B", 4, 100), (30, "/A", 2, 10))
     one, other = (measured(Scene(TWO, jobs, 0, end=60 * SECOND), 60 * SECOND) for _ in range(2))
     assert one == other
-    assert one["log"] == "c28222842dd51d19216cf5982ded80aebb0996d6c39fbe8677f5ae6a994d00c1"
+    assert one["log"] == "22d83719c483c5728dacdf55c086d43a23bd3f2c0f079d5334e2960e1d8e41e4"
 
 
 @pytest.mark.parametrize(
@@ -202,3 +207,4 @@ def test_arithmetic_of_summaries() -> None:
     assert jain([5, 5, 5]) == 1_000_000
     assert jain([5, 0, 0, 0]) == 250_000
     assert jain([]) == 1_000_000
+    assert histogram([0, 1, 2, 3, 4, 5, 900]) == [[1, 2], [2, 1], [4, 2], [8, 1], [1024, 1]]

@@ -31,13 +31,14 @@ class Account:
     unused : what it is entitled to and does not hold
     due    : what it is entitled to, wants, and does not hold
     longest : microseconds of the longest stretch in which something was due
-    held_in, wanted_in, due_in, entitled_in : (pieces,) the same by pieces
+    held_in, wanted_in, due_in, entitled_in, borrowed_in : (pieces,) the same by pieces
     """
 
     __slots__ = (
         "_since",
         "_spans",
         "borrowed",
+        "borrowed_in",
         "demand",
         "due",
         "due_in",
@@ -63,6 +64,7 @@ class Account:
         nothing = bytes(8 * spans.pieces)
         self.held_in, self.wanted_in = array("q", nothing), array("q", nothing)
         self.due_in, self.entitled_in = array("q", nothing), array("q", nothing)
+        self.borrowed_in = array("q", nothing)
 
     def advance(self, now: int) -> None:
         """Time has passed."""
@@ -70,12 +72,12 @@ class Account:
         if now <= since:
             return
         held, wanted, entitled, length = self.held, self.wanted, self.entitled, now - since
-        due = min(wanted, entitled) - held
+        due, borrowed = min(wanted, entitled) - held, held - entitled
         self.use += held * length
         self.demand += wanted * length
-        if held > entitled:
+        if borrowed > 0:
             self.own += entitled * length
-            self.borrowed += (held - entitled) * length
+            self.borrowed += borrowed * length
         else:
             self.own += held * length
             self.unused += (entitled - held) * length
@@ -94,5 +96,7 @@ class Account:
             self.entitled_in[at] += entitled * part
             if due:
                 self.due_in[at] += due * part
+            if borrowed > 0:
+                self.borrowed_in[at] += borrowed * part
             since, length, at = since + part, length - part, at + 1
         self._since = now

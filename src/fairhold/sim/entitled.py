@@ -75,5 +75,13 @@ def amount_of(books: Books, unit: tuple[tuple[str, str], ...], units: int, resou
     return int(Fraction(dict(unit).get(resource, "0")) * of.base)
 
 
+def unit_of(books: Books, resource: str) -> tuple[str, int]:
+    """What amounts of a resource are in, as `GiB`, and base units of one."""
+    if books.vectors is None:
+        return "", 1
+    of = books.rows.source.resources[_place(books, resource)]
+    return of.unit, of.base
+
+
 def _place(books: Books, resource: str) -> int:
     return [each.name for each in books.rows.source.resources].index(resource)

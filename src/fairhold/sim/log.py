@@ -46,7 +46,7 @@ class Log:
             if self._write is not None:
                 self._write(line)
 
-    def lost(self, attempt: int, work: int) -> None:
+    def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing: it follows from what is written down."""
 
     def cycled(self, now: int, result: CycleResult) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.orchestrator import changes as said
 from fairhold.sim.account import Account
-from fairhold.sim.entitled import amount_of, capacity, entitlements
+from fairhold.sim.entitled import amount_of, capacity, entitlements, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,13 +71,16 @@ class Measures:
     tallies  : path of a leaf → its tasks
     bounces  : (holder, taker) → reclaims that went back where units had come from shortly before
     taken    : (holder, taker) → attempts told to leave for somebody
+    unit, base : what the resource is counted in, empty = a plain number, and base units of one
     room     : capacity over time as an account holds it
+    told_in, lost_in : piece → attempts told to leave, and work lost in unit-microseconds; only pieces that have any
     """
 
     def __init__(self, cluster: Cluster, group: str, resource: str, spans: Spans) -> None:
         self.group, self.resource, self.spans = group, resource, spans
         self._cluster = cluster
         books = cluster.books[group]
+        self.unit, self.base = unit_of(books, resource)
         self._books = books
         paths = books.rows.paths
         self.accounts = {path: Account(spans) for path in ("/", *paths[1:])}
@@ -86,6 +89,8 @@ class Measures:
         self.tallies: dict[str, Tallies] = {}
         self.taken: dict[tuple[str, str], int] = {}
         self.bounces: dict[tuple[str, str], int] = {}
+        self.told_in: dict[int, int] = {}
+        self.lost_in: dict[int, int] = {}
         self._last_taken: dict[tuple[str, str], int] = {}
         self._jobs: dict[str, _Job] = {}
         self._left: dict[str, int] = {}  # job → tasks that are not over
@@ -114,11 +119,12 @@ class Measures:
         if self._is_stale:
             self._size(now)
 
-    def lost(self, attempt: int, work: int) -> None:
+    def lost(self, now: int, attempt: int, work: int) -> None:
         """Work of an attempt is lost."""
-        if attempt in self._running:
+        if attempt in self._running and now >= self.spans.begin:
             job = self._jobs[self._running[attempt][0]]
             self._tallies(job.leaf).lost += work * job.amount
+            self._count(self.lost_in, now, work * job.amount)
 
     def cycled(self, now: int, result: CycleResult) -> None:
         """Nothing: what a cycle decides is told as changes."""
@@ -143,6 +149,10 @@ class Measures:
             if amount != account.entitled:
                 account.advance(now)
                 account.entitled = amount
+
+    def _count(self, column: dict[int, int], now: int, amount: int) -> None:
+        piece = (now - self.spans.begin) // self.spans.piece
+        column[piece] = column.get(piece, 0) + amount
 
     def _tallies(self, leaf: str) -> Tallies:
         found = self.tallies.get(leaf)
@@ -217,6 +227,7 @@ class Measures:
         self._tallies(holder).told += 1
         way = holder, change.taker
         self.taken[way] = self.taken.get(way, 0) + 1
+        self._count(self.told_in, now, 1)
         if change.taker:
             back = self._last_taken.get((change.taker, holder))
             if back is not None and now - back <= BACK:

@@ -51,7 +51,7 @@ class Watch(Protocol):
         """Something happened at an instant: what the service would have written down."""
         ...
 
-    def lost(self, attempt: int, work: int) -> None:
+    def lost(self, now: int, attempt: int, work: int) -> None:
         """An attempt was stopped, and so much of its work is lost, in microseconds; told before its end is."""
         ...
 
@@ -255,7 +255,7 @@ class Simulation:
 
     def _lose(self, number: int, work: int) -> None:
         for watch in self._watches if work else ():
-            watch.lost(number, work)
+            watch.lost(self.now, number, work)
 
     def _cycled(self, result: CycleResult, _cause: str) -> None:
         for watch in self._watches:

@@ -1,6 +1,7 @@
 """The integer summary of a run: the same scene gives the same document on every machine.
 
-Times are microseconds, amounts slots or base units, products of both unit-microseconds; parts are millionths.
+Times are microseconds, amounts slots or base units, products of both unit-microseconds; parts are millionths. `base`
+says how many base units one `unit` of the resource has, and lists that end in `_in` go by pieces of the time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairhold.sim.account import Account
-    from fairhold.sim.measures import Measures, Tallies
+    from fairhold.sim.measures import Measures
     from fairhold.sim.submitting import Refused
 
 MILLION = 1_000_000
@@ -35,6 +36,15 @@ def spread(values: Iterable[int]) -> Document:
     for percent in (50, 90, 95, 99):
         found[f"p{percent}"] = quantile(ordered, percent)
     return found | {"max": ordered[-1] if ordered else 0}
+
+
+def histogram(values: Iterable[int]) -> list[list[int]]:
+    """Pairs of an upper bound, twice as large each, and how many values are not above it but above the one before."""
+    counts: dict[int, int] = {}
+    for value in values:
+        bound = 1 << max(0, value - 1).bit_length()
+        counts[bound] = counts.get(bound, 0) + 1
+    return [[bound, counts[bound]] for bound in sorted(counts)]
 
 
 def jain(values: Sequence[int]) -> int:
@@ -73,6 +83,8 @@ def _shared(measures: Measures) -> Document:
     return {
         "resource_group": measures.group,
         "resource": measures.resource,
+        "unit": measures.unit,
+        "base": measures.base,
         "capacity": room,
         "used": used,
         "utilisation": part(used, room),
@@ -80,6 +92,8 @@ def _shared(measures: Measures) -> Document:
         "taken": [[*way, count] for way, count in sorted(measures.taken.items())],
         "bounces": [[*way, count] for way, count in sorted(measures.bounces.items())],
         "capacity_in": list(measures.room.held_in),
+        "told_in": [[piece, count] for piece, count in sorted(measures.told_in.items())],
+        "lost_in": [[piece, lost] for piece, lost in sorted(measures.lost_in.items())],
         "consumers": consumers,
     }
 
@@ -88,29 +102,24 @@ def _consumer(measures: Measures, path: str) -> Document:
     account: Account = measures.accounts[path]
     below = "/" if path == "/" else f"{path}/"
     mine = [each for leaf, each in sorted(measures.tallies.items()) if leaf == path or leaf.startswith(below)]
+    waits = [wait for each in mine for wait in each.waits]
+    slowdowns = [each for one in mine for each in one.slowdowns]
     return {
         **{name: getattr(account, name) for name in ("use", "demand", "own", "borrowed", "unused", "due", "longest")},
         "entitled": account.own + account.unused,
         "left_waiting": max(0, account.wanted - account.held),
         **{name: sum(getattr(each, name) for each in mine) for name in _COUNTS},
-        "wait": spread(wait for each in mine for wait in each.waits),
-        "slowdown": spread(each for one in mine for each in one.slowdowns),
+        "wait": spread(waits),
+        "slowdown": spread(slowdowns),
         "release": spread(each for one in mine for each in one.released),
         "held_in": list(account.held_in),
         "wanted_in": list(account.wanted_in),
         "due_in": list(account.due_in),
         "entitled_in": list(account.entitled_in),
+        "borrowed_in": list(account.borrowed_in),
+        "waits": histogram(waits),
+        "slowdowns": histogram(slowdowns),
     }
 
 
 _COUNTS = ("submitted", "finished", "failed", "told", "withdrawn", "stopped", "lost")
-
-
-def wait_histogram(tallies: Iterable[Tallies]) -> list[list[int]]:
-    """(upper bound in microseconds, tasks) of waits, the bounds twice as long each; for plots."""
-    counts: dict[int, int] = {}
-    for each in tallies:
-        for wait in each.waits:
-            bound = 1 << max(0, wait - 1).bit_length()
-            counts[bound] = counts.get(bound, 0) + 1
-    return [[bound, counts[bound]] for bound in sorted(counts)]
