@@ -142,7 +142,7 @@ def test_what_was_submitted_before_or_after_is_left_out() -> None:
 def measured(scene: Scene, end: int, piece: int = 10 * SECOND, begin: int = 0) -> dict[str, object]:
     watches: list[object] = []
     simulation = Simulation(scene, watches)  # type: ignore[arg-type]
-    measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, end, piece))
+    measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, piece))
     log = Log()
     watches += [log, measures]
     simulation.run()

@@ -27,6 +27,7 @@ TREE = {
 }
 LEAVES = ["/A/a1", "/A/a2", "/A/a3", "/B/b1", "/B/b2", "/C"]
 OWNED = {"/A": {"owned": 10}, "/A/a1": {"owned": 4}, "/B": {"owned": 7}, "/C": {"owned": 3}}
+RATIOS = {"/A": {"share_ratio": 5}, "/A/a1": {"share_ratio": 2}, "/B": {"share_ratio": 2}, "/C": {"share_ratio": 3}}
 HOSTS = {"hosts": [{"name": "h[1-4]", "slots": 4}, {"name": "x", "slots": 4}]}
 PLANS = (
     plan_of(OWNED, tree=TREE),
@@ -35,6 +36,9 @@ PLANS = (
     plan_of(OWNED, tree=TREE, group=HOSTS),
     plan_of(OWNED, tree=TREE, group=HOSTS, packing="balanced"),
     plan_of(OWNED, tree=TREE, group={"slots": 15, "configured_slots": 20}),
+    plan_of(RATIOS, tree=TREE, policy="share_ratio"),
+    plan_of(RATIOS, tree=TREE, policy="share_ratio", enforce="parent", entitlement="workload"),
+    plan_of(RATIOS | {"/B": {"share_ratio": 2, "limit": 6}}, tree=TREE, policy="share_ratio", entitlement="planned"),
 )
 
 

@@ -201,7 +201,8 @@ class Rows:
         is_held = self.is_exclusive or any(each.settings.hold_after is not None for each in self.entries)
         controls = self.controls
         is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
-        return self.policies == {"hybrid"} and not (is_held or is_bound)
+        is_open = self.policies == {"hybrid"} or (self.policies == {"share_ratio"} and not self.is_fixed)
+        return is_open and not (is_held or is_bound)
 
     @cached_property
     def has_limits(self) -> bool:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple
+
+MOST_PIECES = 480
+"""Pieces at most: where there would be more, two are made one."""
+
+PIECES = ("held_in", "wanted_in", "due_in", "entitled_in", "borrowed_in")
+"""Columns of an account that have an entry for every piece."""
 
 
-class Spans(NamedTuple):
-    """The time that is measured, cut into pieces of equal length for plots; the last may be shorter.
+class Spans:
+    """The time that is measured from an instant on, cut into pieces of so many microseconds for plots."""
 
-    begin, end : instants; piece: microseconds
-    """
+    __slots__ = ("begin", "piece")
 
-    begin: int
-    end: int
-    piece: int
+    def __init__(self, begin: int, piece: int) -> None:
+        self.begin, self.piece = begin, piece
 
-    @property
-    def pieces(self) -> int:
-        """How many pieces there are."""
-        return max(1, -(-(self.end - self.begin) // self.piece))
+    def is_long(self, now: int) -> bool:
+        """Whether there are too many pieces by an instant."""
+        return now - self.begin > MOST_PIECES * self.piece
 
 
 class Account:
@@ -61,10 +63,8 @@ class Account:
         self.held = self.wanted = self.entitled = 0
         self.use = self.demand = self.own = self.borrowed = self.unused = self.due = self.longest = 0
         self.due_since: int | None = None
-        nothing = bytes(8 * spans.pieces)
-        self.held_in, self.wanted_in = array("q", nothing), array("q", nothing)
-        self.due_in, self.entitled_in = array("q", nothing), array("q", nothing)
-        self.borrowed_in = array("q", nothing)
+        self.held_in, self.wanted_in, self.due_in = array("q"), array("q"), array("q")
+        self.entitled_in, self.borrowed_in = array("q"), array("q")
 
     def advance(self, now: int) -> None:
         """Time has passed."""
@@ -89,6 +89,8 @@ class Account:
         else:
             due, self.due_since = 0, None
         at, last = (since - spans.begin) // spans.piece, (now - 1 - spans.begin) // spans.piece
+        if last >= len(self.held_in):
+            self._grow(last + 1)
         while at <= last:
             part = length if at == last else spans.begin + (at + 1) * spans.piece - since
             self.held_in[at] += held * part
@@ -100,3 +102,17 @@ class Account:
                 self.borrowed_in[at] += borrowed * part
             since, length, at = since + part, length - part, at + 1
         self._since = now
+
+    def fold(self) -> None:
+        """Two pieces are one from now on."""
+        for name in PIECES:
+            old = getattr(self, name)
+            new = array("q", (one + other for one, other in zip(old[::2], old[1::2], strict=False)))
+            if len(old) % 2:
+                new.append(old[-1])
+            setattr(self, name, new)
+
+    def _grow(self, pieces: int) -> None:
+        for name in PIECES:
+            column = getattr(self, name)
+            column.frombytes(bytes(8 * (pieces - len(column))))

@@ -86,6 +86,7 @@ class Measures:
         self.accounts = {path: Account(spans) for path in ("/", *paths[1:])}
         self._above = {path: tuple(self.accounts[each] for each in _line(path)) for path in paths[1:]}
         self.room = Account(spans)
+        self.end = spans.begin
         self.tallies: dict[str, Tallies] = {}
         self.taken: dict[tuple[str, str], int] = {}
         self.bounces: dict[tuple[str, str], int] = {}
@@ -110,6 +111,8 @@ class Measures:
         """Take changes in, in the order in which they happened."""
         if self._is_stale:
             self._size(now)
+        while self.spans.is_long(now):
+            self._fold()
         for change in changes:
             handler = self._notes.get(type(change))
             if handler is not None:
@@ -133,9 +136,18 @@ class Measures:
         """Nothing, likewise."""
 
     def close(self, now: int) -> None:
-        """The run is over."""
+        """The run is over at an instant; `end` says which."""
+        self.end = now
+        while self.spans.is_long(now):
+            self._fold()
         for account in (*self.accounts.values(), self.room):
             account.advance(now)
+
+    def _fold(self) -> None:
+        for account in (*self.accounts.values(), self.room):
+            account.fold()
+        self.told_in, self.lost_in = _folded(self.told_in), _folded(self.lost_in)
+        self.spans.piece *= 2
 
     def _size(self, now: int) -> None:
         """Hosts or the entries in force are others: so are capacity and what everybody is entitled to."""
@@ -238,6 +250,13 @@ class Measures:
         known = self._running.get(change.attempt)
         if known is not None and self._told.pop(change.attempt, None) is not None and now >= self.spans.begin:
             self._tallies(self._jobs[known[0]].leaf).withdrawn += 1
+
+
+def _folded(counts: dict[int, int]) -> dict[int, int]:
+    folded: dict[int, int] = {}
+    for piece, count in counts.items():
+        folded[piece // 2] = folded.get(piece // 2, 0) + count
+    return folded
 
 
 def _line(path: str) -> list[str]:

@@ -40,7 +40,7 @@ class Submissions:
         self._workload = scene.workload
         self._group_of: dict[str, str] = {}
         self._place: dict[tuple[int, int], tuple[str, Told, int] | InputError] = {}
-        self._fits: dict[tuple[int, int, int, int], InputError | None] = {}
+        self._fits: dict[tuple[int, int, int, int, bool | None], InputError | None] = {}
         self.refused: dict[tuple[str, str], Refused] = {}
 
     def event(self, row: int) -> JobSubmitted | None:
@@ -69,8 +69,9 @@ class Submissions:
             units=1 if group == POOLED else units,
             unit=vector,
             min_count=least if least > 1 else 0,
+            preemptible=False if group == POOLED and work.preemptible and not work.preemptible[row] else None,
         )
-        key = (consumer, unit, tasks, event.units if group != POOLED else least)
+        key = (consumer, unit, tasks, event.units if group != POOLED else least, event.preemptible)
         if key not in self._fits:
             self._fits[key] = self._fault(event)
         fault = self._fits[key]
