@@ -58,7 +58,7 @@ def words_of(command: click.Command) -> list[str]:
 
 
 def test_every_command_argument_and_option_is_explained() -> None:
-    text = "\n".join((REFERENCE / name).read_text() for name in ("commands.md", "service-commands.md"))
+    text = "\n".join((REFERENCE / name).read_text() for name in ("commands.md", "service-commands.md", "workload.md"))
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     assert re.findall(r"^## (\w+)$", text, flags=re.MULTILINE) == list(group.commands)

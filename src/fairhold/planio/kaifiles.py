@@ -96,7 +96,7 @@ class KaiFiles:
     def read(self, text: str, name: str) -> None:
         """Read all documents of a text; raises InputError where it is no YAML or JSON."""
         faults: list[Fault] = []
-        for part in _documents(text):
+        for part in documents(text):
             try:
                 document = parse_document(part, name)
             except InputError as error:
@@ -284,7 +284,7 @@ class KaiFiles:
             yield work.document, Fault("kai-fixed-without-quota", what, mend, (*work.place, "spec"))
 
 
-def _documents(text: str) -> Iterator[str]:
+def documents(text: str) -> Iterator[str]:
     """The documents of a stream, each with as many empty lines before it as stand above it."""
     lines = text.splitlines(keepends=True)
     begin = 0

@@ -1,0 +1,44 @@
+"""`workload` and the commands below it; what they do stands in `cli/workload.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairhold.cli.arguments import AFTER, INPUT
+from fairhold.cli.live.options import Json  # noqa: TC001 - likewise
+
+workload_app = typer.Typer(
+    no_args_is_help=True, help="Look at workloads, turn them into tables, describe tenants by them."
+)
+_File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", click_type=INPUT, help="A scenario, a section `workload:`, tenants, or a trace with --kind."
+    ),
+]
+_Kind = Annotated[
+    str, typer.Option("--kind", metavar="KIND", help="What a trace is: swf, sacct, philly, openb, pods or fairhold.")
+]
+_Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File to write; default: standard output."),
+]
+
+
+@workload_app.command("show")
+def workload_show(file: _File, *, kind: _Kind = "", json: Json = False) -> None:
+    """Show what a workload holds: jobs, faults, consumers, load over time; exit 1 where faults are fatal."""
+    from fairhold.cli.workload import show_workload  # noqa: PLC0415
+
+    raise typer.Exit(show_workload(file, kind, as_json=json))
+
+
+@workload_app.command("convert")
+def workload_convert(file: _File, *, kind: _Kind = "", output: _Output = None) -> None:
+    """Write a workload as a table that `kind: fairhold` reads."""
+    from fairhold.cli.workload import convert_workload  # noqa: PLC0415
+
+    convert_workload(file, kind, output)

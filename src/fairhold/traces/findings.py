@@ -1,0 +1,111 @@
+"""What is wrong with the rows of a trace: counted by kind, the first few shown with their lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fairhold.errors import Fault, InputError
+from fairhold.planio.report import shown
+
+SHOWN = 3
+"""How many rows of one kind are shown."""
+
+MISSING, NUMBER, INSTANT, DURATION = "trace-missing", "trace-number", "trace-instant", "trace-duration"
+NEGATIVE, ABSURD, FLAG, FIELDS = "trace-negative", "trace-absurd", "trace-flag", "trace-fields"
+ORDER, TWICE, CONSUMER, GANG = "trace-order", "trace-twice", "trace-consumer", "trace-gang"
+HEADER, CUT_SHORT, SYNTAX, EXTRA = "trace-header", "trace-cut-short", "trace-syntax", "extra-missing"
+PATTERN = "trace-pattern"
+
+CODES = {
+    MISSING: "a value is empty that a job needs",
+    NUMBER: "a value is no number",
+    INSTANT: "a value is no instant",
+    DURATION: "a value is no length of time",
+    NEGATIVE: "a number is below 0",
+    ABSURD: "a number is beyond all sense",
+    FLAG: "a value is neither true nor false",
+    FIELDS: "a row has not as many values as there are columns",
+    ORDER: "a job was submitted before the one above it, where the format promises order",
+    TWICE: "two jobs have one name",
+    CONSUMER: "no rule leads to a consumer",
+    GANG: "more tasks are to begin together than there are",
+    HEADER: "the columns are not those that are needed, or stand twice",
+    CUT_SHORT: "a compressed file ends too early, or is damaged",
+    SYNTAX: "a row cannot be read at all",
+    PATTERN: "a regular expression cannot be read",
+    EXTRA: "a kind of file needs packages that are not installed",
+}
+"""Code → what it says; `docs/reference/workload.md` explains each."""
+_KEPT = frozenset((ORDER,))
+"""Those whose rows are used all the same."""
+
+
+@dataclass
+class Kind:
+    """Rows at fault in one way.
+
+    first : (row, value) of the first few
+    """
+
+    what: str
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+
+
+class Findings:
+    """Everything that was found in the rows of a file.
+
+    name   : the file, as faults show it
+    word   : what its rows are called: line, row or item
+    rows   : how many there were
+    passed : why rows are no jobs, which is nobody's fault → how many
+    """
+
+    def __init__(self, name: str, word: str = "line") -> None:
+        self.name = name
+        self.word = word
+        self.rows = 0
+        self.passed: dict[str, int] = {}
+        self.kinds: dict[tuple[str, str], Kind] = {}
+
+    def add(self, code: str, what: str, line: int, value: str = "") -> None:
+        """Count one row.
+
+        what : what is wrong, the same for all rows of the kind, as "`duration` is negative"
+        """
+        kind = self.kinds.setdefault((code, what), Kind(what))
+        kind.count += 1
+        if len(kind.first) < SHOWN:
+            kind.first.append((line, value))
+
+    def passed_over(self, why: str, count: int) -> None:
+        """Count rows that are no jobs."""
+        if count:
+            self.passed[why] = self.passed.get(why, 0) + count
+
+    def faults(self) -> tuple[Fault, ...]:
+        """One fault for every kind, by the line of the first row."""
+        found = [self._fault(code, kind) for (code, _), kind in self.kinds.items()]
+        return tuple(sorted(found, key=lambda fault: (fault.line, fault.code, fault.what)))
+
+    def _fault(self, code: str, kind: Kind) -> Fault:
+        rows = ", ".join(f"{line} (`{shown(value)}`)" if value else str(line) for line, value in kind.first)
+        word = self.word if kind.count == 1 else f"{self.word}s"
+        more = ", …" if kind.count > len(kind.first) else ""
+        what = f"{kind.what} in {kind.count:,} {word}: {rows}{more}"
+        mend = "write `faults: skip` to leave them out, or mend them"
+        if code in _KEPT:
+            mend = "write `faults: skip` to have them put in order, or mend them"
+        elif code == CONSUMER:
+            mend = "add a rule under `consumers:`, or `- {else: /PATH}` for all that is left"
+        return Fault(code, what, mend, file=self.name, line=kind.first[0][0] if self.word == "line" else 0)
+
+    def settle(self, *, is_fatal: bool) -> None:
+        """Raise InputError where something was found and nothing may be left out."""
+        if is_fatal and self.kinds:
+            raise InputError(self.faults())
+
+
+def refuse(code: str, name: str, what: str, mend: str, line: int = 0) -> InputError:
+    """The error of a file that cannot be used at all."""
+    return InputError([Fault(code, what, mend, file=name, line=line)])

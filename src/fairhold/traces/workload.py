@@ -1,0 +1,56 @@
+"""From the section `workload:` of a scenario to its jobs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.traces.findings import Findings
+from fairhold.traces.inventing import invent
+from fairhold.traces.loading import load
+from fairhold.traces.scaling import scaled
+from fairhold.traces.source import Source, read_source
+from fairhold.traces.tenantkeys import read_tenants
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.errors import Place
+    from fairhold.model.workload import Workload
+    from fairhold.planio.report import Report
+    from fairhold.planio.values import Value
+
+
+def read_workload(report: Report, value: Value, place: Place, folder: Path) -> tuple[Workload, Findings]:
+    """Read the section and what it names.
+
+    report : of the scenario; faults of the section are added, and then all of it are raised
+    place  : where the section stands in the scenario
+    folder : where names of files start, as a rule that of the scenario
+
+    Returns the jobs and what was left out of them. Raises InputError where the section is at fault, a file cannot be
+    used, or rows are at fault and `faults: skip` does not say that they may be.
+    """
+    source = read_source(report, value, place, folder)
+    if source is None:
+        report.settle()
+        raise AssertionError("a section without faults is a source")
+    return make_workload(source)
+
+
+def make_workload(source: Source) -> tuple[Workload, Findings]:
+    """Read or invent the jobs of a source; raises InputError."""
+    if source.reading is not None:
+        workload, findings = load(source.reading)
+        return scaled(workload, source.scaling), findings
+    assert source.tenants is not None, "a source without a trace has tenants"
+    tenants = read_tenants(source.tenants)
+    tenants = replace(
+        tenants,
+        seed=tenants.seed if source.seed is None else source.seed,
+        length=tenants.length if source.length is None else source.length,
+    )
+    workload = invent(tenants)
+    findings = Findings(str(source.tenants), "job")
+    findings.rows = len(workload)
+    return scaled(workload, source.scaling), findings
