@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.invariants import Violation
-from fairhold.cycle.queued.open import count_all
+from fairhold.cycle.queued.open import count_all, count_moved
 from fairhold.ledger.queues import is_preemptible
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues
     now, paths = count_all(books, stood), plan.tree.paths
     yield from _limits_hold(now, paths, sweeps.placed)
     yield from _fixed_is_deserved(now, paths, [unit for unit in sweeps.placed if not is_preemptible(unit.asked)])
-    yield from _deserved_stays(books, now, paths, sweeps.noticed)
+    yield from _deserved_stays(now, count_moved(books, stood, sweeps.ways), paths, sweeps.noticed)
 
 
 def _touched(now: Queues, units: Iterable[Unit]) -> Iterator[tuple[int, int]]:
@@ -51,25 +51,20 @@ def _fixed_is_deserved(now: Queues, paths: tuple[str, ...], placed: Iterable[Uni
             yield Violation("what_is_fixed_is_deserved", paths[row], f"holds {now.fixed[at][row]} for good")
 
 
-def _deserved_stays(
-    books: PoolBooks, now: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]
-) -> Iterator[Violation]:
-    """Who was not below what it deserves is not taken below it by others (R-CONTEST-2).
+def _deserved_stays(now: Queues, moved: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]) -> Iterator[Violation]:
+    """Nobody from whom others take ends below what it deserves, but by what it takes from itself (R-CONTEST-2).
 
     Looked at where one resource alone is asked for, which is short then.
     """
-    above, stays = now.terms.above, count_all(books, now)
-    for unit in books.units():
-        if unit.notice is not None:
-            stays.add(unit.asked, -1)
-    for unit in noticed:
-        taker = unit.notice.taker if unit.notice else None
-        if taker is None or taker.leaf == unit.asked.leaf or sum(map(bool, taker.unit)) > 1:
-            continue
-        (at,) = (place for place, need in enumerate(taker.unit) if need)
-        for row in above[unit.asked.leaf]:
-            if row in above[taker.leaf]:
-                break
-            if stays.held[at][row] < now.terms.deserved[at][row] <= now.held[at][row]:
-                text = f"keeps {stays.held[at][row]}, and deserves {now.terms.deserved[at][row]}"
-                yield Violation("nobody_is_taken_below_what_it_deserves", paths[row], text)
+    above = now.terms.above
+    takers = [(unit.notice.taker, unit.asked.leaf) for unit in noticed if unit.notice and unit.notice.taker]
+    inside = {row for taker, leaf in takers if taker.leaf == leaf for row in above[leaf]}
+    taken: dict[tuple[int, int], None] = {}
+    for taker, leaf in takers:
+        asked = [at for at, need in enumerate(taker.unit) if need]
+        if len(asked) == 1:
+            taken |= dict.fromkeys((row, asked[0]) for row in above[leaf] if row not in {*above[taker.leaf], *inside})
+    for row, at in taken:
+        if moved.held[at][row] < min(now.terms.deserved[at][row], now.held[at][row]):
+            text = f"keeps {moved.held[at][row]}, and deserves {now.terms.deserved[at][row]}"
+            yield Violation("nobody_is_taken_below_what_it_deserves", paths[row], text)

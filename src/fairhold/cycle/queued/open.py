@@ -9,6 +9,7 @@ from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import Queues
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
+from fairhold.rules.queues.reclaiming import stand
 from fairhold.rules.queues.shares import ROOT, fair_shares, with_children
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
+    from fairhold.rules.pools.ways import Ways
 
 
 def open_queues(
@@ -80,7 +82,7 @@ def _stated(
 
 def usage_of(terms: QueueTerms, state: State, at: int) -> dict[int, Fraction]:
     """Row → decayed usage of one resource as a part of the capacity; nothing where history does not count."""
-    usage = {row: parts[at] for row, parts in state.usage.items() if parts[at]}
+    usage = {row: parts[at] for row, parts in state.usage.items()}
     return with_children(terms, usage) if terms.settings.k else {}
 
 
@@ -90,6 +92,13 @@ def count_all(books: PoolBooks, queues: Queues) -> Queues:
     for asked in books.asked.values():
         if asked.units:
             found.add(asked, len(asked.units))
+    return found
+
+
+def count_moved(books: PoolBooks, queues: Queues, ways: Ways) -> Queues:
+    """The same when all that is under notice is gone, and all that is on its way is there."""
+    found = replace(queues, held=(), fixed=())
+    stand(books, found, ways)
     return found
 
 

@@ -82,8 +82,12 @@ class Ways:
         parcels = reachable(self.books, asked, host)
         return _owns(asked, parcels) if self.of[asked][host].pool == OWN else parcels
 
-    def read(self) -> None:
-        """Take in the notices that were given before and what is held, and hold again what they rely on."""
+    def read(self, *, is_told: bool = False) -> None:
+        """Take in the notices that were given before and what is held, and hold again what they rely on.
+
+        is_told : whether what else goes for a request that something is held for brings it nothing
+        """
+        told = {asked for asked, _ in self.books.keeps} if is_told else set()
         for asked, host in self.books.keeps:
             self.way(asked, host, PUBLIC)
         noticed = [unit for unit in self.books.units() if unit.notice is not None and unit.notice.taker is not None]
@@ -97,7 +101,7 @@ class Ways:
             for host, way in hosts.items():
                 said = self.books.keeps.get((asked, host))
                 if said is None:
-                    self.fill(asked, host, left, limits)
+                    self.fill(asked, host, 0 if asked in told else left, limits)
                 else:
                     self._hold(asked, host, min(left, said))
                 if way.pool != OWN:
@@ -218,6 +222,8 @@ class Ways:
             bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
         there = [units for units in bundles.values() if any(unit.host in hosts for unit in units)]
         for units in sorted(there, key=lambda units: max(map(_latest, units)), reverse=True):
+            if _stays_in_part(units):
+                continue
             fewer = {host: self._without(asked, host, units) for host in {unit.host for unit in units}}
             others = sum(way.units for host, way in mine.items() if host not in fewer)
             is_needless = others + sum(fewer.values()) >= min(needed, self.units(asked))
@@ -316,6 +322,12 @@ def _given(unit: Unit) -> int:
 def _latest(unit: Unit) -> tuple[int, int]:
     notice: Notice | None = unit.notice
     return (notice.deadline, notice.serial) if notice else (0, 0)
+
+
+def _stays_in_part(units: list[Unit]) -> bool:
+    """Whether too few of a gang that is stopped whole would stay: the others go for somebody else."""
+    asked = units[0].asked
+    return is_stopped_whole(asked) and len(units) < min(asked.model.min_count, len(asked.units))
 
 
 def is_stopped_whole(asked: Asked) -> bool:

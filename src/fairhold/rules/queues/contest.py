@@ -64,9 +64,12 @@ def is_open(  # noqa: PLR0917 - the numbers of one comparison
     if strategy == FAIR_SHARE:
         return any(queues.held[at][theirs] > queues.threshold(at, theirs) for at in short)
     deserved = queues.terms.deserved
-    return all(queues.held[at][mine] + need[at] <= deserved[at][mine] for at in short) and any(
-        queues.held[at][theirs] > deserved[at][theirs] for at in short
-    )
+    return is_within(queues, mine, need, short) and any(queues.held[at][theirs] > deserved[at][theirs] for at in short)
+
+
+def is_within(queues: Queues, mine: int, need: Sequence[int], short: Iterable[int]) -> bool:
+    """Whether the taker's side stays within what it deserves of what is short (S4.17)."""
+    return all(queues.held[at][mine] + need[at] <= queues.terms.deserved[at][mine] for at in short)
 
 
 class Contest:
@@ -94,7 +97,8 @@ class Contest:
         deserved = self.queues.terms.deserved
         for row in dict.fromkeys(row for leaf in gone for row in self.queues.terms.above[leaf][:-1]):
             for at in self.short:
-                if self.after(at, row) < deserved[at][row] <= self.before[at][row]:
+                after, before, least = self.after(at, row), self.before[at][row], deserved[at][row]
+                if after < least and (before >= least or (after < before and row not in self._mine)):
                     return Refused("deserved", row, at)
         multiplier = self.queues.terms.settings.multiplier
         for at in self.short:

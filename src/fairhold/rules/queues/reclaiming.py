@@ -13,11 +13,21 @@ from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.restraint import go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.ways import hold_beyond
-from fairhold.rules.queues.contest import OWN_QUEUE, STRATEGIES, Contest, Refused, contended, is_open, may_reclaim
+from fairhold.rules.queues.contest import (
+    OWN_QUEUE,
+    QUOTA,
+    STRATEGIES,
+    Contest,
+    Refused,
+    contended,
+    is_open,
+    is_within,
+    may_reclaim,
+)
 from fairhold.rules.queues.rooms import Rooms
 from fairhold.rules.queues.serving import Turns
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
-from fairhold.rules.queues.victims import Candidates
+from fairhold.rules.queues.victims import Candidates, is_broken, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +49,27 @@ class _Search(NamedTuple):
     rivals: Mapping[int, int]
     need: list[int]
     short: list[int]
+
+
+class _Order(NamedTuple):
+    """What a take keeps (R-CONTEST-2).
+
+    gone : piece → side that it is taken from
+    """
+
+    contest: Contest
+    search: _Search
+    gone: Mapping[Piece, int]
+
+    def is_kept(self) -> bool:
+        """Whether it is when all that is not needed has been returned: the taker's own side may hold more by that."""
+        strategy, rivals, need, short = self.search
+        queues = self.contest.queues
+        return all(
+            self.contest.refused(strategy, rivals[side], side, ()) is None
+            and (strategy != QUOTA or is_within(queues, rivals[side], need, short))
+            for side in set(self.gone.values())
+        )
 
 
 class Looked(NamedTuple):
@@ -155,9 +186,9 @@ class Reclaimer:
         """Take piece by piece what keeps the order, until the request fits (R-CONTEST-4); all or nothing."""
         queues, (strategy, rivals, need, short) = self.queues, search
         contest = Contest(queues, asked.leaf, need, short)
-        gone: list[Piece] = []
-        for side, piece in pieces:
-            row = rivals[side]
+        gone: dict[Piece, int] = {}
+        for side, first in pieces:
+            row, piece = rivals[side], whole(first, gone)
             if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
                 self._note(search, contest, side, piece, Refused("young", side, short[0]))
                 continue
@@ -170,9 +201,9 @@ class Reclaimer:
             if refused is not None:
                 self._remove(piece, rooms, -1)
                 continue
-            gone.append(piece)
+            gone[piece] = side
             if self._has_room(asked, self.wants(asked), need, rooms):
-                return self._take(asked, need, gone, rooms, strategy)
+                return self._take(asked, need, gone, rooms, _Order(contest, search, gone))
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
@@ -192,17 +223,18 @@ class Reclaimer:
             return False
         rooms = self._rooms_for(asked)
         runtime = self.queues.terms.preempt_min_runtime[asked.leaf]
-        gone: list[Piece] = []
+        gone: dict[Piece, int] = {}
 
         def is_able(other: Asked) -> bool:
             return other.model.priority < asked.model.priority
 
-        for piece in self._candidates.inside(asked.leaf, is_able):
+        for first in self._candidates.inside(asked.leaf, is_able):
+            piece = whole(first, gone)
             if not self._is_young(piece, runtime):
                 self._remove(piece, rooms, 1)
-                gone.append(piece)
+                gone[piece] = asked.leaf
                 if self._has_room(asked, units, need, rooms):
-                    return self._take(asked, need, gone, rooms, OWN_QUEUE)
+                    return self._take(asked, need, gone, rooms, None)
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
@@ -237,17 +269,24 @@ class Reclaimer:
     def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
         return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
 
-    def _take(self, asked: Asked, need: list[int], gone: list[Piece], rooms: Rooms, strategy: str) -> bool:
-        """What is not needed is returned, the last taken first; the others are told, and their space is held."""
+    def _take(self, asked: Asked, need: list[int], gone: dict[Piece, int], rooms: Rooms, order: _Order | None) -> bool:
+        """What is not needed is returned, the last taken first; the others are told, and their space is held.
+
+        Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
+        kept without what made no room.
+        order : that is kept, None = none is, inside a queue
+        """
         units = self.wants(asked)
-        for piece in reversed(gone[:]):
+        taken = dict(gone)
+        for piece, side in reversed(taken.items()):
+            del gone[piece]
             self._remove(piece, rooms, -1)
-            if self._has_room(asked, units, need, rooms):
-                gone.remove(piece)
-            else:
+            if not self._has_room(asked, units, need, rooms) or is_broken(piece[0].asked, gone):
+                gone[piece] = side
                 self._remove(piece, rooms, 1)
-        victims = [unit for piece in gone for unit in piece]
-        if not go_now(self.books, victims):
+        victims = [unit for piece in taken if piece in gone for unit in piece]
+        is_kept = order is None or len(gone) == len(taken) or order.is_kept()
+        if not is_kept or not go_now(self.books, victims):
             for piece in gone:
                 self._remove(piece, rooms, -1)
             return False
@@ -255,7 +294,7 @@ class Reclaimer:
         for unit in victims:
             deadline = now + grace_of(self.books.terms, unit)
             unit.notice = Notice(asked, deadline, "quota", self.books.next_serial(), is_new=True)
-            unit.notice.strategy = strategy
+            unit.notice.strategy = order.search.strategy if order is not None else OWN_QUEUE
             self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
         for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
             way = self.ways.way(asked, host, PUBLIC)

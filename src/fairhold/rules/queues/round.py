@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     """Serve and reclaim on books, which are changed, until nothing moves any more."""
     ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
-    ways.read()
+    ways.read(is_told=True)
     found = Sweeps(books, ways, [])
     gates = Gates(books, queues.terms)
     is_at_rest = False

@@ -36,6 +36,28 @@ def pieces_of(asked: Asked) -> list[Piece]:
     return [*((unit,) for unit in units[:beyond]), *([core] if core else [])]
 
 
+def whole(piece: Piece, gone: Iterable[Piece]) -> Piece:
+    """A piece, with what else stays of a gang that it would break: surplus that was spared, or stands elsewhere.
+
+    gone : pieces that are taken before it
+    """
+    least = piece[0].asked.model.min_count
+    if least < 2 or len(piece) < 2:
+        return piece
+    taken = {unit for each in (piece, *gone) for unit in each}
+    stays = [unit for unit in piece[0].asked.units if unit.notice is None and unit not in taken]
+    return (*piece, *stays) if len(stays) < least else piece
+
+
+def is_broken(asked: Asked, gone: Iterable[Piece]) -> bool:
+    """Whether a gang goes on below its minimum when some pieces are gone."""
+    least = asked.model.min_count
+    if not least:
+        return False
+    taken = sum(len(piece) for piece in gone if piece[0].asked is asked)
+    return taken > 0 and 0 < sum(unit.notice is None for unit in asked.units) - taken < least
+
+
 class Candidates:
     """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
 

@@ -36,10 +36,13 @@ class Way:
 class Coming:
     """All that is on its way or held: request → host → way."""
 
-    def __init__(self, stock: Stock, may_stay: Callable[[list[Unit]], bool] | None = None) -> None:
+    def __init__(
+        self, stock: Stock, may_stay: Callable[[list[Unit]], bool] | None = None, *, is_exact: bool = False
+    ) -> None:
         """Read what the stock says.
 
         may_stay : whether some may stay for all that is not about space, None = always
+        is_exact : whether a request that something is kept for gets no more than that
         """
         self.stock, self.width, self.may_stay = stock, stock.terms.width, may_stay
         self.to: dict[Asked, dict[Host, Way]] = {}
@@ -54,6 +57,8 @@ class Coming:
         for asked, hosts in self.to.items():
             for host, way in hosts.items():
                 left, said = wanted(asked) - self.units(asked), stock.keeps.get((asked.id, host.name))
+                if said is None and is_exact and any(asked.id == request for request, _ in stock.keeps):
+                    left = 0
                 self.bring(asked, host, left if said is None else min(left, said), used if said is None else None)
                 used.add(asked, way.units if way.pool != OWN else 0)
 
@@ -187,7 +192,9 @@ class Coming:
             for unit in way.goes:
                 bundles.setdefault(unit.asked if is_stopping(unit.asked) else unit, []).append(unit)
         for bundle in sorted(bundles.values(), key=lambda units: max(map(_latest, units)), reverse=True):
-            if not any(unit.host in hosts for unit in bundle):
+            gang = bundle[0].asked
+            is_part = is_stopping(gang) and len(gang.units) > len(bundle) < gang.model.min_count
+            if is_part or not any(unit.host in hosts for unit in bundle):
                 continue
             fewer = {host: self._without(asked, host, bundle) for host in {unit.host for unit in bundle}}
             left = sum(fewer.get(host, way.units) for host, way in ways.items())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled, summed
 from fairhold.cycle.verify.pooled.coming import Coming
@@ -15,34 +14,25 @@ from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.queued.gates import Gates
+from fairhold.cycle.verify.queued.order import (
+    Piece,
+    Quest,
+    Rival,
+    ends_well,
+    gives,
+    keeps_order,
+    left_broken,
+    may_give,
+    part,
+)
 from fairhold.cycle.verify.queued.table import is_preemptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
     from fairhold.cycle.verify.queued.table import Table
-
-Piece = tuple["Unit", ...]
-Order = tuple[bool, Fraction]
-"""A ratio: whether it is beyond all numbers, else how much."""
-
-
-class Quest(NamedTuple):
-    """What is looked for: the taker's need, the resources that are short, by which strategy."""
-
-    asked: Asked
-    need: tuple[int, ...]
-    short: list[int]
-    strategy: str
-
-
-class Rival(NamedTuple):
-    """A side that may give, and the taker's side that it is compared with."""
-
-    theirs: str
-    mine: str
 
 
 class Queued:
@@ -53,7 +43,7 @@ class Queued:
         self.placed: list[Unit] = []
         self.noticed: list[Unit] = []
         self.withdrawn: list[Unit] = []
-        self.coming = Coming(stock, self._may_stay if stock.terms.limit else None)
+        self.coming = Coming(stock, self._may_stay if stock.terms.limit else None, is_exact=True)
         self.gates = Gates(stock, table)
         is_over = False
         while not is_over:
@@ -116,8 +106,8 @@ class Queued:
             any(table.held[at][path] > table.fair[at][path] for at in wanted),
             any(table.held[at][path] + need[at] > table.deserves(path, at) for at in wanted),
             -table.queues[path].priority,
-            max(_part(table.held[at][path] + need[at], table.threshold(path, at)) for at in table.width),
-            max(_part(table.held[at][path], table.threshold(path, at)) for at in table.width),
+            max(part(table.held[at][path] + need[at], table.threshold(path, at)) for at in table.width),
+            max(part(table.held[at][path], table.threshold(path, at)) for at in table.width),
             table.queues[path].place,
         )
 
@@ -208,8 +198,8 @@ class Queued:
             if child != mine
         ]
         for strategy in ("fair share", "quota"):
-            quest = Quest(asked, need, short, strategy)
-            able = [each for each in rivals if self._may_give(quest, each)]
+            quest = Quest(asked, need, short, strategy, [dict(each) for each in table.held])
+            able = [each for each in rivals if may_give(table, quest, each)]
             if able and self._search(quest, able, None):
                 return True
             if able and (self._wants(asked) == 1 or packs(asked)):
@@ -222,32 +212,25 @@ class Queued:
         coming = [host for host, way in self.coming.to.get(asked, {}).items() if way.units]
         return able_hosts(asked, self.stock.hosts.values(), coming)
 
-    def _may_give(self, quest: Quest, rival: Rival) -> bool:
-        table, (theirs, mine), (_, need, short, strategy) = self.table, rival, quest
-        if strategy == "fair share":
-            return any(table.held[at][theirs] > table.threshold(theirs, at) for at in short)
-        within = all(table.held[at][mine] + need[at] <= table.deserves(mine, at) for at in short)
-        return within and any(table.held[at][theirs] > table.deserves(theirs, at) for at in short)
-
     def _search(self, quest: Quest, rivals: list[Rival], only: Host | None) -> bool:
         """Take piece by piece what keeps the order, until the request fits; on one host alone where one is named."""
         table, now = self.table, self.stock.now
-        before = [dict(each) for each in table.held]
         gone: list[Piece] = []
         tried: set[Piece] = set()
         while (found := self._first_piece(rivals, quest.short, tried, only)) is not None:
             rival, piece = found
             tried.add(piece)
+            piece += left_broken(piece[0].asked, [*gone, piece])
             least = table.queues[rival.theirs].spares_for_reclaim
-            if any(unit.started + least > now for unit in piece) or not self._may_give(quest, rival):
+            if any(unit.started + least > now for unit in piece) or not may_give(table, quest, rival):
                 continue
             self._leave(piece, -1)
-            if not self._keeps_order(quest, rival, {unit.asked.leaf for unit in piece}, before):
+            if not keeps_order(table, quest, rival, {unit.asked.leaf for unit in piece}):
                 self._leave(piece, 1)
                 continue
             gone.append(piece)
             if self._has_room(quest.asked, quest.need, gone):
-                return self._tell(quest.asked, quest.need, gone)
+                return self._tell(quest.asked, quest.need, gone, lambda left: ends_well(table, quest, rivals, left))
         for piece in gone:
             self._leave(piece, 1)
         return False
@@ -266,15 +249,10 @@ class Queued:
             if not children:
                 return next(self._pieces(path, tried, only, is_all=True), None)
             able = [(child, piece) for child in children if (piece := best(child))]
-            return min(able, key=lambda each: self._gives(each[0], each[1], short))[1] if able else None
+            return min(able, key=lambda each: gives(self.table, each[0], each[1], short))[1] if able else None
 
         able = [(rival, piece) for rival in rivals if (piece := best(rival.theirs))]
-        return min(able, key=lambda each: self._gives(each[0].theirs, each[1], short)) if able else None
-
-    def _gives(self, path: str, piece: Piece, short: list[int]) -> tuple[object, ...]:
-        is_beyond, most = max(_part(self.table.held[at][path], self.table.fair[at][path]) for at in short)
-        model, first = piece[0].asked.model, piece[0]
-        return not is_beyond, -most, model.priority, -model.submitted, -first.asked.place, -first.started, -first.at
+        return min(able, key=lambda each: gives(self.table, each[0].theirs, each[1], short)) if able else None
 
     def _pieces(
         self, leaf: str, tried: set[Piece], only: Host | None, *, is_all: bool, below: int = 0
@@ -290,36 +268,6 @@ class Queued:
             for piece in pieces:
                 if piece not in tried and (only is None or any(unit.host is only for unit in piece)):
                     yield piece
-
-    def _keeps_order(self, quest: Quest, rival: Rival, leaves: Iterable[str], before: list[dict[str, int]]) -> bool:
-        """R-CONTEST-2, A to C."""
-        table, (asked, need, short, strategy) = self.table, quest
-        mine = frozenset(table.queues[asked.leaf].up)
-
-        def held(path: str, at: int) -> int:
-            return table.held[at][path] + (need[at] if path in mine else 0)
-
-        for path in {path for leaf in leaves for path in table.queues[leaf].up[:-1]}:
-            for at in short:
-                if held(path, at) < table.deserves(path, at) <= before[at][path]:
-                    return False
-        for at in short:
-            fair = table.fair[at]
-            ours, theirs = (
-                _part(held(rival.mine, at), fair[rival.mine]),
-                _part(held(rival.theirs, at), fair[rival.theirs]),
-            )
-            if ours > (False, Fraction(1)):
-                scaled_up = (ours[0], ours[1] * table.settings.multiplier)
-                if not scaled_up < theirs:
-                    return False
-            was = (
-                _part(before[at][rival.mine], fair[rival.mine]),
-                _part(before[at][rival.theirs], fair[rival.theirs]),
-            )
-            if strategy == "fair share" and was[0] <= was[1] and ours > theirs:
-                return False
-        return True
 
     def _has_room(self, asked: Asked, need: tuple[int, ...], gone: list[Piece]) -> bool:
         table = self.table
@@ -344,28 +292,31 @@ class Queued:
         if self._is_barred(asked, need):
             return False
         least, gone = self.table.queues[asked.leaf].spares_for_preempt, list[Piece]()
-        for piece in list(self._pieces(asked.leaf, set(), None, is_all=False, below=asked.model.priority)):
+        for each in list(self._pieces(asked.leaf, set(), None, is_all=False, below=asked.model.priority)):
+            piece = each + left_broken(each[0].asked, [*gone, each])
             if not any(unit.started + least > self.stock.now for unit in piece):
                 self._leave(piece, -1)
                 gone.append(piece)
                 if self._has_room(asked, need, gone):
-                    return self._tell(asked, need, gone)
+                    return self._tell(asked, need, gone, lambda _left: True)
         for piece in gone:
             self._leave(piece, 1)
         return False
 
-    def _tell(self, asked: Asked, need: tuple[int, ...], gone: list[Piece]) -> bool:
+    def _tell(
+        self, asked: Asked, need: tuple[int, ...], gone: list[Piece], is_fair: Callable[[list[Piece]], bool]
+    ) -> bool:
         """Return what is not needed, tell the others, and hold the space (R-CONTEST-4, R-HELD-1)."""
         units = self._wants(asked)
         for piece in gone[::-1]:
             self._leave(piece, 1)
             left = [each for each in gone if each is not piece]
-            if self._has_room(asked, need, left):
+            if self._has_room(asked, need, left) and not left_broken(piece[0].asked, left):
                 gone = left
             else:
                 self._leave(piece, -1)
         victims = [unit for piece in gone for unit in piece]
-        if not self.restraint.go(len(victims)):
+        if not (is_fair(gone) and self.restraint.go(len(victims))):
             for piece in gone:
                 self._leave(piece, 1)
             return False
@@ -388,8 +339,3 @@ class Queued:
         self.noticed += victims
         self.table.came(asked, units)
         return True
-
-
-def _part(held: int, of: int | Fraction) -> Order:
-    """A ratio; 0/0 is 0, of nothing it is beyond all numbers."""
-    return (bool(held), Fraction(0)) if not of else (False, Fraction(held) / Fraction(of))

@@ -1,0 +1,147 @@
+"""Written states in which queues once took, kept or counted otherwise than the rules say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fairhold.cycle.document import run_cycle
+from fairhold.cycle.verify import verify
+from fairhold.planio.state import parse_state
+from tests.pools.test_verify import cycle_of
+from tests.pools.truths import second_cycle
+from tests.queues.small import Cluster
+
+LAST: dict[str, Any] = {"over_quota_weight": 0}
+YOUNG = "2026-01-05T08:30:00Z"
+
+
+def verified(cluster: Cluster) -> bool:
+    """Whether the independent check says the same of the next cycle."""
+    state = parse_state(json.dumps(cluster.document), cluster.plan, "state.json")
+    return verify(cluster.plan, state, cycle_of(cluster.plan, state)) == ()
+
+
+def gang_on_two_hosts(runtime: str = "0s") -> Cluster:
+    """A gang of 3, of which 2 have to stay, holds h0 and one GPU of h1; somebody wants 2 GPUs on one host."""
+    queues = {"/A": {"deserved": {"gpu": 4}}, "/B": {"reclaim_min_runtime": runtime, "deserved": {"cpu": 0}}}
+    cluster = Cluster([2, 1, 5], queues).ask("gang", "/B", 3, min_count=2, on={"h0": 2}).ask("x", "/A", 1, gpu=2)
+    cluster.ask("others", "/B", 5, priority=90, on={"h2": 5}, started="2026-01-05T08:59:00Z")
+    cluster.document["allocations"].append({"request": "gang", "host": "h1", "units": 1, "started": YOUNG})
+    return cluster
+
+
+def test_r_contest_3_a_gang_that_loses_its_core_keeps_nothing_below_its_minimum() -> None:
+    cluster = gang_on_two_hosts(runtime="10m")
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {"gang": 3}
+
+
+def test_r_contest_3_what_spares_one_of_a_gang_spares_all_that_cannot_go_on_without_it() -> None:
+    cluster = gang_on_two_hosts(runtime="40m")  # the one on h1 has run for 30 minutes
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {}
+
+
+def test_r_contest_3_of_a_gang_that_can_go_on_elsewhere_its_core_goes_alone() -> None:
+    cluster = Cluster([2, 1, 1, 5], {"/A": {"deserved": {"gpu": 4}}, "/B": {"reclaim_min_runtime": "10m"}})
+    cluster.ask("gang", "/B", 4, min_count=2, on={"h0": 2}).ask("x", "/A", 1, gpu=2)
+    cluster.ask("others", "/B", 5, priority=90, on={"h3": 5}, started="2026-01-05T08:59:00Z")
+    for host in ("h1", "h2"):
+        row = {"request": "gang", "host": host, "units": 1, "started": "2026-01-05T08:55:00Z"}
+        cluster.document["allocations"].append(row)
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {"gang": 2}
+
+
+def test_r_contest_5_inside_a_queue_a_gang_is_not_broken_either() -> None:
+    cluster = Cluster([2, 1], {"/A": {}}).ask("gang", "/A", 3, min_count=2, on={"h0": 2})
+    cluster.document["allocations"].append({"request": "gang", "host": "h1", "units": 1, "started": YOUNG})
+    cluster.ask("x", "/A", 1, gpu=2, priority=50)
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {"gang": 3}
+
+
+def test_r_contest_4_what_makes_no_room_does_not_keep_the_order() -> None:
+    """P would end at 4 of 4 GPUs only as b gave two; those make no room, and without them P is above, Q is not."""
+    four, two = {"deserved": {"gpu": 4}} | LAST, {"deserved": {"gpu": 2}} | LAST
+    queues = {"/P": four, "/P/a": two, "/P/b": two, "/Q": {"deserved": {"gpu": 5}} | LAST}
+    for room, reclaims in ((1, {}), (2, {"b": 1})):
+        cluster = Cluster([2, *[1] * 8, {"gpu": room}], queues)
+        cluster.ask("b", "/P/b", 4, on={f"h{at}": 1 for at in (1, 2, 3, 9)})
+        cluster.ask("old", "/Q", 5, on={f"h{at}": 1 for at in (4, 5, 6, 7, 8)}).ask("young", "/Q", 2, on={"h0": 2})
+        cluster.ask("x", "/P/a", 1, gpu=2)
+        assert verified(cluster)
+        cluster.cycle()
+        assert cluster.reclaims() == reclaims
+
+
+def test_r_contest_2_who_is_below_what_it_deserves_loses_nothing() -> None:
+    queues = {"/P": {}, "/P/a": {"deserved": {"gpu": 4}}, "/Q": {"deserved": {"gpu": 4}}}
+    for held in (4, 3):
+        cluster = Cluster([held], queues).ask("a", "/P/a", held, on={"h0": held}).ask("x", "/Q", 4)
+        assert verified(cluster)
+        cluster.cycle()
+        assert cluster.reclaims() == {}
+
+
+def test_r_contest_2_a_parent_below_what_it_deserves_may_share_out_less_inside() -> None:
+    queues = {"/P": {"deserved": {"gpu": "unlimited"}}, "/P/a": {"deserved": {"gpu": 2}} | LAST, "/P/b": LAST}
+    cluster = Cluster([2], queues).ask("b", "/P/b", 2, on={"h0": 2}).ask("x", "/P/a", 1, gpu=0.5)
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {"b": 1}
+
+
+def test_r_queue_4_usage_that_is_given_as_nothing_is_nothing() -> None:
+    queues: dict[str, Any] = {"/P": {}, "/P/a": {}, "/Q": {}}
+    cluster = Cluster([16], queues, k=1).ask("x", "/P/a", 20).ask("y", "/Q", 20)
+    cluster.document["usage"] = {"/P/a": {"gpu": 0.5}}
+    assert cluster.shares() == {"/P": 5, "/P/a": 5, "/Q": 11}
+    cluster.document["usage"]["/P"] = {"gpu": 0}
+    assert cluster.shares() == {"/P": 8, "/P/a": 8, "/Q": 8}
+    assert verified(cluster)
+
+
+def test_r_held_1_what_goes_with_a_gang_elsewhere_is_not_on_its_way_in_the_next_cycle_either() -> None:
+    cluster = Cluster([2, 1], {"/A": {"deserved": {"gpu": 3}}, "/B": {"reclaim_grace": "30s"}})
+    cluster.ask("gang", "/B", 3, min_count=3, on={"h0": 2, "h1": 1}).ask("x", "/A", 3)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert cluster.reclaims() == {"gang": 3}
+    assert list(second_cycle(cluster.plan, cycle)) == []
+    assert verified(cluster)
+    assert cluster.document["held"] == [{"request": "x", "host": "h1", "units": 1}]
+    cluster.cycle(seconds=30)
+    assert cluster.held() == {"x": 3}
+
+
+def test_r_notice_2_of_a_gang_that_stops_for_two_nothing_stays_below_its_minimum() -> None:
+    queues = {"/A": {"deserved": {"gpu": 1}}, "/B": {"reclaim_grace": "30s"}, "/C": {"deserved": {"gpu": 2}}}
+    cluster = Cluster([3, 1], queues).ask("gang", "/B", 3, min_count=2, on={"h0": 3}).ask("x", "/A", 1)
+    cluster.document["hosts_down"] = ["h1"]
+    cluster.cycle()
+    assert cluster.reclaims() == {"gang": 1}
+    cluster.ask("y", "/C", 2, min_count=2).cycle()
+    assert cluster.reclaims() == {"gang": 2}
+    del cluster.document["hosts_down"]
+    assert verified(cluster)
+    cycle = cluster.cycle(seconds=1)
+    assert cluster.held() == {"gang": 3, "x": 1}
+    assert cycle.document["withdrawn"] == []
+    cluster.cycle(seconds=29)
+    assert cluster.held() == {"x": 1, "y": 2}
+
+
+def test_nobody_below_what_it_deserves_is_said_of_it_where_a_queue_takes_from_itself() -> None:
+    """What goes inside a queue for its own more important work is no loss of the queue."""
+    cluster = Cluster([5], {"/A": {"deserved": {"gpu": 1}}, "/C": {"deserved": {"gpu": 4}}})
+    cluster.ask("low", "/C", 5, on={"h0": 5}).ask("x", "/A", 1).ask("high", "/C", 4, priority=50)
+    state = parse_state(json.dumps(cluster.document), cluster.plan, "state.json")
+    cycle = run_cycle(cluster.plan, state, check=True)
+    assert sum(row["units"] for row in cycle.document["reclaims"]) == 5
+    assert cycle.untrue == ()
