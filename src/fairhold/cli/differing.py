@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.files import moves_table, open_plan, print_json, print_text, unknown
 from fairhold.cli.pools import changed_pools, hands_text
+from fairhold.cli.queue_tables import changed_queues
 from fairhold.cli.table import cut, table
-from fairhold.errors import ArgumentError, InputError, UsageError
+from fairhold.errors import ArgumentError, Fault, InputError, UsageError
+from fairhold.planio.report import shown
 from fairhold.planio.state import read_state
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 Document = dict[str, Any]
+_OF_SLOTS = ("owned", "reserve", "limit", "quota")
 _LONGEST = 60
 """Cells of what a plan says at one place."""
 
@@ -50,7 +53,8 @@ def print_diff(
         state = with_owned(read_state(state_path, new, old, moved), new, before.after, old, moved)
     except InputError as error:  # that it fits the other plan was seen above
         under = f"under the plan {new_path}"
-        raise InputError(replace(fault, what=f"{fault.what}, {under}") for fault in error.faults) from None
+        faults = [replace(fault, what=f"{fault.what}, {under}") for fault in error.faults]
+        raise InputError(_other_kinds(old, new, new_path) or faults) from None
     after = run_cycle(new, state)
     document = diff(before, after, moved) | {"settings": differences(old, new, moved)}
     sides = side(old, before.after), side(new, after.after)
@@ -61,6 +65,26 @@ def print_diff(
         print_json(document)
         return
     print_text(diff_text(document))
+
+
+def _other_kinds(old: Plan, new: Plan, new_path: Path) -> list[Fault]:
+    """Groups that one plan shares in slots and the other in resources: what is held of them fits one of the two."""
+    from fairhold.ledger.rows import shares_vectors  # noqa: PLC0415
+
+    faults = []
+    for name in new.resource_groups:
+        kinds = [
+            "resources" if shares_vectors(plan, name) else "slots"
+            for plan in (old, new)
+            if name in plan.resource_groups
+        ]
+        if len(set(kinds)) > 1:
+            what = (
+                f"`{shown(name)}` is shared in {kinds[1]}, under the other plan in {kinds[0]}: the state fits one alone"
+            )
+            mend = "give the group another name, or run `cycle` under each plan with a state of its own"
+            faults.append(Fault("slots-and-vectors", what, mend, ("resource_groups", name), str(new_path)))
+    return faults
 
 
 def _moved(was: Mapping[str, str], old: Plan, new: Plan) -> dict[str, str]:
@@ -111,20 +135,21 @@ def _diff_text(document: Document) -> str:
     texts = []
     for group, result in document["resource_groups"].items():
         rows = []
+        of_queues = [*changed_queues(group, result)]
+        texts += of_queues
         for path, values in result["consumers"].items():
+            if "quota" not in values:  # a queue
+                continue
             was, will = values["quota"]
             change = f"{will - was:+d}" if will != was else "="
-            cells = [
-                f"{old} -> {new}" if old != new else new
-                for old, new in (values[key] for key in values if key not in ("allocated", "was"))
-            ]
+            cells = [f"{old} -> {new}" if old != new else new for old, new in (values[key] for key in _OF_SLOTS)]
             name = f"{path} (was {values['was']})" if "was" in values else path
             rows.append(
                 (name, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
             )
         if rows:
-            texts.append(f"{group}:\n" + table(("consumer", "quota +/-", "owned", "reserve", "limit", "quota"), rows))
-        else:
+            texts.append(f"{group}:\n" + table(("consumer", "quota +/-", *_OF_SLOTS), rows))
+        elif not of_queues:
             texts.append(f"{group}: nobody's numbers change")
     texts += changed_pools(document)
     if "ownership" in document:

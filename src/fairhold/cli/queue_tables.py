@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
 from fairhold.errors import printable
+from fairhold.model.vector import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Document = dict[str, Any]
 _HEAD = ("consumer", "resource", "fair share", "deserved", "limit", "requested", "allocated", "saturation")
@@ -39,3 +43,37 @@ def _part(text: str) -> str:
         return text
     hundredths = round(Fraction(text) * 100)
     return f"{hundredths // 100}.{hundredths % 100:02}"
+
+
+def changed_queues(name: str, group: Document) -> Iterator[str]:
+    """What a difference of two plans says of the queues of a group; nothing where nobody's numbers change."""
+    changed = {path: values for path, values in group["consumers"].items() if "fair_share" in values and path != "/"}
+    if not changed:
+        return
+    was, will = group["amounts"]
+    now = 0 if will is None else 1
+    one, other = was if will is None else will, will if was is None else was  # of one policy, or of both
+    keys = dict.fromkeys((*one, *other))
+    has = ", ".join(f"{printable(key)} {_arrow(other.get(key, 0), one.get(key, 0))}" for key in keys)
+    rows = []
+    for path, values in changed.items():
+        called = f"{path} (was {values['was']})" if "was" in values else path
+        for resource, (before, after) in values["fair_share"].items():
+            deserved, limit = (
+                (word if each is None else each for each in values[key][resource])
+                for key, word in (("deserved", "all"), ("limit", "none"))
+            )
+            cells = _arrow(before, after), _arrow(*deserved), _arrow(*limit), values["allocated"][resource][now]
+            rows.append((called, resource, _change(before, after), *cells))
+    head = ("consumer", "resource", "fair share +/-", "fair share", "deserved", "limit", "allocated")
+    yield f"{printable(name)}: {has or 'empty'}\n" + table(head, rows)
+
+
+def _arrow(was: object, will: object) -> str:
+    return str(will) if was == will else f"{was} -> {will}"
+
+
+def _change(was: object, will: object) -> str:
+    """By how much an amount grows: `+4`; `=` where it stays."""
+    more = Fraction(str(will)) - Fraction(str(was))
+    return f"{'+' if more > 0 else '-'}{number(abs(more))}" if more else "="

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.diff import owners_diff, pools_diff
+from fairhold.cycle.queued.diff import is_of_queues, queues_diff
 from fairhold.model.tree import moved_path
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Docu
 
     Returns {"resource_groups": {group: {"consumers": {path: {"quota": [old, new], …}}}}: only consumers of which
     something differs}, and "reclaims": the notices of each side that the other does not give, with their deadline.
-    Where vectors are shared also "pools", and "ownership": what changes hands (see `pooled.diff`).
+    Where pools are shared also "pools", and "ownership": what changes hands (see `pooled.diff`). Of queues every
+    value is by resource, and the group has "amounts" (see `queued.diff`).
 
     moved : old path → new path of consumers that the new plan calls otherwise, with all below them; each stands under
             its new path, also where nothing else differs, with the old one as "was"
@@ -35,24 +37,16 @@ def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Docu
     groups: Document = {}
     one_side, other_side = old.document["resource_groups"], new.document["resource_groups"]
     for group in dict.fromkeys((*one_side, *other_side)):
-        found = one_side.get(group, {}).get("consumers", {})
-        one = {name.new(path): values for path, values in found.items()}
-        olds = {name.new(path): path for path in found}
-        other = other_side.get(group, {}).get("consumers", {})
-        changed: Document = {}
-        for path in dict.fromkeys((*one, *other)):
-            was, will = one.get(path, _ABSENT), other.get(path, _ABSENT)
-            old_path = olds.get(path, path)
-            compared = (*_COMPARED, *(value for value in _SHARED if value in was or value in will))
-            if old_path != path or any(was.get(value) != will.get(value) for value in compared):
-                changed[path] = {value: [was.get(value), will.get(value)] for value in compared}
-                changed[path]["allocated"] = will["allocated"]
-                if old_path != path:
-                    changed[path]["was"] = old_path
-        groups[group] = {"consumers": changed}
+        was, will = one_side.get(group, {}), other_side.get(group, {})
+        of_queues = queues_diff(was, will, name.new)
+        groups[group] = of_queues or {"consumers": {}}
+        of_slots = _slots_diff({} if is_of_queues(was) else was, {} if is_of_queues(will) else will, name)
+        for path, values in of_slots.items():  # who leaves slots for a queue has both
+            groups[group]["consumers"][path] = values | groups[group]["consumers"].get(path, {})
     renamed = [name.row(row) for row in old.document["reclaims"]]
     pooled: Document = {}
-    if old.pooled or new.pooled:
+    has_pools = any(not cycle.queues for side in (old, new) for _, cycle in side.pooled)
+    if has_pools:
         pooled["pools"] = pools_diff(old.pooled, new.pooled, name.new)
         before, after = (cycle.document.get("ownership", []) for cycle in (old, new))
         pooled["ownership"] = owners_diff(before, after, name.new)
@@ -64,6 +58,25 @@ def diff(old: Cycle, new: Cycle, moved: Mapping[str, str] | None = None) -> Docu
             "removed": _beyond(renamed, new.document["reclaims"]),
         },
     } | pooled
+
+
+def _slots_diff(old: Document, new: Document, name: _Names) -> Document:
+    """Consumers of a group that is shared in slots, of whom something differs."""
+    found = old.get("consumers", {})
+    one = {name.new(path): values for path, values in found.items()}
+    olds = {name.new(path): path for path in found}
+    other = new.get("consumers", {})
+    changed: Document = {}
+    for path in dict.fromkeys((*one, *other)):
+        was, will = one.get(path, _ABSENT), other.get(path, _ABSENT)
+        old_path = olds.get(path, path)
+        compared = (*_COMPARED, *(value for value in _SHARED if value in was or value in will))
+        if old_path != path or any(was.get(value) != will.get(value) for value in compared):
+            changed[path] = {value: [was.get(value), will.get(value)] for value in compared}
+            changed[path]["allocated"] = will["allocated"]
+            if old_path != path:
+                changed[path]["was"] = old_path
+    return changed
 
 
 class _Names:

@@ -26,6 +26,8 @@ def pools_diff(old: Cycles, new: Cycles, name: Callable[[str], str]) -> Document
     """
     found: Document = {}
     for label, before, after in _pairs(old, new):
+        if not before and not after:  # queues have no pools
+            continue
         renamed = {name(pool): values for pool, values in before.items()}
         pools = dict.fromkeys((*after, *renamed))
         found[label] = {pool: _pool(renamed.get(pool), after.get(pool), name) for pool in pools}
