@@ -44,6 +44,7 @@ def relay(books: Books, rows: Rows) -> array[int]:
     books.borrowed = {(new[one], new[other]): units for (one, other), units in books.borrowed.items()}
     books.shortages = _by_row(books.shortages, new)
     requests.holders = _by_row(requests.holders, new)
+    requests.gangs = _by_row(requests.gangs, new)
     requests.lines.of = _by_row(requests.lines.of, new)
     requests.lines.waiting = {(new[leaf], user): units for (leaf, user), units in requests.lines.waiting.items()}
     requests.lines.gangs = _by_row(requests.lines.gangs, new)

@@ -69,7 +69,7 @@ class Requests(Table):
         `since` is the instant since which it could be served
     id      : (requests,) name of the request; empty for the one request that stands for a leaf's plain counts
     users   : names, the nameless one first
-    holders : leaf → its requests that hold units
+    holders : leaf → its requests that hold units; gangs: those of them with a minimum
     used_by : (leaf, user) → units that the user's requests hold there
     lines   : who waits in front of whom
     siting  : request → what it says of hosts, of those that say anything
@@ -77,6 +77,7 @@ class Requests(Table):
 
     __slots__ = (
         "count",
+        "gangs",
         "held",
         "holders",
         "id",
@@ -107,6 +108,7 @@ class Requests(Table):
         self.users = [""]
         self.user_of = {"": NO_USER}
         self.holders: dict[int, dict[int, None]] = {}
+        self.gangs: dict[int, dict[int, None]] = {}
         self.used_by: dict[tuple[int, int], int] = {}
         self.lines = Lines(self)
         self.siting: dict[int, Siting] = {}
@@ -138,6 +140,7 @@ class Requests(Table):
         other.id, other.users, other.user_of = self.id[:], self.users[:], {**self.user_of}
         other.used_by, other.siting = {**self.used_by}, {**self.siting}
         other.holders = {leaf: {**rows} for leaf, rows in self.holders.items()}
+        other.gangs = {leaf: {**rows} for leaf, rows in self.gangs.items()}
         other.lines = self.lines.apart(other)
         return other
 

@@ -164,10 +164,14 @@ def _hold(books: Books, request: int, units: int) -> None:
         requests.used_by[leaf, user] = used
     else:
         requests.used_by.pop((leaf, user), None)
-    if requests.held[request]:
-        requests.holders.setdefault(leaf, {})[request] = None
-    else:
-        requests.holders.get(leaf, {}).pop(request, None)
+    for holders in (requests.holders, requests.gangs) if requests.minimum[request] else (requests.holders,):
+        if requests.held[request]:
+            holders.setdefault(leaf, {})[request] = None
+        else:
+            mine = holders.get(leaf, {})
+            mine.pop(request, None)
+            if not mine:
+                holders.pop(leaf, None)
     requests.lines.update(request)
 
 

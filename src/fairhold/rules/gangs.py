@@ -31,10 +31,9 @@ def settle_gangs(snapshot: Snapshot, divide: Divide) -> Draft:
     """
     draft = divide()
     requests = snapshot.books.requests
-    running = {leaf for leaf, rows in requests.holders.items() if any(requests.minimum[row] for row in rows)}
-    if not (requests.lines.gangs or _has_started(snapshot, running)):
+    if not (requests.lines.gangs or _has_started(snapshot)):
         return draft
-    leaves = sorted(running.union(requests.lines.gangs), key=snapshot.rows.position.__getitem__)
+    leaves = sorted({*requests.gangs, *requests.lines.gangs}, key=snapshot.rows.position.__getitem__)
     turns = _Turns(snapshot, leaves)
     lowered: dict[int, None] = {}
     while stuck := turns.stuck(draft):
@@ -54,14 +53,13 @@ def settle_gangs(snapshot: Snapshot, divide: Divide) -> Draft:
     return draft
 
 
-def _has_started(snapshot: Snapshot, leaves: set[int]) -> bool:
+def _has_started(snapshot: Snapshot) -> bool:
     """Whether units of a gang started just now: it waited before, so that a second cycle asks as the first did."""
     requests, allocations = snapshot.books.requests, snapshot.books.allocations
     return any(
         allocations.started[each] >= snapshot.now
-        for leaf in leaves
-        for row in requests.holders[leaf]
-        if requests.minimum[row]
+        for mine in requests.gangs.values()
+        for row in mine
         for each in allocations.by_request.get(row, ())
     )
 
