@@ -88,6 +88,38 @@ def slots(consumers: Json, policy: str = "ownership", **more: Any) -> Plan:
     return parse_plan(json.dumps(plan | more), "plan.json")[0]
 
 
+def test_queues_are_told_resource_by_resource() -> None:
+    told = file_plan("queues/plan.yaml").titles
+    assert "/Research/Vision: priority 100; reclaim_grace 30s; weight 2; deserved 4" in told
+    picture = file_plan("queues/plan.yaml", state="queues/state.yaml")
+    assert (
+        "/Product: priority 50; reclaim_grace 30s; weight 1; deserved 4; wants 8; holds 6; fair share 4"
+        in picture.titles
+    )
+    assert {"deserved", "held beyond what it deserves", "fair share", "gpu 16"} <= set(picture.texts)
+    assert not any("owns" in text or "Pools" in text for text in picture.texts)
+
+
+def test_a_queue_without_limit_has_none_drawn_and_all_is_told_in_words() -> None:
+    resources: Json = {"cpu": {}, "memory": {"unit": "GiB"}}
+    stated: Json = {
+        "/a": {"deserved": {"cpu": "unlimited"}, "limit": {"memory": 1.5}, "preemption_delay": "1m"},
+        "/b": {"over_quota_weight": {"memory": 0.5}, "reclaim_min_runtime": "10m"},
+    }
+    groups: Json = {"g": {"hosts": [{"name": "h", "cpu": 4, "memory": 2}]}}
+    titles = picture_of(slots(stated, "fair_share", resources=resources, resource_groups=groups)).titles
+    assert titles.count("/") == 2
+    assert "/a: preemption_delay 1m; deserved all" in titles
+    assert "/a: weight 1; limit 1.5" in titles
+    assert "/b: reclaim_min_runtime 10m" in titles
+    assert "/b: weight 0.5" in titles
+    totals: Json = {"g": {"capacity": {"cpu": 4}}}
+    assert (
+        "/b: reclaim_min_runtime 10m"
+        in picture_of(slots(stated, "fair_share", resources=resources, resource_groups=totals)).titles
+    )
+
+
 def test_a_list_of_one_side_only_is_told_as_such_and_what_is_lent_now_too() -> None:
     lists: Json = {
         "/a": {"owned": 5, "lend_to": [{"consumer": "/b", "limit": 3}, {"consumer": "/c"}]},

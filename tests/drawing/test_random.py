@@ -20,6 +20,7 @@ from tests.pools.strategies import read as read_documents
 from tests.pools.strategies import states as vector_states
 from tests.properties.strategies import Case, sharing
 from tests.properties.strategies import cases as hybrid
+from tests.queues.strategies import stories
 from tests.windows.plans import random_plan
 
 if TYPE_CHECKING:
@@ -59,6 +60,14 @@ def test_hosts_and_pools(case: tuple[Plan, State]) -> None:
         assert sorted(mark.text for mark in picture.marks if mark.text in hosts) == sorted(hosts)
         assert len(picture.of("host")) == len(hosts)
         assert "public pool" in picture.texts
+
+
+@FEWER
+@given(stories())
+def test_queues(case: tuple[Json, Json, list[Json]]) -> None:
+    plan, state = read_documents(*case[:2])
+    seen(plan)
+    assert "fair share" in seen(plan, state).texts
 
 
 @FEWER

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.drawing.colours import LENT, NOTICE, colour, reserved
 from fairhold.drawing.legend import legend
@@ -88,14 +88,26 @@ def _quota(x: int) -> str:
     return element("path", d=f"M{left} 0 L{right} 0 L{x} 6 Z", fill=INK) + line("M", x, 0, "V", _HIGH, stroke=INK)
 
 
-def bar_legend(bars: Sequence[Bar], *, has_arrows: bool) -> Block:
-    """What the marks mean that there are."""
+class Words(NamedTuple):
+    """What is told of bars."""
+
+    owned: str = "owned"
+    beyond: str = "held beyond what it owns"
+    quota: str = "quota"
+
+
+OF_QUEUES = Words("deserved", "held beyond what it deserves", "fair share")
+
+
+def bar_legend(bars: Sequence[Bar], *, has_arrows: bool, words: Words | None = None) -> Block:
+    """What the marks mean that there are; words: other ones than those of slots."""
+    words = words or Words()
     light, strong = colour(1).light, colour(1).strong
     inner = (0, 3, 22, 8)
     held = any(bar.held for bar in bars)
     used = [bar for bar in bars if bar.held is not None]
     signs = (
-        (any(bar.owned for bar in bars if bar.key), box(0, 0, 22, 14, fill=light, stroke=strong), "owned"),
+        (any(bar.owned for bar in bars if bar.key), box(0, 0, 22, 14, fill=light, stroke=strong), words.owned),
         (any(bar.planned for bar in bars), box(0, 0, 22, 14, fill=light, stroke=strong), "planned share"),
         (any(bar.reserved for bar in bars), reserved(0, 0, 22, 14), "reserved"),
         (any(bar.limit is not None for bar in bars), _limit(11), "limit"),
@@ -103,7 +115,7 @@ def bar_legend(bars: Sequence[Bar], *, has_arrows: bool) -> Block:
         (
             any(bar.is_leaf and (bar.held or 0) > bar.owned for bar in bars),
             box(*inner, fill=strong) + box(*inner, fill=LENT, stroke=strong),
-            "held beyond what it owns",
+            words.beyond,
         ),
         (
             any(bar.noticed for bar in used),
@@ -115,7 +127,7 @@ def bar_legend(bars: Sequence[Bar], *, has_arrows: bool) -> Block:
             box(*inner, fill="none", stroke=INK, stroke_dasharray="2 2"),
             "wanted beyond that",
         ),
-        (bool(used), _quota(11), "quota"),
+        (bool(used), _quota(11), words.quota),
         (has_arrows, line("M", 0, 7, "H", 22, stroke=colour(1).strong, stroke_width=2), "may lend to"),
     )
     return legend([(sign, meaning) for is_there, sign, meaning in signs if is_there], _ROOM)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.document import quota_document
+from fairhold.cycle.pooled.open import QUEUES
 from fairhold.drawing.colours import definitions
 from fairhold.drawing.legend import heading
 from fairhold.drawing.letters import wrap
 from fairhold.drawing.marks import EMPTY, FAINT, PAPER, RULE, SMALL, Block, below, box, element, put, text, words
+from fairhold.drawing.queues import draw_queues
 from fairhold.drawing.scenes import scenes
 from fairhold.drawing.slots import draw_slots
 from fairhold.drawing.terms import settings_said
@@ -53,7 +55,8 @@ def _name(plan: Plan, scene: Scene, size: str = "") -> str:
 def _scene(plan: Plan, scene: Scene, state: State, numbers: Mapping[str, Any], *, has_state: bool) -> Block:
     """One picture with its heading."""
     if scene.pooled is not None:
-        drawn = draw_vectors(plan, scene.pooled, state, has_state=has_state)
+        of_entry = draw_queues if scene.pooled.entry.policy == QUEUES else draw_vectors
+        drawn = of_entry(plan, scene.pooled, state, has_state=has_state)
         size = ""
     else:
         group = scene.groups[0]

@@ -61,6 +61,18 @@ def vector_cells(plan: Plan, entry: PolicyEntry, stated: ConsumerSettings) -> Ce
     return cells | ({OWNS: tuple(lines)} if lines else {})
 
 
+def queue_cells(stated: ConsumerSettings) -> Cells:
+    """How long a queue's work runs before it is taken, and its requests wait before they take."""
+    queue = stated.queue
+    spans = {
+        "reclaim_min_runtime": queue.reclaim_min_runtime,
+        "preempt_min_runtime": queue.preempt_min_runtime,
+        "preemption_delay": queue.preemption_delay,
+        "min_runtime": stated.min_runtime,
+    }
+    return _present({name: None if span is None else format_duration(span) for name, span in spans.items()})
+
+
 def _own_lines(plan: Plan, own: Owning, *, is_one: bool) -> tuple[str, str]:
     """What is owned, and under it on which terms; is_one: of the only group that there is."""
     said = own_document(plan.resources, own)
