@@ -46,6 +46,7 @@ def main() -> None:
             ["diff", PLAN, PLAN.with_name("newplan.yaml"), STATE],
             ["windows", ROOT / "examples/windows/plan.yaml", ROOT / "examples/windows/state.yaml"],
             ["plan", "draw", ROOT / "examples/multidimensional/plan.yaml"],
+            ["workload", "show", ROOT / "examples/workloads/jobs.yaml"],
             ["schema", "plan"],
             ["run", PLAN.with_name("laptop.yaml"), PLAN.with_name("jobs.yaml"), "--output", Path(folder) / "out"],
         ):

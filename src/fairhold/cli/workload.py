@@ -5,23 +5,28 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from datetime import UTC
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fairhold.cli.files import fault_document, print_json, print_text
 from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
-from fairhold.errors import UsageError, printable
+from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report, listed
 from fairhold.runtime.outlet import tell, warn
+from fairhold.traces.fitting import fit, jobs_of
 from fairhold.traces.reading import KNOWN
 from fairhold.traces.scaling import Scaling
 from fairhold.traces.source import Source, read_source
 from fairhold.traces.telling import by_consumer, csv_lines, document_of, load_of
+from fairhold.traces.tenantwriting import tenants_text
 from fairhold.traces.workload import make_workload
 from fairhold.units import SECOND, format_duration, format_instant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from fairhold.model.workload import Workload
@@ -56,10 +61,35 @@ def convert_workload(path: Path, kind: str, output: Path | None) -> None:
         warn(str(fault))
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(csv_lines(workload))
+    _write(file.getvalue(), output)
+
+
+def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | None) -> None:
+    """Write tenants that submit like the consumers of workloads."""
+    workloads = []
+    try:
+        where = UTC if zone == "UTC" else ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UsageError(f"there is no time zone {zone}; write one as Europe/Zurich") from None
+    for path in paths:
+        if output is not None:
+            refuse_same(output, path, "--output names the workload")
+        workload, findings = make_workload(source_of(path, kind))
+        for fault in findings.faults():
+            warn(str(fault))
+        workloads.append(workload)
+    tenants = fit(jobs_of(workloads), where)
+    names = ", ".join(str(path) for path in paths)
+    if tenants is None:
+        raise InputError([Fault("empty", "there are no jobs to be like", "name a workload with jobs", file=names)])
+    _write(tenants_text(tenants, names), output)
+
+
+def _write(text: str, output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
-        print_text(file.getvalue().removesuffix("\n"))
+        print_text(text.removesuffix("\n"))
     else:
-        write_whole(output, file.getvalue())
+        write_whole(output, text)
 
 
 def source_of(path: Path, kind: str) -> Source:

@@ -36,6 +36,24 @@ def workload_show(file: _File, *, kind: _Kind = "", json: Json = False) -> None:
     raise typer.Exit(show_workload(file, kind, as_json=json))
 
 
+@workload_app.command("fit")
+def workload_fit(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", click_type=INPUT, help="As of `show`; several count together.")
+    ],
+    *,
+    kind: _Kind = "",
+    time_zone: Annotated[
+        str, typer.Option("--time-zone", metavar="ZONE", help="Of hours and weekdays; default: UTC.")
+    ] = "UTC",
+    output: _Output = None,
+) -> None:
+    """Describe tenants that submit like the consumers of a trace, for `kind: tenants`."""
+    from fairhold.cli.workload import fit_workload  # noqa: PLC0415
+
+    fit_workload(files, kind, time_zone, output)
+
+
 @workload_app.command("convert")
 def workload_convert(file: _File, *, kind: _Kind = "", output: _Output = None) -> None:
     """Write a workload as a table that `kind: fairhold` reads."""
