@@ -60,6 +60,8 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
         settings["packing"] = "balanced"
     if draw(st.integers(0, 3)) == 3:
         settings["k"] = draw(st.sampled_from((0.5, 1, 3)))
+    if draw(st.integers(0, 2)) == 2:
+        settings["consolidation"] = True
     return {
         "fairhold": 1,
         "cluster": "c",

@@ -32,7 +32,6 @@ OTHERWISE = {
     "cyc-int-reclaim-reclaim-18": DESERVED,
     "cyc-int-reclaim-reclaim-24": CONTENDED,
     "cyc-int-reclaim-reclaim-25": CONTENDED,
-    "cyc-int-consolidation_and_reclaim-consolidation_and_reclaim-01": "consolidation is off",
     "cyc-int-preempt-preempt-08": "a pod that hangs while it is deleted is a host's business, not a queue's",
     "cyc-int-allocate-allocate-06": "equal queues are served in plan order; KAI takes the right-hand one",
 }
@@ -74,7 +73,14 @@ def plan_of(case: Json) -> tuple[Json, dict[str, str]]:
         "resources": {resource: {} for resource, _ in SCALES},
         "resource_groups": {"nodes": {"hosts": hosts}},
         "consumers": {path(name): {} for name in queues},
-        "policies": [{"resource_groups": ["nodes"], "policy": "fair_share", "consumers": stated}],
+        "policies": [
+            {
+                "resource_groups": ["nodes"],
+                "policy": "fair_share",
+                "settings": {"consolidation": "consolidation" in case["actions"]},
+                "consumers": stated,
+            }
+        ],
     }, {name: path(name) for name in queues}
 
 

@@ -186,3 +186,12 @@ def test_a_plan_of_queues_is_read_back_as_it_was_stated() -> None:
         "plan.json",
     )
     assert plan.policies[0].consumers[1].queue.weight[0][1] * 2 == 1
+
+
+def test_a_notice_whose_request_is_gone_is_withdrawn() -> None:
+    cluster = Cluster([2], {"/A": {"reclaim_grace": "10s"}, "/B": {}}).ask("x", "/A", 2, on={"h0": 2}).ask("y", "/B", 1)
+    cluster.cycle()
+    cluster.document["requests"].pop()
+    cluster.document["reclaims"][0]["for"] = None
+    cluster.document.pop("held", None)
+    assert [row["request"] for row in cluster.cycle(seconds=1).document["withdrawn"]] == ["x"]

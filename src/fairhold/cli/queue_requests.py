@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from fairhold.cli.pools import Document
 
+_MOST = 5
+"""Moves that are named in one line at most."""
 _STRATEGY = {"fair_share": "by fair shares", "quota": "by quotas", None: "given before this cycle"}
 _TESTS = {
     "within fair share": "{consumer} would have {resource} {value}, and its fair share is {bound}: {by} too much",
@@ -62,6 +64,11 @@ def _stands(row: Document) -> Iterator[str]:
     if notice is None:
         yield f"  {row['units']} on {row['host']}{new}"
         return
+    if notice["reason"] == "consolidation":
+        whom = f"{notice['for']} of {notice['consumer']}"
+        when = f"moves by {notice['deadline']} to make room for {whom}"
+        yield f"  {row['units']} on {row['host']}{new}; {when} [{notice['rule']}]"
+        return
     goes = f"for {notice['for']} of {notice['consumer']}" if notice["for"] else "for nobody"
     how = f", {_STRATEGY[notice['strategy']]}" if "strategy" in notice else ""
     if "priority" in notice:
@@ -97,7 +104,18 @@ def _waits(request: Document) -> Iterator[str]:
         yield f"  {waits['gang']['units']} are wanted at once, and {waits['gang']['room_for']} fit on what is idle"
     if "others" in waits:
         yield from _others(waits["others"])
+    if "consolidation" in waits:
+        yield _moves(waits["consolidation"])
     yield from what_would_help(request)
+
+
+def _moves(told: Document) -> str:
+    """Who would have to move."""
+    rows = told["moves"]
+    named = ", ".join(f"{row['units']} of {row['request']} from {row['from']} to {row['to']}" for row in rows[:_MOST])
+    more = f" and {len(rows) - _MOST} more" if len(rows) > _MOST else ""
+    how = "in a later cycle" if told["is_on"] else "with `consolidation: true` in the settings"
+    return f"  moves would make room, {how}: {named}{more} [{told['rule']}]"
 
 
 def _others(others: Document) -> Iterator[str]:

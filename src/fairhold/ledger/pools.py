@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.restraint import Restraint
 from fairhold.model.siting import ANYWHERE
+from fairhold.model.state import CONSOLIDATION
 from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.units import UNLIMITED
 
@@ -224,6 +225,11 @@ class Notice:
     def __init__(self, taker: Asked | None, deadline: int, reason: str, serial: int, *, is_new: bool) -> None:
         self.taker, self.deadline, self.reason, self.serial, self.is_new = taker, deadline, reason, serial, is_new
         self.strategy = ""
+
+    @property
+    def is_move(self) -> bool:
+        """Whether the unit goes to another host, where a place is held for it (R-CONTEST-6)."""
+        return self.taker is not None and self.reason == CONSOLIDATION
 
 
 class Unit:

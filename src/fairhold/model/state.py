@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     Parts = tuple[tuple[int, Vector], ...]
 
-REASONS = ("quota", "limit", "window", "lost")
+REASONS = ("quota", "limit", "window", "lost", "consolidation")
+CONSOLIDATION = REASONS[4]
+"""Units go to another host, where a place is held for them (`fair_share`)."""
 
 
 @dataclass(frozen=True, slots=True)

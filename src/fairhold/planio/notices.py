@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairhold.model.state import REASONS, HeldUnits, Notice
+from fairhold.model.state import CONSOLIDATION, REASONS, HeldUnits, Notice
 from fairhold.planio.report import LAST_DEADLINE, listed, shown
 from fairhold.planio.vectors import read_lenders, read_parts, read_pool, refuse_group
 
@@ -89,9 +89,17 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
             _check_vector(view, node, request, reason, place)
             return _of_kind(view, node, place, Notice(*of, _taker_request(view, node.get("for"), (*place, "for"))))
         _refuse_kind(view, node, place)
+        _refuse_move(view, reason, place)
         return Notice(*of)
     _refuse_kind(view, node, place)
+    _refuse_move(view, reason, place)
     return _of_counts(view, node, place, Notice(-1, "", units, taker, deadline, reason))
+
+
+def _refuse_move(view: StateView, reason: str, place: Place) -> None:
+    if reason == CONSOLIDATION:
+        what = f"`{reason}` is a reason of units of resources, and these are slots"
+        view.report.fault("other-policy", what, "leave it out", (*place, "reason"))
 
 
 def _check_vector(view: StateView, node: dict[str, Value], request: Request, reason: str, place: Place) -> None:
@@ -99,9 +107,21 @@ def _check_vector(view: StateView, node: dict[str, Value], request: Request, rea
     if node.get("for") == request.id:
         what = f"`{shown(request.id)}` is to give units back for itself"
         view.report.fault("wrong-holder", what, "name the request that they are for, or `null`", (*place, "for"))
-    if reason in REASONS[2:]:
+    if reason == CONSOLIDATION:
+        _check_move(view, node, request, place)
+    elif reason in REASONS[2:]:
         what = f"`{reason}` is a reason of policies of slots, and these are units of resources"
         view.report.fault("other-policy", what, "leave it out, or write `limit`", (*place, "reason"))
+
+
+def _check_move(view: StateView, node: dict[str, Value], request: Request, place: Place) -> None:
+    """Refuse units that move and are no queue's, or for nobody."""
+    if not view.has_queues(request.consumer):
+        what = "units are moved by `fair_share`, and their consumer is under another policy"
+        view.report.fault("other-policy", what, "leave it out, or write `limit`", (*place, "reason"))
+    if node.get("for") is None:
+        what = "units move for a request, and none is named"
+        view.report.fault("missing-key", what, "add `for:` with its id", place)
 
 
 def _of_kind(view: StateView, node: dict[str, Value], place: Place, notice: Notice) -> Notice:

@@ -22,6 +22,7 @@ def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues
     now, paths = count_all(books, stood), plan.tree.paths
     yield from _limits_hold(now, paths, sweeps.placed)
     yield from _fixed_is_deserved(now, paths, [unit for unit in sweeps.placed if not is_preemptible(unit.asked)])
+    yield from _moves_have_places(books, paths, sweeps)
     yield from _deserved_stays(now, count_moved(books, stood, sweeps.ways), paths, sweeps.noticed)
 
 
@@ -49,6 +50,15 @@ def _fixed_is_deserved(now: Queues, paths: tuple[str, ...], placed: Iterable[Uni
     for row, at in _touched(now, placed):
         if now.fixed[at][row] > now.terms.deserved[at][row]:
             yield Violation("what_is_fixed_is_deserved", paths[row], f"holds {now.fixed[at][row]} for good")
+
+
+def _moves_have_places(books: PoolBooks, paths: tuple[str, ...], sweeps: Sweeps) -> Iterator[Violation]:
+    """For every unit that is to move a place is held (R-CONTEST-6)."""
+    for asked in books.asked.values():
+        moving = sum(unit.notice is not None and unit.notice.is_move for unit in asked.units)
+        if sweeps.ways.units(asked) < moving:
+            text = f"{moving} units of {asked.model.id} are to move, and {sweeps.ways.units(asked)} places are held"
+            yield Violation("who_moves_has_a_place", paths[asked.leaf], text)
 
 
 def _deserved_stays(now: Queues, moved: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]) -> Iterator[Violation]:

@@ -32,6 +32,8 @@ def rule_of(books: PoolBooks, ways: Ways, unit: Unit) -> str:
     taker = unit.notice.taker
     if taker is None:
         return "R-ADJUST-4" if stands_on_reserved(books, unit) else "R-LIMIT-3"
+    if unit.notice.is_move:
+        return "R-CONTEST-6"
     way = ways.of.get(taker, {}).get(unit.host)
     if way is None or not way.units:
         return "R-TAKE-4"  # it goes with the rest of its gang, which gives on another host

@@ -34,7 +34,10 @@ class Way:
 
 
 class Ways:
-    """All that is on its way, by request and host: under notice, or freed and held already."""
+    """All that is on its way, by request and host: under notice, or freed and held already.
+
+    movers : requests of which units are to move to other hosts, where places are on their way to them (R-CONTEST-6)
+    """
 
     def __init__(self, books: PoolBooks, may_stay: Callable[[list[Unit]], bool] | None = None) -> None:
         """Nothing is on its way yet.
@@ -44,6 +47,7 @@ class Ways:
         self.books = books
         self.may_stay = may_stay
         self.of: dict[Asked, dict[Machine, Way]] = {}
+        self.movers: dict[Asked, None] = {}
 
     def way(self, asked: Asked, host: Machine, pool: int) -> Way:
         """The one of a request to a host, made where there is none."""
@@ -56,6 +60,16 @@ class Ways:
         """Units that are on their way to a request."""
         mine = self.of.get(asked)
         return sum(way.units for way in mine.values()) if mine else 0
+
+    def moving(self, asked: Asked) -> int:
+        """Units of a request that are to move, and still stand where they did."""
+        if asked not in self.movers:
+            return 0
+        return sum(unit.notice is not None and unit.notice.is_move for unit in asked.units)
+
+    def new_units(self, asked: Asked) -> int:
+        """Units on their way to a request beside those that only move."""
+        return max(0, self.units(asked) - self.moving(asked))
 
     def units_in(self, asked: Asked, pool: int) -> int:
         """The same, of those that will stand in a pool."""
@@ -95,9 +109,11 @@ class Ways:
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None
             self.way(taker, unit.host, PUBLIC).victims.append(unit)
+            if unit.notice is not None and unit.notice.is_move:
+                self.movers[unit.asked] = None
         limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
         for asked, hosts in self.of.items():
-            left = wanted(asked)
+            left = wanted(asked) + self.moving(asked)
             for host, way in hosts.items():
                 said = self.books.keeps.get((asked, host))
                 if said is None:
@@ -177,7 +193,7 @@ class Ways:
         is_released = False
         for asked, hosts in self.of.items():
             self.refresh(asked)
-            gone += self._let_go(asked, asked.waiting, list(hosts))
+            gone += self._let_go(asked, asked.waiting + self.moving(asked), list(hosts))
             for host in hosts:
                 is_released |= self._release_beyond(asked, host)
             self._forget_empty(asked)
@@ -202,6 +218,15 @@ class Ways:
         for asked, host, _, most in units:
             self._hold(asked, host, most)
         return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
+
+    def let_stay(self, asked: Asked) -> list[Unit]:
+        """Units of a request that were to move stay where they are; which."""
+        found = [unit for unit in asked.units if unit.notice is not None and unit.notice.is_move]
+        for unit in found:
+            assert unit.notice is not None
+            assert unit.notice.taker is not None
+            self.of[unit.notice.taker][unit.host].victims.remove(unit)
+        return found
 
     def _forget_empty(self, asked: Asked) -> None:
         hosts = self.of[asked]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def withdraw(found: Sweeps) -> tuple[bool, bool]:
     """Notices that their takers need no more; whether there were any, and whether what was held is idle again."""
     gone, is_released = found.ways.withdraw()
-    _let_stay(found, gone)
+    let_stay(found, gone)
     more, is_more_released = _keep_within_limits(found) if found.books.terms.limit else (False, False)
     return bool(gone) or more, is_released or is_more_released
 
@@ -31,12 +31,12 @@ def _keep_within_limits(found: Sweeps) -> tuple[bool, bool]:
     for asked in sorted(last_first, key=lambda each: each not in placed):
         while found.ways.shared()[asked] and not limits_as_moved(found.books, found.ways).allow(asked, 0):
             gone, is_idle = found.ways.give_up(asked)
-            _let_stay(found, gone)
+            let_stay(found, gone)
             is_any, is_released = is_any or bool(gone), is_released or is_idle
     return is_any, is_released
 
 
-def _let_stay(found: Sweeps, units: list[Unit]) -> None:
+def let_stay(found: Sweeps, units: list[Unit]) -> None:
     """Notices that were for somebody are withdrawn."""
     _take_off(found, units)
     for unit in units:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.kernels.vectors import times
+from fairhold.kernels.vectors import beyond, times
 from fairhold.ledger.pools import PUBLIC, Notice
 from fairhold.ledger.queues import amounts_of, is_preemptible
 from fairhold.ledger.restraint import Restraint
+from fairhold.model.state import CONSOLIDATION
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.restraint import go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
@@ -23,18 +24,22 @@ from fairhold.rules.queues.contest import (
     is_open,
     is_within,
     may_reclaim,
+    sides,
 )
-from fairhold.rules.queues.rooms import Rooms
+from fairhold.rules.queues.moving import Mover
+from fairhold.rules.queues.rooms import Rooms, divided
 from fairhold.rules.queues.serving import Turns
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import Candidates, is_broken, whole
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.moving import Moves
     from fairhold.rules.queues.victims import Piece
 
 
@@ -102,6 +107,8 @@ class Reclaimer:
 
     def wants(self, asked: Asked) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
+        if self.ways.moving(asked):
+            return 0  # it takes nothing before it stands where it moves to
         way = self.ways.units(asked)
         if asked.missing:
             return max(0, asked.missing - way)
@@ -112,7 +119,7 @@ class Reclaimer:
         before = -1
         while len(self.noticed) != before:
             before = len(self.noticed)
-            for take in (self._reclaim, self._preempt):
+            for take in (self._make_room, self._preempt):
                 self._failed.clear()
                 waiting = [asked for asked in self.books.asked.values() if self.wants(asked)]
                 turns = Turns(self.queues, waiting, self.wants)
@@ -133,6 +140,13 @@ class Reclaimer:
         self._reclaim(asked)
         self.books.restraint, self._looked = restraint, None
         return contended(amounts_of(asked.unit, self.wants(asked)), self._rooms_for(asked).idle()), found
+
+    def look_for_moves(self, asked: Asked) -> Moves | None:
+        """Who would have to move for a request, whether that is switched on or not; nothing is changed."""
+        restraint, self.books.restraint = self.books.restraint, Restraint(most=0, gone=1)
+        found = self.moves_for(asked) if self.wants(asked) else None
+        self.books.restraint = restraint
+        return found
 
     def _try(self, asked: Asked, take: Callable[[Asked], bool]) -> bool:
         """One request's turn; what failed for one like it since the last take is not tried again."""
@@ -156,6 +170,46 @@ class Reclaimer:
         if until is not None:
             self.books.restraint.not_after(until)
         return until is not None
+
+    def _make_room(self, asked: Asked) -> bool:
+        """Others move, where that is switched on and enough; else other queues give."""
+        return self._consolidate(asked) or self._reclaim(asked)
+
+    def moves_for(self, asked: Asked) -> Moves | None:
+        """Who would have to move so that a request fits on what is idle all in all; None = it does not."""
+        units = self.wants(asked)
+        need = amounts_of(asked.unit, units)
+        if breaks_limit(self.queues, asked.leaf, need) is not None or self._is_barred(asked, need):
+            return None
+        terms = self.queues.terms
+
+        def may(piece: Piece) -> bool:
+            if any(unit.started >= self.books.now for unit in piece):  # it was placed a moment ago, by this cycle maybe
+                self.books.restraint.not_after(self.books.now + SECOND)
+                return False
+            leaf = piece[0].asked.leaf
+            if leaf == asked.leaf:
+                return not self._is_young(piece, terms.preempt_min_runtime[leaf])
+            return not self._is_young(piece, terms.reclaim_min_runtime[sides(terms, asked.leaf, leaf)[1]])
+
+        return Mover(self.books, self.ways, asked, units, may).find()
+
+    def _consolidate(self, asked: Asked) -> bool:
+        """Units move to other hosts, each to a place that is held for it."""
+        moves = self.moves_for(asked) if self.queues.terms.settings.consolidation else None
+        if moves is None or not moves.places or not go_now(self.books, list(moves.places)):
+            return False
+        units, victims = self.wants(asked), list(moves.places)
+        self._tell(asked, victims, CONSOLIDATION)
+        for unit, host in moves.places.items():
+            self.ways.movers[unit.asked] = None
+            self._hold(unit.asked, host, 1)
+        for host, here in divided(
+            moves.rooms, units, [unit.host for unit in victims], packs=packs_whole(asked)
+        ).items():
+            self._hold(asked, host, here)
+        self._booked(asked, units, [*moves.places.values(), *(unit.host for unit in victims)])
+        return True
 
     def _reclaim(self, asked: Asked) -> bool:
         """From other queues: by fair shares, else by quotas."""
@@ -290,24 +344,33 @@ class Reclaimer:
             for piece in gone:
                 self._remove(piece, rooms, -1)
             return False
-        now = self.books.now
-        for unit in victims:
-            deadline = now + grace_of(self.books.terms, unit)
-            unit.notice = Notice(asked, deadline, "quota", self.books.next_serial(), is_new=True)
-            unit.notice.strategy = order.search.strategy if order is not None else OWN_QUEUE
-            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
+        self._tell(asked, victims, "quota", OWN_QUEUE if order is None else order.search.strategy)
         for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
-            way = self.ways.way(asked, host, PUBLIC)
-            way.units += here
-            freed = self.ways.freed(asked, host)
-            wanted = times(asked.unit, way.units)
-            hold_beyond(asked, host, host.parcels, tuple(max(0, a - b) for a, b in zip(wanted, freed, strict=True)))
+            self._hold(asked, host, here)
+        self._booked(asked, units, [unit.host for unit in victims])
+        return True
+
+    def _tell(self, asked: Asked, victims: list[Unit], reason: str, strategy: str = "") -> None:
+        """Units are under notice for a request."""
+        for unit in victims:
+            deadline = self.books.now + grace_of(self.books.terms, unit)
+            unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
+            unit.notice.strategy = strategy
+            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
         self.noticed += victims
+
+    def _hold(self, asked: Asked, host: Machine, units: int) -> None:
+        """So many more are on their way to a host; what they need beside what is freed for them is held."""
+        way = self.ways.way(asked, host, PUBLIC)
+        way.units += units
+        hold_beyond(asked, host, host.parcels, beyond(times(asked.unit, way.units), self.ways.freed(asked, host)))
+
+    def _booked(self, asked: Asked, units: int, hosts: list[Machine]) -> None:
+        """So many are on their way to a request, and other room is on hosts."""
         self.queues.add(asked, units)
-        touched = dict.fromkeys([*(unit.host for unit in victims), *self.ways.of[asked]])
+        touched = dict.fromkeys([*hosts, *self.ways.of[asked]])
         for each in self._rooms.values():
             each.look_again(touched)
-        return True
 
 
 def stand(books: PoolBooks, queues: Queues, ways: Ways) -> None:

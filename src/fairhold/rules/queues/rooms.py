@@ -9,7 +9,7 @@ from fairhold.kernels.vectors import add, count, less, total
 from fairhold.rules.pools.siting import packs_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine
@@ -62,17 +62,25 @@ class Rooms:
 
     def divided(self, units: int, first: Iterable[Machine]) -> dict[Machine, int]:
         """On which hosts so many go: on those that are named first, then in the order of the request's choice."""
-        if self._packs:
-            return {next(host for host, here in self._units.items() if here >= units): units}
-        found: dict[Machine, int] = {}
-        for host in chain((host for host in first if host in self._units), self._units):
-            here = min(units, self._units[host] - found.get(host, 0))
-            if here > 0:
-                found[host] = found.get(host, 0) + here
-                units -= here
-            if not units:
-                break
-        return found
+        return divided(self._units, units, first, packs=self._packs)
+
+
+def divided(rooms: Mapping[Machine, int], units: int, first: Iterable[Machine], *, packs: bool) -> dict[Machine, int]:
+    """On which hosts so many go: on those that are named first, then in the order given; all on one where they pack.
+
+    rooms : host → units that fit there
+    """
+    if packs:
+        return {next(host for host, here in rooms.items() if here >= units): units}
+    found: dict[Machine, int] = {}
+    for host in chain((host for host in first if host in rooms), rooms):
+        here = min(units, rooms[host] - found.get(host, 0))
+        if here > 0:
+            found[host] = found.get(host, 0) + here
+            units -= here
+        if not units:
+            break
+    return found
 
 
 def _idle(host: Machine) -> Vector:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from fairhold.rules.pools.sweeps import Sweeps
 from fairhold.rules.pools.ways import Ways, limits_as_moved
-from fairhold.rules.pools.withdrawing import withdraw
+from fairhold.rules.pools.withdrawing import let_stay, withdraw
 from fairhold.rules.queues.gates import Gates
+from fairhold.rules.queues.moving import stay
 from fairhold.rules.queues.reclaiming import Reclaimer, stand
 from fairhold.rules.queues.serving import serve
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
 
 
@@ -21,20 +22,27 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
     ways.read(is_told=True)
     found = Sweeps(books, ways, [])
+    let_stay(found, [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None])
+    stay(found)
     gates = Gates(books, queues.terms)
     is_at_rest = False
     while not is_at_rest:
         is_released = True
-        gates.expect(ways.shared())
+        gates.expect(_beside_moves(ways))
         while is_released:
             stand(books, queues, ways)
             found.placed += serve(books, queues, ways, gates)
             _, is_released = withdraw(found)
-            is_released |= gates.expect(ways.shared())
+            is_released |= gates.expect(_beside_moves(ways))
         stand(books, queues, ways)
         Reclaimer(books, queues, ways, found.noticed).run()
-        is_at_rest = not any(withdraw(found))
+        is_at_rest = not any([*withdraw(found), stay(found)])
     return found
+
+
+def _beside_moves(ways: Ways) -> dict[Asked, int]:
+    """What is on its way; what moves is not there twice, as it counts where it stands."""
+    return {asked: max(0, units - ways.moving(asked)) for asked, units in ways.shared().items()}
 
 
 def _may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:

@@ -124,7 +124,7 @@ def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates) -> list[Un
     if not waiting:
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
-    coming = {asked: ways.units(asked) for asked in waiting}
+    coming = {asked: ways.new_units(asked) for asked in waiting}
     turns = Turns(queues, waiting, next_units)
     placed: list[Unit] = []
     while (asked := turns.next()) is not None:

@@ -68,7 +68,7 @@ class Inquiry:
 
     def left(self, asked: Asked) -> int:
         """Units that a request waits for and that are not on their way to it."""
-        return max(0, asked.waiting - self.ways.units(asked))
+        return max(0, asked.waiting - self.ways.new_units(asked))
 
     def path(self, row: int) -> str:
         """The path of a consumer."""

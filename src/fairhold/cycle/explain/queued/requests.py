@@ -36,7 +36,7 @@ def request_document(asking: Asking, asked: Asked, new: Collection[Unit]) -> Doc
         "held": asked.held,
         "on_hosts_down": asked.away,
         "waiting": asked.lacking,
-        "on_the_way": inquiry.ways.units(asked),
+        "on_the_way": inquiry.ways.new_units(asked),
         "serving": None if place is None else {"place": place, "of": len(asking.order), "rule": "R-SERVE-1"},
         "stands": list(_stands(asking, asked, new)),
         "coming": list(coming(inquiry, asked)),
@@ -79,6 +79,8 @@ def _notice(asking: Asking, unit: Unit, notice: Notice) -> Document:
     }
     if taker is None:
         return found
+    if notice.is_move:
+        return found | {"rule": "R-CONTEST-6"}
     if taker.leaf == asked.leaf:
         return found | {"priority": taker.model.priority}
     mine, theirs = sides(asking.terms, taker.leaf, asked.leaf)

@@ -93,7 +93,7 @@ class Why:
             return None
         if not self.asking.has_hosts:
             return Waiting("no hosts")
-        if asked.lacking <= self.inquiry.ways.units(asked):
+        if asked.lacking <= self.inquiry.ways.new_units(asked):
             return Waiting("on the way")
         never = self._never(asked)
         if never is not None:
@@ -144,7 +144,25 @@ class Why:
         reason = others.reason
         if reason == "nobody else":
             reason = self._idle(spaces, unit, fit)
-        return Waiting(reason, gap, gang=(wants, fit) if wants > 1 else None, others=others)
+        more = self._moves(asked)
+        return Waiting(reason, gap, gang=(wants, fit) if wants > 1 else None, others=others, more=more)
+
+    def _moves(self, asked: Asked) -> Document:
+        """Who would have to move to make room for it (R-CONTEST-6); nothing where no move does."""
+        inquiry, moves = self.inquiry, self.asking.reclaimer.look_for_moves(asked)
+        if moves is None or not moves.places:
+            return {}
+        found: dict[tuple[str, str, str], int] = {}
+        for unit, host in moves.places.items():
+            key = unit.asked.model.id, unit.host.name, host.name
+            found[key] = found.get(key, 0) + 1
+        rows = [
+            {"request": name, "consumer": inquiry.path(inquiry.books.asked[name].leaf)}
+            | {"from": one, "to": other, "units": units}
+            for (name, one, other), units in found.items()
+        ]
+        is_on = self.asking.terms.settings.consolidation
+        return {"consolidation": {"is_on": is_on, "moves": rows, "rule": "R-CONTEST-6"}}
 
     def _others(self, asked: Asked, wants: int) -> Contests:
         """What it finds among other queues; looked for once for all that find the same."""

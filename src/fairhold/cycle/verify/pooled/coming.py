@@ -56,7 +56,7 @@ class Coming:
         used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
         for asked, hosts in self.to.items():
             for host, way in hosts.items():
-                left, said = wanted(asked) - self.units(asked), stock.keeps.get((asked.id, host.name))
+                left, said = wanted(asked) + asked.moving - self.units(asked), stock.keeps.get((asked.id, host.name))
                 if said is None and is_exact and any(asked.id == request for request, _ in stock.keeps):
                     left = 0
                 self.bring(asked, host, left if said is None else min(left, said), used if said is None else None)
@@ -146,9 +146,26 @@ class Coming:
         is_idle = False
         for asked, ways in self.to.items():
             self.look_again(asked)
-            gone, is_more = self._lower(asked, asked.waiting, list(ways))
+            gone, is_more = self._lower(asked, asked.waiting + asked.moving, list(ways))
             found, is_idle = found + gone, is_idle or is_more
         return found, is_idle
+
+    def beside_moves(self) -> dict[Asked, int]:
+        """Units on their way, but for those that stand elsewhere until they move."""
+        return {asked: max(0, units - asked.moving) for asked, units in self.shared().items()}
+
+    def keep_places(self) -> list[Unit]:
+        """Notices of units that are to move of requests for which fewer places are kept; they stay."""
+        found = []
+        for asked in {unit.asked: None for unit in self.stock.units()}:
+            if asked.moving > self.units(asked):
+                mine = [unit for unit in asked.units if unit.notice and unit.notice.reason == "consolidation"]
+                found += [unit for unit in mine if unit.notice and unit.notice.taker]
+        for unit in found:
+            assert unit.notice is not None
+            assert unit.notice.taker is not None
+            self.to[unit.notice.taker][unit.host].goes.remove(unit)
+        return found
 
     def shared(self) -> dict[Asked, int]:
         """Units on their way into share pools."""

@@ -116,6 +116,12 @@ class Asked:
         return max(0, self.model.min_count - self.held) if self.waiting else 0
 
     @property
+    def moving(self) -> int:
+        """Units that are to stand on other hosts, and have not gone yet (R-CONTEST-6)."""
+        notices = (unit.notice for unit in self.units)
+        return sum(each is not None and each.taker is not None and each.reason == "consolidation" for each in notices)
+
+    @property
     def turn(self) -> tuple[int, int, str]:
         """Its turn inside its leaf."""
         return -self.model.priority, self.model.submitted, self.model.id

@@ -14,6 +14,7 @@ from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.queued.gates import Gates
+from fairhold.cycle.verify.queued.moving import Moving
 from fairhold.cycle.verify.queued.order import (
     Piece,
     Quest,
@@ -45,18 +46,20 @@ class Queued:
         self.withdrawn: list[Unit] = []
         self.coming = Coming(stock, self._may_stay if stock.terms.limit else None, is_exact=True)
         self.gates = Gates(stock, table)
+        self._stay([unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None])
+        self._keep_places()
         is_over = False
         while not is_over:
             is_idle = True
-            self.gates.count_coming(self.coming.shared())
+            self.gates.count_coming(self.coming.beside_moves())
             while is_idle:
                 self._count()
                 self._serve()
                 _, is_idle = self._withdraw()
-                is_idle |= self.gates.count_coming(self.coming.shared())
+                is_idle |= self.gates.count_coming(self.coming.beside_moves())
             self._count()
             self._take_back()
-            is_over = not any(self._withdraw())
+            is_over = not any([*self._withdraw(), self._keep_places()])
 
     def _count(self) -> None:
         self.table.clear()
@@ -68,7 +71,7 @@ class Queued:
 
     def _serve(self) -> None:
         filling = Filling(self.stock, TOP, self.gates)
-        left = {asked: self.coming.units(asked) for asked in self.stock.asked.values()}
+        left = {asked: max(0, self.coming.units(asked) - asked.moving) for asked in self.stock.asked.values()}
         waiting = {asked for asked in self.stock.asked.values() if asked.waiting}
         while waiting:
             asked = self._next(waiting, lambda each: each.missing or 1)
@@ -140,6 +143,11 @@ class Queued:
             used.add(unit.asked)
         return all(used.allow(unit.asked, 0) for unit in units)
 
+    def _keep_places(self) -> bool:
+        found = self.coming.keep_places()
+        self._stay(found)
+        return bool(found)
+
     def _stay(self, units: list[Unit]) -> None:
         self.withdrawn += [unit for unit in units if unit.notice is not None and not unit.notice.is_new]
         stay = [unit for unit in self.noticed if unit not in units]
@@ -151,6 +159,8 @@ class Queued:
     # --- what is taken back
 
     def _wants(self, asked: Asked) -> int:
+        if asked.moving:
+            return 0
         way = self.coming.units(asked)
         return max(0, asked.missing - way) if asked.missing else min(1, max(0, asked.waiting - way))
 
@@ -159,7 +169,7 @@ class Queued:
         before = -1
         while len(self.noticed) != before:
             before = len(self.noticed)
-            for take in (self._from_others, self._from_own):
+            for take in (self._by_moves_or_others, self._from_own):
                 waiting = {asked for asked in self.stock.asked.values() if self._wants(asked)}
                 while waiting:
                     asked = self._next(waiting, self._wants)
@@ -179,6 +189,38 @@ class Queued:
             for path in table.queues[asked.leaf].up[:-1]
             for at in table.width
         )
+
+    def _by_moves_or_others(self, asked: Asked) -> bool:
+        return self._by_moves(asked) or self._from_others(asked)
+
+    def _by_moves(self, asked: Asked) -> bool:
+        """Others move to hosts where places are kept for them, if that is switched on and enough (R-CONTEST-6)."""
+        table, units = self.table, self._wants(asked)
+        need = scaled(asked.unit, units)
+        if not table.settings.consolidation or self._is_barred(asked, need) or self._breaks_limit(asked, need):
+            return False
+        up = table.queues[asked.leaf].up
+
+        def may(piece: Piece) -> bool:
+            queue = table.queues[piece[0].asked.leaf]
+            least = queue.spares_for_preempt
+            if queue.path != asked.leaf:
+                side = next(one for one, above in pairwise(queue.up) if above in up)
+                least = table.queues[side].spares_for_reclaim
+            return all(unit.started + max(least, 1) <= self.stock.now for unit in piece)
+
+        moving = Moving(self.stock, self.coming, asked, units)
+        steps = moving.find(may)
+        victims = [unit for piece, _ in steps or () for unit in piece]
+        if not steps or not self.restraint.go(len(victims)):
+            return False
+        rooms = moving.rooms(steps)
+        self._notify(asked, victims, "consolidation")
+        for piece, places in steps:
+            for unit, place in zip(piece, places, strict=True):
+                self._bring(unit.asked, place, 1)
+        self._bring_to(asked, units, rooms, victims)
+        return True
 
     def _from_others(self, asked: Asked) -> bool:
         table, need = self.table, scaled(asked.unit, self._wants(asked))
@@ -270,15 +312,16 @@ class Queued:
                     yield piece
 
     def _has_room(self, asked: Asked, need: tuple[int, ...], gone: list[Piece]) -> bool:
-        table = self.table
-        if any(
-            need[at] and table.held[at][path] + need[at] > table.limit(path, at)
-            for path in table.queues[asked.leaf].up
-            for at in table.width
-        ):
+        if self._breaks_limit(asked, need):
             return False
         rooms = list(self._rooms(asked, gone).values())
         return (max(rooms, default=0) if packs(asked) else sum(rooms)) >= self._wants(asked)
+
+    def _breaks_limit(self, asked: Asked, need: tuple[int, ...]) -> bool:
+        table, up = self.table, self.table.queues[asked.leaf].up
+        return any(
+            need[at] and table.held[at][path] + need[at] > table.limit(path, at) for path in up for at in table.width
+        )
 
     def _rooms(self, asked: Asked, gone: list[Piece]) -> dict[Host, int]:
         found = {}
@@ -321,21 +364,32 @@ class Queued:
                 self._leave(piece, 1)
             return False
         rooms = self._rooms(asked, gone)
+        self._notify(asked, victims, "quota")
+        self._bring_to(asked, units, rooms, victims)
+        return True
+
+    def _notify(self, asked: Asked, victims: list[Unit], reason: str) -> None:
         for unit in victims:
             deadline = self.stock.now + grace_of(self.stock.terms, unit)
-            unit.notice = Notice(asked, deadline, "quota", self.stock.next(), is_new=True)
+            unit.notice = Notice(asked, deadline, reason, self.stock.next(), is_new=True)
             self.coming.way(asked, unit.host).goes.append(unit)
+        self.noticed += victims
+
+    def _bring(self, asked: Asked, host: Host, units: int) -> None:
+        """So many more come to a host, where what they need beside what is freed there is kept."""
+        way = self.coming.way(asked, host)
+        way.units += units
+        freed = self.coming.freed(asked, host)
+        keep(asked.id, host, host.parcels, excess(scaled(asked.unit, way.units), freed))
+
+    def _bring_to(self, asked: Asked, units: int, rooms: dict[Host, int], victims: list[Unit]) -> None:
+        """They go where others leave, then elsewhere, as far as there is room; all on one host where they pack."""
         there = [unit.host for unit in victims if unit.host in rooms]
         order = [host for host in rooms if rooms[host] >= units] if packs(asked) else [*there, *rooms]
         rest = units
         for host in dict.fromkeys(order):
             here = min(rest, rooms[host])
             if here:
-                way = self.coming.way(asked, host)
-                way.units += here
-                freed = self.coming.freed(asked, host)
-                keep(asked.id, host, host.parcels, excess(scaled(asked.unit, way.units), freed))
+                self._bring(asked, host, here)
                 rest -= here
-        self.noticed += victims
         self.table.came(asked, units)
-        return True
