@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fairhold.errors import InputError
 from fairhold.traces.findings import CODES
 from tests.docs.console import ROOT
+from tests.examples import FEWER
 from tests.traces.support import faults_of, jobs_of, workload_of
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ def test_every_code_is_explained_on_the_page() -> None:
         assert any(meaning[1:] in line for line in told if f"`{code}`" in line), code
 
 
+@FEWER
 @given(text=st.text(alphabet=' ,-.0123456789Teabx"\n|;:{}', max_size=200))
 def test_whatever_a_file_holds_it_is_read_or_refused(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("any")

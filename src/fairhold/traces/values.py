@@ -31,6 +31,7 @@ WORDS = {
 _CLOCK = re.compile(r"(?:([0-9]+)-)?(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})(?:\.([0-9]{1,6}))?")
 """As Slurm writes it: `1-02:03:04`, `02:03:04`, `03:04.5`."""
 _PLAIN = re.compile(r"[-+]?[0-9]{1,17}")
+_USUAL = re.compile(r"([-+]?[0-9]{1,17})(?:\.([0-9]{1,9}))?")
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]{1,30}(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][-+]?[0-9]{1,2})?")
 _MICRO = timedelta(microseconds=1)
 _DAY_1 = datetime(1970, 1, 1)  # noqa: DTZ001 - of instants that are known to be in UTC
@@ -78,16 +79,35 @@ def whole(least: int, most: int) -> Callable[[str], Read]:
     return read
 
 
-def micros(scale: Fraction) -> Callable[[str], Read]:
-    """A reader of lengths of time: numbers in so many microseconds, `1h30m`, or clocks; to the nearest microsecond."""
+def _number_of(scale: Fraction) -> Callable[[str], int | None]:
+    """A reader of numbers times a scale, to the nearest whole number, of two the even one; None for what is none.
+
+    It is asked for every row of large files, so that usual texts go without fractions.
+    """
     times = int(scale) if scale.denominator == 1 else None
 
-    def read(text: str) -> Read:
-        if times is not None and _PLAIN.fullmatch(text):
-            found: int | None = int(text) * times
-        else:
+    def read(text: str) -> int | None:
+        match = _USUAL.fullmatch(text)
+        if match is None or times is None:
             number = exact(text)
-            found = round(number * scale) if number is not None else _length(text.strip())
+            return None if number is None else round(number * scale)
+        if match[2] is None:
+            return int(text) * times
+        below: int = 10 ** len(match[2])
+        count, rest = divmod(int(match[1] + match[2]) * times, below)
+        return count + 1 if 2 * rest > below or (2 * rest == below and count % 2) else count
+
+    return read
+
+
+def micros(scale: Fraction) -> Callable[[str], Read]:
+    """A reader of lengths of time: numbers in so many microseconds, `1h30m`, or clocks; to the nearest microsecond."""
+    number = _number_of(scale)
+
+    def read(text: str) -> Read:
+        found = number(text)
+        if found is None:
+            found = _length(text.strip())
         if found is None:
             return DURATION
         return (NEGATIVE if found < 0 else ABSURD) if not 0 <= found <= LONGEST else found
@@ -110,13 +130,12 @@ def instants(scale: Fraction, origin: int, zone: tzinfo) -> Callable[[str], Read
     zone : of those that say none
     """
     is_utc = zone is UTC
-    times = int(scale) if scale.denominator == 1 else None
+    number = _number_of(scale)
 
     def read(text: str) -> Read:
-        is_plain = times is not None and _PLAIN.fullmatch(text)
-        number = None if is_plain else exact(text)
-        if is_plain or number is not None:
-            found = origin + (int(text) * times if number is None else round(number * scale))  # type: ignore[operator]
+        count = number(text)
+        if count is not None:
+            found = origin + count
             if found < 0:
                 return NEGATIVE
             return found if found <= LAST_INSTANT else ABSURD
