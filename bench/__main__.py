@@ -17,6 +17,7 @@ from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, t
 from bench.live import live
 from bench.machine import describe
 from bench.pools import pools
+from bench.queues import queues
 from fairhold.cycle.run import run
 from fairhold.kernels import _jit
 
@@ -134,6 +135,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "processes": processes,
     "cycles": cycles,
     "pools": pools,
+    "queues": queues,
     "live": live,
 }
 

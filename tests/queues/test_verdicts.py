@@ -9,7 +9,7 @@ import pytest
 from fairhold.ledger.queues import BORDER
 from fairhold.rules.queues.contest import FAIR_SHARE, QUOTA, STRATEGIES, Contest, contended, is_open, may_reclaim, sides
 from fairhold.rules.queues.serving import serving_key
-from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit, dominant_share
+from fairhold.rules.queues.standing import FINE, breaks_guarantee, breaks_limit, dominant_share
 from tests.planio.support import cases
 from tests.queues.kai import RESOURCES, amounts, standing
 
@@ -68,9 +68,9 @@ def test_preemptible_is_what_says_so_or_has_a_low_priority(case: Json) -> None:
 @of("dominant_share")
 def test_dominant_shares(case: Json) -> None:
     queues, _, _ = standing(case)
-    is_unbound, share = dominant_share(queues, 1, NOTHING_IDLE)
+    is_unbound, parts = dominant_share(queues, 1, NOTHING_IDLE)
     # KAI counts what is held and not entitled a thousand times; here it is above all others
-    assert is_unbound if case["expected"] > 1000 else share == pytest.approx(case["expected"])
+    assert is_unbound if case["expected"] > 1000 else parts / (1 << FINE) == pytest.approx(case["expected"])
 
 
 @of("allocatable_share")

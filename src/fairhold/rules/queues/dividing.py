@@ -51,10 +51,10 @@ def divide(total: int, step: int, siblings: Siblings, correction: Correction | N
 
     step : base units that surplus is given in
     """
-    share = [
-        min(deserved, most, total) if deserved >= UNLIMITED else min(deserved, most)
-        for deserved, most in zip(siblings.deserved, siblings.wanted, strict=True)
-    ]
+    stated = siblings.deserved
+    if max(stated, default=0) >= UNLIMITED:
+        stated = [total if deserved >= UNLIMITED else deserved for deserved in stated]
+    share = list(map(min, stated, siblings.wanted))
     for each in surplus(total - sum(share), step, siblings, share, correction):
         for at, units in zip(each.members, each.given, strict=True):
             share[at] += units
@@ -138,6 +138,9 @@ def fill(left: int, caps: Sequence[int], weights: Sequence[int]) -> tuple[list[i
     (what the full ones have, who is not full, what is left for those, the sum of their weights). The order in which
     they are asked only saves rounds.
     """
+    all_ = sum(caps)
+    if all_ <= left:
+        return list(caps), [], left - all_, 0
     given = [0] * len(caps)
     sum_ = sum(weights)
     order = sorted(

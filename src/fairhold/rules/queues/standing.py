@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,8 +11,11 @@ if TYPE_CHECKING:
 
 Ratio = tuple["Amount", "Amount"]
 """What is held, and of what; compared crosswise. (0, 1) where there is neither, (n, 0) is above all others."""
-Weighed = tuple[bool, Fraction]
-"""The same as a sort key: whether it is above all others, else how much it is."""
+Weighed = tuple[bool, int]
+"""The same as a sort key: whether it is above all others, else how much it is, in parts so fine that two ratios share
+one only where they are equal."""
+FINE = 256
+"""Bits: two ratios p/q and r/s that differ do so by 1/(q·s) at least, and what they are of has 128 bits at most."""
 
 
 def ratio(held: Amount, of: Amount) -> Ratio:
@@ -34,8 +36,11 @@ def is_less(one: Ratio, other: Ratio) -> bool:
 def weighed(held: Amount, of: Amount) -> Weighed:
     """A ratio as a sort key."""
     if not of:
-        return bool(held), Fraction(0)
-    return False, Fraction(held) / of if isinstance(of, Fraction) else Fraction(held, of)
+        return bool(held), 0
+    if isinstance(held, int):
+        return False, (held * of.denominator << FINE) // of.numerator
+    part = held / of
+    return False, (part.numerator << FINE) // part.denominator
 
 
 def dominant_share(queues: Queues, row: int, need: Sequence[int]) -> Weighed:
