@@ -71,14 +71,22 @@ def allocations_of(plan: Plan, books: PoolBooks) -> tuple[Allocation, ...]:
     terms = books.terms
     for asked in books.asked.values():
         found: dict[tuple[Machine, Kind], list[Unit]] = {}
+        last: Unit | None = None
+        line: list[Unit] = []
         for unit in asked.units:
-            key = unit.host, _kind_of(terms, unit)
-            if key in found:
-                found[key].append(unit)
-            else:
-                found[key] = [unit]
+            if last is None or not _is_beside(last, unit):
+                line = found.setdefault((unit.host, _kind_of(terms, unit)), [])
+                last = unit
+            line.append(unit)
         rows += [_allocation(plan, *key, units) for key, units in found.items()]
     return tuple(rows)
+
+
+def _is_beside(one: Unit, other: Unit) -> bool:
+    """Whether units of a request are seen to be of one host and kind."""
+    if one.host is not other.host or one.books is not other.books:
+        return False
+    return one.pool == other.pool and one.started == other.started
 
 
 def _allocation(plan: Plan, host: Machine, kind: Kind, units: list[Unit]) -> Allocation:

@@ -26,7 +26,9 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> N
 
     Of the others first those of owners, then those without stated lenders.
     """
-    if (parcel := _all_on_one(books.terms, host)) is not None:
+    parcel = _all_on_one(books.terms, host)
+    host.is_plain = len(host.parcels) == 1 and host.parcels[0].owner == PUBLIC and not (parcel is None and host.units)
+    if parcel is not None:
         pools: dict[tuple[Asked, int], int] = {}
         for unit in host.units:
             if parcel.owner == PUBLIC:

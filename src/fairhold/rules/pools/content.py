@@ -98,13 +98,10 @@ def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
 def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
     """The same, with the host."""
     for host in books.hosts_in(pool):
-        if len(host.parcels) == 1 and not host.units:  # the common case
-            (parcel,) = host.parcels
-            if parcel.level != pool:
-                continue
-            if not parcel.kept:
-                yield host, parcel.idle
-                continue
+        if host.is_plain:  # the common case
+            if pool == PUBLIC:
+                yield host, host.parcels[0].amounts
+            continue
         found = [unit.asked.unit for unit in host.units if unit.pool == pool]
         for parcel in host.parcels:
             if parcel.level == pool:

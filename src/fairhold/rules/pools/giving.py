@@ -11,15 +11,16 @@ if TYPE_CHECKING:
 
 def givers(standing: Standing, asked: Asked) -> tuple[frozenset[int], frozenset[Asked]]:
     """Leaves that may give to a request, and requests of which one unit may go for it with no other beside it."""
-    leaves = dict.fromkeys(each.leaf for each in standing.held if each.leaf != asked.leaf)
-    able = frozenset([leaf for leaf in leaves if may_give(standing, asked.leaf, leaf)])
-    size = standing.size
+    mine, size = asked.leaf, standing.size
+    able = {leaf: line for leaf, line in standing.holders.items() if leaf != mine and may_give(standing, mine, leaf)}
+    come = size[asked]
     alone = [
         each
-        for each in standing.held
-        if each.leaf in able and has_as_much(standing, asked.leaf, each.leaf, come=size[asked], gone=size[each])
+        for leaf, line in able.items()
+        for each in line
+        if has_as_much(standing, mine, leaf, come=come, gone=size[each])
     ]
-    return able, frozenset(alone)
+    return frozenset(able), frozenset(alone)
 
 
 def may_give(standing: Standing, taker: int, leaf: int) -> bool:

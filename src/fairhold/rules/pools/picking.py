@@ -86,19 +86,21 @@ class Picker:
 
     def best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
         """The host on which those give that are most over-used (R-TAKE-3)."""
-        best: Pick | None = None
         leaves, alone = self._givers(asked, source)
-        most: dict[tuple[int, int], tuple[int, Over]] = {}
-        for host in hosts if is_gang or alone is None or alone else ():
-            able = self._able(asked, source, host, leaves)
+        if not is_gang and alone is not None and not alone:
+            return None
+        search = _Search(self, asked, source, leaves, alone)
+        best: Pick | None = None
+        for host in hosts:
+            able = search.able(host)
             if not is_gang and not (able if alone is None else [unit for unit in able if unit.asked in alone]):
                 continue  # it needs nobody's space there, or whoever gives it would have less than it
-            if best is not None and not is_gang and not self._may_be_better(able, best, most):
+            if best is not None and not is_gang and not search.may_be_better(able, best):
                 continue
-            pick = self._pick(asked, source, host, able)
+            pick = search.pick(host, able)
             if pick is None or not (pick.victims or is_gang):
                 continue
-            if source.is_compared and not is_gang and not self._would_be_fair(asked, source, pick):
+            if source.is_compared and not is_gang and not search.would_be_fair(pick):
                 continue
             if best is None or _is_better(pick, best):
                 best = pick
@@ -114,117 +116,23 @@ class Picker:
             return None, None
         return givers(self.standing(source.pool), asked)
 
-    def _may_be_better(self, able: list[Unit], best: Pick, most: dict[tuple[int, int], tuple[int, Over]]) -> bool:
-        """Whether one of some units is of somebody as over-used as the first who gives on the best host so far.
-
-        most : how over-used those of a pool and leaf are, as far as it is known
-        """
-        if self.books.restraint.spares_young:
-            return True
-        for unit in able:
-            place = unit.pool, unit.asked.leaf
-            if place not in most:
-                most[place] = self._over(unit)
-            if most[place] <= best.over[0]:
-                return True
-        return False
-
-    def _over(self, unit: Unit) -> tuple[int, Over]:
-        """How over-used the holder of a unit is, of the outermost pool first."""
-        terms = self.books.terms
-        return len(terms.above[unit.pool]), over_use(terms, self.standing(unit.pool), unit.asked.leaf)
-
-    def _able(self, asked: Asked, source: Source, host: Machine, leaves: frozenset[int] | None) -> list[Unit]:
-        """Units of a host that may go for a request."""
-        return [
-            unit
-            for unit in host.units
-            if unit.notice is None
-            and unit.asked.leaf != asked.leaf
-            and (leaves is None or unit.asked.leaf in leaves)
-            and source.gives(unit)
-        ]
-
-    def _pick(self, asked: Asked, source: Source, host: Machine, able: list[Unit]) -> Pick | None:
-        """Whose units go on a host so that one unit of a request fits; None = it cannot."""
-        parcels = source.parcels(host)
-        whole = total((parcel.amounts for parcel in parcels), self.books.terms.dimensions)
-        if not fits(asked.unit, whole):
-            return None
-        room, among = self.room(asked, source, host, is_within=source.pool == OWN), set(parcels)
-        able = [unit for unit in able if not among.isdisjoint(unit.books)]
-        picked: list[_Turn] = []
-        gone: set[Unit] = set()
-        while not fits(asked.unit, room):
-            turn = self._next(asked, source, able, gone)
-            if turn is None:
-                self.stay(gone)
-                return None
-            turn.freed = total(
-                (free_of(unit, among, len(room)) for unit in turn.bundle if unit.host is host), len(room)
-            )
-            room = add(room, turn.freed)
-            picked.append(turn)
-            gone.update(turn.bundle)
-            for unit in turn.bundle:
-                self.leaves(unit)
-        self.stay(gone)
-        for turn in reversed(picked[:]):  # those not needed are given back, the last picked first
-            if fits(asked.unit, less(room, turn.freed)):
-                room = less(room, turn.freed)
-                picked.remove(turn)
-        victims = [unit for turn in picked for unit in turn.bundle]
-        broken = sum(turn.breaks for turn in picked)
-        return Pick(host, victims, [turn.over for turn in picked], broken, [turn.key for turn in picked])
-
     def room(self, asked: Asked, source: Source, host: Machine, *, is_within: bool = False) -> Vector:
         """What is there already: idle, held for the request, or on its way to it and more than it needs.
 
         is_within : of what goes for it only that on which what is on its way will stand
         """
-        room = kept_for(asked, host, self.books.terms.dimensions)
-        for parcel in source.parcels(host):
-            if source.is_idle(parcel):
+        parcels = [parcel for parcel in source.parcels(host) if source.is_idle(parcel)]
+        if len(parcels) == 1 and len(host.parcels) == 1:  # the common case
+            room = parcels[0].room(asked)
+        else:
+            room = kept_for(asked, host, self.books.terms.dimensions)
+            for parcel in parcels:
                 room = add(room, parcel.idle)
-        if host in self.ways.of.get(asked, {}):
+        ways = self.ways.of.get(asked)
+        if ways and host in ways:
             room = add(room, (self.ways.freed_there if is_within else self.ways.freed)(asked, host))
-            room = less(room, times(asked.unit, self.ways.of[asked][host].units))
+            room = less(room, times(asked.unit, ways[host].units))
         return room
-
-    def _next(self, asked: Asked, source: Source, able: list[Unit], gone: set[Unit]) -> _Turn | None:
-        """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
-        terms, spares_young = self.books.terms, self.books.restraint.spares_young
-        best: Unit | None = None
-        first: tuple[object, ...] = ()
-        order: tuple[object, ...] = ()
-        keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
-        for unit in able:
-            if unit in gone or (spares_young and are_spared(self.books, bundle_of(unit, gone))):
-                continue
-            leaf, place = unit.asked.leaf, (unit.pool, unit.asked.leaf)
-            if place not in keys:
-                may = not source.is_compared or may_give(self.standing(source.pool), asked.leaf, leaf)
-                depth = len(terms.above[unit.pool])
-                keys[place] = (depth, giving_key(terms, self.standing(unit.pool), leaf)) if may else None
-            of_leaf = keys[place]
-            if of_leaf is None or (best is not None and of_leaf > first):
-                continue
-            mine = giving_order(terms, unit, breaks=breaks_gang(unit, gone))
-            if best is None or of_leaf < first or mine < order:
-                best, first, order = unit, of_leaf, mine
-        if best is None:
-            return None
-        return _Turn(bundle_of(best, gone), self._over(best), order, breaks=breaks_gang(best, gone))
-
-    def _would_be_fair(self, asked: Asked, source: Source, pick: Pick) -> bool:
-        standing = self.standing(source.pool)
-        for unit in pick.victims:
-            self.leaves(unit)
-        standing.moves(asked, 1)
-        found = self.is_fair(asked, source, pick.victims)
-        standing.moves(asked, -1)
-        self.stay(pick.victims)
-        return found
 
     def is_fair(self, asked: Asked, source: Source, victims: list[Unit]) -> bool:
         """Whether nobody who gave has less than the taker now, weighed by ratio, but for a better share priority."""
@@ -244,6 +152,133 @@ class Picker:
             standing = self.standings.get(unit.pool)
             if standing is not None and unit.asked in standing.size:
                 standing.moves(unit.asked, 1)
+
+
+class _Search:
+    """A search for who gives to one request; until it ends, nothing moves but what it picks itself.
+
+    leaves, alone : leaves that may give to it, and requests of which a unit may go alone; None = all
+    """
+
+    def __init__(
+        self,
+        picker: Picker,
+        asked: Asked,
+        source: Source,
+        leaves: frozenset[int] | None,
+        alone: frozenset[Asked] | None,
+    ) -> None:
+        self.picker, self.books, self.asked, self.source = picker, picker.books, asked, source
+        self.leaves, self.alone = leaves, alone
+        self._spares_young = self.books.restraint.spares_young
+        self._most: dict[tuple[int, int], tuple[int, Over]] = {}
+        """(pool, leaf) → how over-used it is before anything is picked; keys: → its place among those that give."""
+        self._keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
+
+    def able(self, host: Machine) -> list[Unit]:
+        """Units of a host that may go for the request."""
+        leaves, gives, mine = self.leaves, self.source.gives, self.asked.leaf
+        if leaves is not None:  # its own is none of them
+            return [each for each in host.units if each.asked.leaf in leaves and each.notice is None and gives(each)]
+        return [each for each in host.units if each.notice is None and each.asked.leaf != mine and gives(each)]
+
+    def may_be_better(self, able: list[Unit], best: Pick) -> bool:
+        """Whether one of some units is of somebody as over-used as the first who gives on the best host so far."""
+        if self._spares_young:
+            return True
+        first = best.over[0]
+        return any(self._most_of(unit) <= first for unit in able)
+
+    def _most_of(self, unit: Unit) -> tuple[int, Over]:
+        """How over-used the holder of a unit is before anything is picked."""
+        place = unit.pool, unit.asked.leaf
+        found = self._most.get(place)
+        if found is None:
+            found = self._most[place] = self._over(unit)
+        return found
+
+    def _over(self, unit: Unit) -> tuple[int, Over]:
+        """How over-used the holder of a unit is, of the outermost pool first."""
+        terms = self.books.terms
+        return len(terms.above[unit.pool]), over_use(terms, self.picker.standing(unit.pool), unit.asked.leaf)
+
+    def pick(self, host: Machine, able: list[Unit]) -> Pick | None:
+        """Whose units go on a host so that one unit of the request fits; None = it cannot."""
+        asked, source, dimensions = self.asked, self.source, self.books.terms.dimensions
+        parcels = source.parcels(host)
+        whole = parcels[0].amounts if len(parcels) == 1 else total((each.amounts for each in parcels), dimensions)
+        if not fits(asked.unit, whole):
+            return None
+        room, among = self.picker.room(asked, source, host, is_within=source.pool == OWN), set(parcels)
+        if not host.is_plain:
+            able = [unit for unit in able if not among.isdisjoint(unit.books)]
+        picked: list[_Turn] = []
+        gone: set[Unit] = set()
+        while not fits(asked.unit, room):
+            turn = self._next(able, gone)
+            if turn is None:
+                self.picker.stay(gone)
+                return None
+            freed = [free_of(unit, among, dimensions) for unit in turn.bundle if unit.host is host]
+            turn.freed = freed[0] if len(freed) == 1 else total(freed, dimensions)
+            room = add(room, turn.freed)
+            picked.append(turn)
+            gone.update(turn.bundle)
+            for unit in turn.bundle:
+                self.picker.leaves(unit)
+        self.picker.stay(gone)
+        for turn in reversed(picked[:]) if len(picked) > 1 else ():  # those not needed are given back, the last first
+            if fits(asked.unit, less(room, turn.freed)):
+                room = less(room, turn.freed)
+                picked.remove(turn)
+        victims = [unit for turn in picked for unit in turn.bundle]
+        broken = sum([turn.breaks for turn in picked])
+        return Pick(host, victims, [turn.over for turn in picked], broken, [turn.key for turn in picked])
+
+    def _next(self, able: list[Unit], gone: set[Unit]) -> _Turn | None:
+        """Who gives next: of the outermost pool first, there who is most over-used, then inside the leaf."""
+        terms = self.books.terms
+        best: Unit | None = None
+        first: tuple[object, ...] = ()
+        order: tuple[object, ...] = ()
+        keys = {} if gone else self._keys
+        for unit in able:
+            if unit in gone or (self._spares_young and are_spared(self.books, bundle_of(unit, gone))):
+                continue
+            place = unit.pool, unit.asked.leaf
+            if place not in keys:
+                keys[place] = self._key(*place)
+            of_leaf = keys[place]
+            if of_leaf is None or (best is not None and of_leaf > first):
+                continue
+            mine = giving_order(terms, unit, breaks=breaks_gang(unit, gone))
+            if best is None or of_leaf < first or mine < order:
+                best, first, order = unit, of_leaf, mine
+        if best is None:
+            return None
+        over = self._over(best) if gone else self._most_of(best)
+        return _Turn(bundle_of(best, gone), over, order, breaks=breaks_gang(best, gone))
+
+    def _key(self, pool: int, leaf: int) -> tuple[object, ...] | None:
+        """Place of a leaf's units of a pool among those that give; None = they may not go."""
+        terms, source, picker = self.books.terms, self.source, self.picker
+        if source.is_compared and not may_give(picker.standing(source.pool), self.asked.leaf, leaf):
+            return None
+        return len(terms.above[pool]), giving_key(terms, picker.standing(pool), leaf)
+
+    def would_be_fair(self, pick: Pick) -> bool:
+        """Whether nobody who would give would have less than who takes."""
+        picker, victims = self.picker, pick.victims
+        if self.alone is not None and len(victims) == 1:
+            return victims[0].asked in self.alone
+        standing = picker.standing(self.source.pool)
+        for unit in victims:
+            picker.leaves(unit)
+        standing.moves(self.asked, 1)
+        found = picker.is_fair(self.asked, self.source, victims)
+        standing.moves(self.asked, -1)
+        picker.stay(victims)
+        return found
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

@@ -52,7 +52,7 @@ def hosts_for(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] |
 
     ways : what is on its way to it; a gang that packs stays on the host where it stands, or will
     """
-    found = [host for host in hosts if not host.is_closed and will_do(asked, host)]
+    found = [host for host in hosts if not host.is_closed and (asked.siting is None or will_do(asked, host))]
     if packs_whole(asked):
         there = {unit.host for unit in asked.units} | {host for host, way in (ways or {}).items() if way.units}
         found = [host for host in found if not asked.away and (not there or host in there)]

@@ -34,6 +34,7 @@ class Standing:
     whole  : common parts that are a usage of 1
     usage  : row → what its units in the pool count, those under notice with their holder
     moved  : row → the same as moved: what is under notice is gone, what is on its way is there
+    held   : request → units that it has in the pool; holders: leaf → its requests that have any
     waiting : request → units that count as waiting in it
     """
 
@@ -51,6 +52,7 @@ class Standing:
         self.usage: dict[int, int] = {}
         self.moved: dict[int, int] = {}
         self.held: dict[Asked, int] = {}
+        self.holders: dict[int, list[Asked]] = {}
         self.waiting: Mapping[Asked, int] = {}
         self._wanted: dict[int, int] = {}
         """Row → its demand in common parts if there were no share limits; _demand: the same under them."""
@@ -61,14 +63,16 @@ class Standing:
         used: dict[int, int] = {}
         moved: dict[int, int] = {}
         for asked in self.members:
-            if not asked.units:
-                continue
-            here = [unit for unit in asked.units if unit.pool == pool]
-            if here:
-                self.held[asked] = len(here)
+            held = stays = 0
+            for unit in asked.units:
+                if unit.pool == pool:
+                    held += 1
+                    stays += unit.notice is None
+            if held:
+                self.held[asked] = held
                 leaf, common = asked.leaf, self.size[asked]
-                used[leaf] = used.get(leaf, 0) + common * len(here)
-                stays = sum([unit.notice is None for unit in here])
+                self.holders.setdefault(leaf, []).append(asked)
+                used[leaf] = used.get(leaf, 0) + common * held
                 moved[leaf] = moved.get(leaf, 0) + common * stays
         self._add_up(used, self.usage)
         self._add_up(moved, self.moved)

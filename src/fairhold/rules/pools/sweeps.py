@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.ledger.pools import OWN, PUBLIC, within
 from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.assigning import fill_own, fill_pool
 from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
@@ -23,6 +23,7 @@ from fairhold.rules.pools.withdrawing import all_on_reserved, withdraw, withdraw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
     from fairhold.model.vector import Owning
 
@@ -308,8 +309,14 @@ def compare(taker: Taker, pool: int) -> None:
         waits = {a: left for a in members if (left := a.waiting)}
     standing.divide(waits)
 
+    public_grace = within(terms.settings.public_pool_grace)
+
     def source(leaf: int) -> Source:
+        is_in_time = terms.grace[leaf] <= public_grace
+
         def parcels(host: Machine) -> list[Parcel]:
+            if host.is_plain:  # the common case
+                return host.parcels if is_in_time and pool == PUBLIC else []
             there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
             return [
                 parcel
@@ -336,7 +343,7 @@ def _in_turns(
 
     used : how the pool is used now
     """
-    standing = used()
+    standing, hosts = used(), [host for host in hosts if not host.is_closed]
     is_done = False
     while not is_done:
         is_done = True
@@ -350,7 +357,21 @@ def _in_turns(
         while (leaf := turns.next()) is not None:
             place, line = source(leaf), lines[leaf]
             line.sort(key=lambda asked: asked.order)
-            if any(taker.take(asked, place, hosts) for asked in line):
+            if _take_one(taker, line, place, hosts):
                 is_done = False
                 break
             turns.drop(leaf)
+
+
+def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machine]) -> bool:
+    """Take for the first request of a leaf for which it can be; where one got nothing, its like are not tried."""
+    tried: set[Vector] = set()
+    for asked in line:
+        is_plain = asked.siting is None and not asked.min_count and asked not in taker.ways.of
+        if is_plain and asked.unit in tried:
+            continue
+        if taker.take(asked, source, hosts):
+            return True
+        if is_plain:
+            tried.add(asked.unit)
+    return False
