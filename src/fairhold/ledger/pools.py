@@ -85,10 +85,12 @@ class Parcel:
         self.amounts = self.idle = amounts
         self.kept: dict[Asked, Vector] = {}
         self.level = PUBLIC
-        self._alone: dict[Vector, Mapping[Parcel, Vector]] = {}
+        self._alone: dict[Vector, Mapping[Parcel, Vector]] | None = None
 
     def alone(self, amounts: Vector) -> Mapping[Parcel, Vector]:
         """The books of a unit that has so much of this parcel and stands on no other: all such units have the same."""
+        if self._alone is None:
+            self._alone = {}
         found = self._alone.get(amounts)
         if found is None:
             found = self._alone[amounts] = {self: amounts}

@@ -10,7 +10,7 @@ from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning, steps_of
-from fairhold.rules.pools.booking import Kind, book_before, book_units, split_lenders
+from fairhold.rules.pools.booking import Kind, KnownPools, book_before, book_units, split_lenders
 from fairhold.rules.pools.never import find_never
 from fairhold.rules.pools.owners import Before, Chain, adjust
 from fairhold.rules.pools.restraint import is_young
@@ -76,8 +76,9 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
 def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
     """Who owns what now, and where all units stand on it."""
     adjust(books, _before(books, state, stated), steps_of(plan.resources))
+    pools: KnownPools = {}
     for host in books.hosts:
-        book_units(books, host, stated)
+        book_units(books, host, stated, pools)
     _notices(plan, books, state, stated)
     _keeps(books, state)
     find_never(books)
@@ -127,6 +128,8 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
     """Units of the state where they stand; unit → what the state says of it."""
     stated: dict[Unit, Kind] = {}
     pools: dict[str, int] = {}
+    alike: dict[Kind, Kind] = {}
+    splits: dict[tuple[int, tuple[tuple[int, int], ...]], list[tuple[int, ...]]] = {}
     serial = books.serial
     for said in state.allocations:
         asked, host = books.asked.get(said.request), books.host_of.get(said.host)
@@ -139,16 +142,16 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
         if pool is None:
             pool = pools[said.pool] = _pool_row(plan, said.pool)
         started, units = said.started, said.units
-        kind: Kind = started, pool, (), said.parts
-        kinds = [kind] * units
-        if said.lenders:
-            kinds = [(started, pool, lenders, said.parts) for lenders in split_lenders(units, said.lenders)]
-        for kind in kinds:
+        split = splits.get((units, said.lenders))
+        if split is None:
+            split = splits[units, said.lenders] = split_lenders(units, said.lenders)
+        for lenders in split:
+            kind: Kind = started, pool, lenders, said.parts
             serial += 1
             unit = Unit(asked, host, started, serial, pool)
             unit.said = said
             asked.units[unit] = host.units[unit] = None
-            stated[unit] = kind
+            stated[unit] = alike.setdefault(kind, kind)
     books.serial = serial
     return stated
 
@@ -198,16 +201,20 @@ def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
         if key not in chains:
             chains[key] = tuple((row, Owning(host.group)) for row in books.terms.above[noun.consumer][:-1])
         host.parcels.append(Parcel(host, noun.consumer, chains[key], noun.amounts))
-        owned = before.owned.setdefault(host, {})
+        owned = before.owned.get(host)
+        if owned is None:
+            owned = before.owned[host] = {}
         for row, _ in chains[key]:
             owned[row] = add(owned[row], noun.amounts) if row in owned else noun.amounts
+    pools: KnownPools = {}
     for host in before.owned:
         left = host.total
         for parcel in host.parcels:
-            left = less(left, common(left, parcel.amounts))
-        host.parcels.append(Parcel(host, PUBLIC, (), left))
-        book_before(books, host, stated)
-        there = {parcel for unit in host.units for parcel in unit.books}
+            left = less(left, common(left, parcel.amounts)) if parcel.amounts != left else (0,) * len(left)
+        if any(left):
+            host.parcels.append(Parcel(host, PUBLIC, (), left))
+        book_before(books, host, stated, pools)
+        there = {parcel for unit in host.units for parcel in unit.books} if host.units else ()
         before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
     return before
 

@@ -5,6 +5,7 @@ Top level first, then inside what each parent owns. A holding is what a consumer
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
     from fairhold.model.vector import Owning
 
 Holding = dict[Machine, "Vector"]
-Target = tuple[int, "Owning"]
-"""A consumer and one of its entries."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A consumer and one of its entries."""
+
+    row: int
+    entry: Owning
 
 
 class Level:
@@ -30,7 +37,7 @@ class Level:
     space  : host → what there is to own: the whole host, or what the parent owns of it
     busy   : whether anybody's units stand on what a row owns of a host now
     load   : host → place of its workload
-    holds  : (row, entry) → what it owns; entries: row → its keys there
+    holds  : target → what it owns; entries: row → its targets
     left   : host → what none of the children owns
     former : row → host → what it owned of it before, and nobody used
     """
@@ -48,8 +55,9 @@ class Level:
         self.rows = sorted(
             (row for row in terms.tree.children[parent] if terms.own.get(row)), key=lambda row: terms.position[row]
         )
-        self.entries: dict[int, list[Target]] = {row: [(row, entry) for entry in terms.own[row]] for row in self.rows}
-        self.holds: dict[Target, Holding] = {key: {} for keys in self.entries.values() for key in keys}
+        keys = {(row, entry): Target(row, entry) for row in self.rows for entry in terms.own[row]}
+        self.entries = {row: [keys[row, entry] for entry in terms.own[row]] for row in self.rows}
+        self.holds: dict[Target, Holding] = {key: {} for key in keys.values()}
         self.left = dict(space)
         self.owners: dict[Machine, list[Target]] = {}
         self.former: dict[int, Holding] = {row: {} for row in self.rows}
@@ -62,9 +70,10 @@ class Level:
         self.named_below = set().union(*self.below.values())
         self.target: dict[Target, int] = {}
         self._lines: dict[str, list[Machine]] = {}
+        self._of_group: dict[tuple[int, str], list[Target]] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
         worst = 1 + max((terms.rank[row] for row in self.rows), default=0)
-        self._rank = {key: worst if key[1].remaining else terms.rank[key[0]] for key in self.holds}
+        self._rank = {key: worst if key.entry.remaining else terms.rank[key.row] for key in self.holds}
 
     def _set(self, key: Target, host: Machine, amounts: Vector) -> None:
         """Let an entry own so much of a host."""
@@ -90,14 +99,16 @@ class Level:
     def set_targets(self) -> None:
         """How many whole hosts each entry is to have (R-ADJUST-0)."""
         left = {group: len(hosts) for group, hosts in self.hosts.items()}
-        counted = [key for key in self.holds if key[1].names or key[1].percent is not None or key[1].hosts is not None]
-        for key in sorted(counted, key=lambda key: (self._rank[key], not key[1].names)):
-            group = key[1].resource_group
-            self.target[key] = max(0, min(self._wanted(key[1]), left.get(group, 0)))
+        counted = [
+            key for key in self.holds if key.entry.names or key.entry.percent is not None or key.entry.hosts is not None
+        ]
+        for key in sorted(counted, key=lambda key: (self._rank[key], not key.entry.names)):
+            group = key.entry.resource_group
+            self.target[key] = max(0, min(self._wanted(key.entry), left.get(group, 0)))
             left[group] = left.get(group, 0) - self.target[key]
         for key in self.holds:
-            if key[1].remaining:
-                self.target[key] = max(0, left.get(key[1].resource_group, 0))
+            if key.entry.remaining:
+                self.target[key] = max(0, left.get(key.entry.resource_group, 0))
 
     def _wanted(self, entry: Owning) -> int:
         """How many hosts an entry by name, number or percentage asks for."""
@@ -111,34 +122,46 @@ class Level:
         amounts = common(amounts, self.left[host])  # the parent may have less of it by now than its children had
         if not any(amounts):
             return
-        mine = [key for key in self.entries[row] if key[1].resource_group == host.group]
-        named = [key for key in mine if host.name in key[1].names]
-        fitting = named or [key for key in mine if not key[1].names]
-        open_ = [key for key in fitting if self._lacks(key, host)] or fitting
-        if open_:
-            self.ever.add(host)
-            if open_[0][1].per_host:  # what goes of a part is another's at once
-                amounts = common(amounts, self.part_of(open_[0][1], host))
-            self._add(open_[0], host, amounts)
+        fitting = self._fitting(row, host)
+        if not fitting:
+            return
+        key = fitting[0]
+        if len(fitting) > 1:
+            key = next((each for each in fitting if self._lacks(each, host)), key)
+        self.ever.add(host)
+        if key.entry.per_host:  # what goes of a part is another's at once
+            amounts = common(amounts, self.part_of(key.entry, host))
+        self._add(key, host, amounts)
+
+    def _fitting(self, row: int, host: Machine) -> list[Target]:
+        """Entries of a row that a host can be of: those that name it, else those that name none."""
+        if self.named:
+            mine = [key for key in self.entries[row] if key.entry.resource_group == host.group]
+            named = [key for key in mine if host.name in key.entry.names]
+            return named or [key for key in mine if not key.entry.names]
+        place = row, host.group
+        if place not in self._of_group:
+            self._of_group[place] = [key for key in self.entries[row] if key.entry.resource_group == host.group]
+        return self._of_group[place]
 
     def _lacks(self, key: Target, host: Machine) -> bool:
         if key in self.target:
             return len(self.holds[key]) < self.target[key]
-        return host not in self.holds[key] if key[1].per_host else bool(self.missing(key))
+        return host not in self.holds[key] if key.entry.per_host else bool(self.missing(key))
 
     def missing(self, key: Target) -> dict[int, int]:
         """Of a total, what an entry does not have yet, by place of the resource."""
         have = (0,) * self.books.terms.dimensions
         for amounts in self.holds[key].values():
             have = add(have, amounts)
-        return {at: most - have[at] for at, most in key[1].total if have[at] < most}
+        return {at: most - have[at] for at, most in key.entry.total if have[at] < most}
 
     def release_unused(self, is_busy: Callable[[int, Machine], bool]) -> None:
         """What nobody's units stand on goes to the public pool, and is remembered (R-ADJUST-1)."""
         for key, holding in self.holds.items():
             for host in list(holding):
-                if not is_busy(key[0], host):
-                    self.former[key[0]][host] = self._drop(key, host)
+                if not is_busy(key.row, host):
+                    self.former[key.row][host] = self._drop(key, host)
 
     def trim(self) -> None:
         """Who has more than its target gives up least workload first, worst preference, last in inventory (R-ADJUST-2).
@@ -147,8 +170,8 @@ class Level:
         """
         for _, keys in self._alike():
             self._trim_hosts(keys)
-        for key in [key for key in self.holds if key not in self.target or key[1].names]:
-            holding, entry = self.holds[key], key[1]
+        for key in [key for key in self.holds if key not in self.target or key.entry.names]:
+            holding, entry = self.holds[key], key.entry
             order = sorted(holding, key=lambda host: (self.load(host), -host.place))
             if key in self.target:
                 self._trim_hosts([key])
@@ -166,7 +189,7 @@ class Level:
         """Whole hosts beyond what entries are to have together go; what one has too many of is another's that lacks."""
 
         def order(each: tuple[Target, Machine]) -> tuple[int, int, int]:
-            return self.load(each[1]), -(each[0][1].preference or DEFAULT_PREFERENCE), -each[1].place
+            return self.load(each[1]), -(each[0].entry.preference or DEFAULT_PREFERENCE), -each[1].place
 
         held = sorted([(key, host) for key in keys for host in self.holds[key]], key=order)
         for key, host in held[: max(0, len(held) - sum(self.target[key] for key in keys))]:
@@ -184,7 +207,7 @@ class Level:
             have = add(have, amounts)
         for host in order:
             others = less(have, holding[host])
-            needed = {at: max(0, most - others[at]) for at, most in key[1].total}
+            needed = {at: max(0, most - others[at]) for at, most in key.entry.total}
             if all(holding[host][at] <= need for at, need in needed.items()):
                 continue  # of what is too much it has none; another host may have some
             keep = self.following(holding[host], needed)
@@ -207,8 +230,8 @@ class Level:
 
     def give_short(self) -> None:
         """Whoever is short takes: formerly its own, public hosts, hosts of worse ranks, parts (R-ADJUST-3)."""
-        for key in sorted(self.holds, key=lambda key: key[1].remaining):
-            entry = key[1]
+        for key in sorted(self.holds, key=lambda key: key.entry.remaining):
+            entry = key.entry
             if entry.per_host:
                 self._take_parts_of_all(key)
             elif entry.total:
@@ -222,7 +245,7 @@ class Level:
 
     def _order(self, key: Target) -> Iterator[Machine]:
         """Formerly its own; then least workload; then never owned among these siblings, inventory order."""
-        former, group = self.former[key[0]], key[1].resource_group
+        former, group = self.former[key.row], key.entry.resource_group
         if group not in self._lines:
             self._lines[group] = self._sorted(self.hosts.get(group, []))
         yield from self._sorted(host for host in former if host.group == group)
@@ -244,7 +267,7 @@ class Level:
         """Whether a count takes a host first (0: named below it), late (2: below others) or last (3: by others)."""
         if host.name in self.named:
             return 3
-        if host.name in self.below[key[0]]:
+        if host.name in self.below[key.row]:
             return 0
         return 2 if host.name in self.named_below else 1
 
@@ -300,15 +323,15 @@ class Level:
     def _alike(self) -> Iterator[tuple[int, list[Target]]]:
         """Entries of a row for whole hosts of one group, none by name: any host may be of any of them."""
         for row, keys in self.entries.items():
-            mine = [key for key in keys if key in self.target and not key[1].names]
-            for group in dict.fromkeys(key[1].resource_group for key in mine):
-                yield row, [key for key in mine if key[1].resource_group == group]
+            mine = [key for key in keys if key in self.target and not key.entry.names]
+            for group in dict.fromkeys(key.entry.resource_group for key in mine):
+                yield row, [key for key in mine if key.entry.resource_group == group]
 
     def _place_entries(self, row: int, keys: list[Target]) -> None:
         hosts = [host for key in keys for host in self.holds[key]]
         if len(keys) < 2 or len(set(hosts)) < len(hosts):
             return
-        sizes = [(key, len(self.holds[key])) for key in sorted(keys, key=lambda key: not key[1].reserved)]
+        sizes = [(key, len(self.holds[key])) for key in sorted(keys, key=lambda key: not key.entry.reserved)]
         parts = {host: self._drop(key, host) for key in keys for host in list(self.holds[key])}
         line = iter(sorted(hosts, key=lambda host: (self._has_strangers(row, host), host.place)))
         for key, size in sizes:
@@ -325,7 +348,7 @@ class Level:
         needed = self.missing(key)
         if not needed:
             return
-        former = self.former[key[0]]
+        former = self.former[key.row]
         for host in self._order(key):
             there = common(self.left[host], former[host]) if host in former else self.left[host]
             if self._add(key, host, self.following(there, needed)) and not (needed := self.missing(key)):
@@ -333,7 +356,7 @@ class Level:
         for host in self._order(key):
             if self._add(key, host, self.following(self.left[host], needed)) and not (needed := self.missing(key)):
                 return
-        hosts = self.hosts.get(key[1].resource_group, [])
+        hosts = self.hosts.get(key.entry.resource_group, [])
         worse = [(each, host) for host in hosts for each in self._worse(key, host)]
         worse.sort(key=lambda each: (-self._rank[each[0]], self.load(each[1]), each[1].place))
         for each, host in worse:
@@ -343,8 +366,8 @@ class Level:
             self._move(each, key, host, self.following(self.holds[each][host], needed))
 
     def _take_parts_of_all(self, key: Target) -> None:
-        for host in self.hosts.get(key[1].resource_group, []):
-            want = self.part_of(key[1], host)
+        for host in self.hosts.get(key.entry.resource_group, []):
+            want = self.part_of(key.entry, host)
             have = self.holds[key].get(host, (0,) * len(want))
             self._add(key, host, common(beyond(want, have), self.left[host]))
             for each in self._worse(key, host):

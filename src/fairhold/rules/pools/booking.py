@@ -12,29 +12,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Terms
+    from fairhold.ledger.pools import Machine, Terms
     from fairhold.model.state import Parts
 
 
 Kind = tuple[int, int, tuple[int, ...], "Parts"]
 """What tells units of a request on one host from one another: started, pool, and whose parcels they stand on: lenders,
 and what they use of whose parcel where that is of several."""
+KnownPools = dict[tuple[int, int, int], int]
+"""(leaf, pool where a unit was placed, owner of all that it stands on) → the pool that it stands in."""
 
 
-def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> None:
+def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind], pools: KnownPools) -> None:
     """Book all units of a host: first those that find again what they stood on, then as R-POOL-2 says.
 
     Of the others first those of owners, then those without stated lenders.
+
+    pools : what is known of pools, added to
     """
     parcel = _all_on_one(books.terms, host)
     host.is_plain = len(host.parcels) == 1 and host.parcels[0].owner == PUBLIC and not (parcel is None and host.units)
     if parcel is not None:
-        pools: dict[tuple[Asked, int], int] = {}
+        owner = parcel.owner
         for unit in host.units:
-            if parcel.owner == PUBLIC:
+            if owner == PUBLIC:
                 unit.pool = PUBLIC
                 continue
-            key = unit.asked, unit.pool
+            key = unit.asked.leaf, unit.pool, owner
             if key not in pools:
                 pools[key] = _pool(books.terms, unit)
             unit.pool = pools[key]
@@ -51,10 +55,10 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> N
             _book(books.terms, unit, stated)
 
 
-def book_before(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind]) -> None:
+def book_before(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind], pools: KnownPools) -> None:
     """The same on what was owned before, where units stay in the pools that the state says."""
     if _all_on_one(books.terms, host) is None:
-        book_units(books, host, stood)
+        book_units(books, host, stood, pools)
         for unit in host.units:
             unit.pool = stood[unit][1]
 

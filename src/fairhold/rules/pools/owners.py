@@ -63,7 +63,10 @@ def _divide(
         level.set_targets()
         for host in space:
             owned = context.before.owned.get(host, {})
-            for row in sorted((row for row in owned if row in level.former), key=books.terms.position.__getitem__):
+            mine = [row for row in owned if row in level.former]
+            if len(mine) > 1:
+                mine.sort(key=books.terms.position.__getitem__)
+            for row in mine:
                 level.assign(row, host, owned[row])
         level.release_unused(partial(_is_busy, context.before))
         level.trim()
@@ -73,9 +76,10 @@ def _divide(
     for row in level.rows:
         inside: dict[Machine, Vector] = {}
         below: dict[Machine, Chain] = {}
-        for _, entry in level.entries[row]:
-            for host, amounts in level.holds[row, entry].items():
-                below.setdefault(host, ((row, entry), *chains[host]))
+        for key in level.entries[row]:
+            link = row, key.entry
+            for host, amounts in level.holds[key].items():
+                below.setdefault(host, (link, *chains[host]))
                 inside[host] = add(inside[host], amounts) if host in inside else amounts
         if books.terms.tree.children[row]:
             in_order = {host: inside[host] for host in sorted(inside, key=lambda host: host.place)}

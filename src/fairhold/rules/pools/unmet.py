@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 def unmet(level: Level) -> Iterator[Unmet]:
     """The entries of one level, adjusted, that have less than they ask for."""
     nothing = (0,) * level.books.terms.dimensions
-    for (row, entry), holding in level.holds.items():
+    for key, holding in level.holds.items():
+        row, entry = key.row, key.entry
         hosts = level.hosts.get(entry.resource_group, [])
         if entry.total:
-            if level.missing((row, entry)):
+            if level.missing(key):
                 planned = dict(entry.total)
                 asked = tuple(planned.get(at, 0) for at in range(len(nothing)))
                 yield Unmet(row, entry, asked, total(holding.values(), len(nothing)))
