@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.columns import PlanColumns, zeros
 from fairhold.ledger import transitions
 from fairhold.ledger.books import Books
+from fairhold.ledger.history import histories_of
 from fairhold.ledger.layout import lay_tree
 from fairhold.ledger.rows import Rows, shares_vectors
 from fairhold.model.plan import ResourceGroup
@@ -36,6 +37,7 @@ class Vectors:
     ownership : parcels as adjusted so far, None = they are assigned afresh
     held      : (request, host) → freed units that are kept for it, as the cycle before has left them
     freed     : (request, host) where units under notice for it went since that cycle
+    histories : what has been used, one for each entry of `fair_share`
     queues    : first-level consumers whose units `fair_share` shares; None = nobody has asked yet
     """
 
@@ -45,6 +47,7 @@ class Vectors:
         self.held: dict[tuple[str, str], int] = {}
         self.freed: dict[tuple[str, str], None] = {}
         self.queues: frozenset[int] | None = None
+        self.histories = histories_of(plan)
         self._units: dict[Told, Vector | None] = {}
         self._parts: dict[PartsTold, Parts] = {(): ()}
         self._parts_told: dict[Parts, PartsTold] = {(): ()}

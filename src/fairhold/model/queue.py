@@ -41,6 +41,22 @@ NO_QUEUE = QueueSettings()
 
 
 @dataclass(frozen=True, slots=True)
+class UsageWindow:
+    """Which history counts.
+
+    kind   : one of WINDOW_KINDS: the time up to now, time that begins anew after a length, or with a day, week or month
+    length : microseconds, of the first two
+    start  : an instant at which one begins, of the second
+    period : one of `model.budget.PERIODS`, of the third
+    """
+
+    kind: str = WINDOW_KINDS[0]
+    length: int = WEEK
+    start: int = 0
+    period: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FairShareSettings:
     """Switches of an entry of `fair_share`.
 
@@ -48,7 +64,7 @@ class FairShareSettings:
     multiplier    : 1 or more: how much more saturated than the taker a victim has to stay (S4.22-23)
     k             : how much history counts, 0 = not at all
     half_life     : microseconds after which usage counts half, None = it counts whole
-    usage_window  : microseconds of history that count
+    usage_window  : which history counts
     consolidation : units may move to other hosts to make room
     """
 
@@ -56,5 +72,5 @@ class FairShareSettings:
     multiplier: Fraction = Fraction(1)
     k: Fraction = Fraction(0)
     half_life: int | None = None
-    usage_window: int = WEEK
+    usage_window: UsageWindow = UsageWindow()
     consolidation: bool = False

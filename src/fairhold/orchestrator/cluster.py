@@ -13,6 +13,7 @@ from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.budgets import hold, move_held
 from fairhold.orchestrator.due import Due
+from fairhold.orchestrator.histories import count_capacity, count_use
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord, label_machine
 from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
@@ -168,7 +169,12 @@ class Cluster:
 
     def _move(self, change: say.JobMoved, now: int) -> None:
         job = self.jobs[change.job]
+        held = [self.attempts[name] for name in job.attempts]
+        for attempt in held:
+            count_use(self, attempt, -1, now)
         books = move_held(self, job, change.consumer, now)
+        for attempt in held:
+            count_use(self, attempt, 1, now)
         for request in self.requests(job):
             transitions.move(books, request, job.leaf)
 
@@ -216,6 +222,7 @@ class Cluster:
         for allocation in attempt.allocations:
             self.attempt_of[group][allocation] = attempt
         hold(self.books[group], attempt.job.leaf, attempt.units, attempt.started)
+        count_use(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
 
@@ -271,6 +278,7 @@ class Cluster:
         job, group = attempt.job, attempt.job.resource_group
         books = self.books[group]
         hold(books, job.leaf, -attempt.units, now)
+        count_use(self, attempt, -1, now)
         job.finish(change.attempt)
         job.settle(attempt, change)
         if change.then == say.LATER:
@@ -294,7 +302,7 @@ class Cluster:
 
     # Machines
 
-    def _set_host(self, change: say.HostSet, _now: int) -> None:
+    def _set_host(self, change: say.HostSet, now: int) -> None:
         group = change.resource_group
         host = self.hosts.get((group, change.host))
         gained = change.slots - (host.slots if host else 0)
@@ -305,6 +313,7 @@ class Cluster:
             self.count_slots(group)
             for job in self._with_gangs[group].values():
                 self.ask(job)
+        count_capacity(self, now)
 
     def add_host(self, group: str, name: str, slots: int) -> HostRecord:
         """A host that the plan does not have joins a group."""
@@ -335,11 +344,12 @@ class Cluster:
         """The record of a machine, a new one where it has none."""
         return self.machines.setdefault(name, MachineRecord())
 
-    def _see(self, change: say.MachineSeen, _now: int) -> None:
+    def _see(self, change: say.MachineSeen, now: int) -> None:
         machine = self.machine(change.machine)
         machine.boot, machine.spool, machine.is_silent, machine.is_gone = change.boot, change.spool, False, False
         label_machine(self, change.machine, change.labels)
         self._fit_machine(change.machine)
+        count_capacity(self, now)
 
     def _miss(self, change: say.MachineMissed, _now: int) -> None:
         self.machine(change.machine).is_silent = True

@@ -14,6 +14,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.frozen_terms import freeze_terms, thaw_terms
+from fairhold.orchestrator.histories import freeze_histories, restore_histories
 from fairhold.orchestrator.hosts import label_machine
 from fairhold.orchestrator.keeping import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import shortages_told, told
@@ -104,7 +105,7 @@ def freeze_rest(cluster: Cluster) -> Document:
             if books.borrowed
         },
         **freeze_spending(cluster.books),
-    } | (_shortages(cluster) | freeze_kept(cluster) | freeze_vectors(cluster))
+    } | (_shortages(cluster) | freeze_kept(cluster) | freeze_vectors(cluster) | freeze_histories(cluster))
 
 
 def _shortages(cluster: Cluster) -> Document:
@@ -219,6 +220,7 @@ class _Thawing:
         self._shortages()
         restore_kept(cluster, self.document)
         restore_vectors(cluster, document, self._path)
+        restore_histories(cluster, document, self._path)
         restore_meters(self.books, document, self._node)
         cluster.dependents = {needed: dict.fromkeys(names) for needed, names in document["dependents"].items()}
         return cluster

@@ -37,6 +37,7 @@ from fairhold.orchestrator.events import (
     TaskRunning,
     Woken,
 )
+from fairhold.orchestrator.histories import Borders
 from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
 from fairhold.orchestrator.keeping import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     OnStage = Callable[[str], None]
 
 
+USAGE_COUNTED = "UsageCounted"
+"""Cause of a cycle: history may have changed a share."""
 GAP_PER_UNIT = 20
 """Microseconds between two cycles of vectors for every unit that is held: a cycle opens its books anew."""
 
@@ -105,6 +108,7 @@ class Orchestrator:
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)
         self._switches = VectorSwitches(self.books.get(POOLED))
+        self._borders = Borders(self.books.get(POOLED))
         self._out: list[Instruction] = []
 
     def handle(self, event: Event, now: int) -> tuple[Instruction, ...]:
@@ -235,6 +239,9 @@ class Orchestrator:
         if self._switches.take(self.now):
             self._pacing[POOLED].at_once(self.now)
             self._cause[POOLED] = say.WindowOpened.__name__
+        if self._borders.take(self.now):
+            self._pacing[POOLED].at_once(self.now)
+            self._cause.setdefault(POOLED, USAGE_COUNTED)
         return bool(opened)
 
     def _count_budgets(self) -> bool:
@@ -362,7 +369,7 @@ class Orchestrator:
         cycles = [pacing.due for pacing in self._pacing.values()]
         graces = [transitions.next_deadline(books) for books in self.books.values()]
         budgets = [next_of_budgets(books, self.now) for books in self.books.values()]
-        switches = self._openings.next(self.now), self._switches.next(self.now)
+        switches = self._openings.next(self.now), self._switches.next(self.now), self._borders.next(self.now)
         instants = (*cycles, *graces, *budgets, self.cluster.due.next(), *switches)
         return min((instant for instant in instants if instant is not None), default=None)
 

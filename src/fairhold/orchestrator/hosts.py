@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger import transitions
+from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import label_set
 
 if TYPE_CHECKING:
@@ -63,3 +64,9 @@ def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
             books = cluster.books[group]
             planned = next((each.labels for each in books.rows.group.hosts if each.name == host), ())
             transitions.label_host(books, record.row, label_set(said | dict(planned)))
+
+
+def is_down(cluster: Cluster, name: str) -> bool:
+    """Whether a host is down: its inventory says so, or its lease has run out (R-LIVE-2)."""
+    machine = cluster.machines.get(cluster.machine_of(name))
+    return not cluster.hosts[POOLED, name].is_up or (machine is not None and machine.is_gone)

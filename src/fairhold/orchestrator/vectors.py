@@ -11,6 +11,8 @@ from fairhold.model.siting import siting_of
 from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
+from fairhold.orchestrator.histories import count_capacity, usage_now
+from fairhold.orchestrator.hosts import is_down
 from fairhold.orchestrator.queue_fitting import shares_queues
 
 if TYPE_CHECKING:
@@ -43,9 +45,10 @@ def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
     books.vectors.ownership = tuple(found)
 
 
-def lapse(cluster: Cluster, change: say.MachineLapsed, _now: int) -> None:
+def lapse(cluster: Cluster, change: say.MachineLapsed, now: int) -> None:
     """A machine is as good as not there."""
     cluster.machine(change.machine).is_gone = True
+    count_capacity(cluster, now)
 
 
 def note_freed(books: Books, attempt: Attempt) -> None:
@@ -110,6 +113,7 @@ def state_of(cluster: Cluster, now: int) -> State:
         previous_cycle=books.ran,
         is_settled=True,
         ownership=vectors.ownership,
+        usage=usage_now(books, now),
     )
 
 
@@ -120,12 +124,6 @@ def _shortages(books: Books) -> Iterator[Shortage]:
         name = min(groups[plan.tree.first_level[node[row]]], default="")
         if name:
             yield Shortage(node[row], name, *short)
-
-
-def is_down(cluster: Cluster, name: str) -> bool:
-    """Whether a host is down: its inventory says so, or its lease has run out (R-LIVE-2)."""
-    machine = cluster.machines.get(cluster.machine_of(name))
-    return not cluster.hosts[POOLED, name].is_up or (machine is not None and machine.is_gone)
 
 
 def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[str]:

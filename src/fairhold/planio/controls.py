@@ -83,6 +83,8 @@ def read_user_limit(report: Report, value: Value, place: Place) -> int:
 
 
 def zone_of_budgets(report: Report, zone: str, entries: Sequence[PolicyEntry]) -> Zone | None:
-    """Return the time zone in which periods begin; None where nobody has a budget, or a fault says what is missing."""
+    """Return the time zone in which periods begin; None where there are none, or a fault says what is missing."""
     has_budget = any(stated.budget is not None for entry in entries for stated in entry.consumers.values())
-    return find_zone(report, zone) if has_budget else None
+    queues = (entry.settings.fair_share for entry in entries)
+    has_period = any(settings is not None and settings.usage_window.period for settings in queues)
+    return find_zone(report, zone) if has_budget or has_period else None

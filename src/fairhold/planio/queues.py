@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.model.queue import DIVISIONS, WEEK, FairShareSettings, QueueSettings
+from fairhold.model.budget import PERIODS
+from fairhold.model.queue import DIVISIONS, WEEK, FairShareSettings, QueueSettings, UsageWindow
 from fairhold.model.vector import amount_text
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.resources import exact_number, read_amount, stated_members
-from fairhold.units import UNLIMITED
+from fairhold.units import SECOND, UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -26,6 +27,8 @@ QUEUE_KEYS = (*_BOUNDS, "over_quota_weight", "priority", *_RUNTIMES)
 """Settings of a consumer that this policy reads in its own way."""
 SWITCHES = ("division", "reclaimer_utilization_multiplier", "k", "half_life", "usage_window", "consolidation")
 """Settings of an entry that only this policy reads."""
+WINDOW_KEYS = ("tumbling", "start")
+"""Of a window that begins anew after a length."""
 LARGEST_PRIORITY = 10**9
 FINEST_WEIGHT = 10**9
 MOST_OF_A_NUMBER = 10**6
@@ -117,17 +120,32 @@ def read_switches(report: Report, node: dict[str, Value], place: Place) -> FairS
     if "half_life" in node and node["half_life"] not in (None, "none"):
         found["half_life"] = _read_span(report, node["half_life"], (*place, "half_life"))
     if "usage_window" in node:
-        found["usage_window"] = _read_span(report, node["usage_window"], (*place, "usage_window"))
+        found["usage_window"] = _read_window(report, node["usage_window"], (*place, "usage_window"))
     if "consolidation" in node:
         found["consolidation"] = report.flag(node["consolidation"], (*place, "consolidation"))
     return FairShareSettings(**found)
 
 
+def _read_window(report: Report, value: Value, place: Place) -> UsageWindow:
+    """Read which history counts: a time up to now, `day`, `week` or `month`, or `{tumbling: 7d, start: …}`."""
+    if isinstance(value, str) and value in PERIODS:
+        return UsageWindow(kind="calendar", period=value)
+    if not isinstance(value, dict):
+        return UsageWindow(length=_read_span(report, value, place))
+    report.keys(value, WINDOW_KEYS, place, {})
+    report.missing(value, WINDOW_KEYS[:1], place, "a window")
+    length = _read_span(report, value["tumbling"], (*place, "tumbling")) if "tumbling" in value else WEEK
+    start = report.instant(value["start"], (*place, "start")) if "start" in value else 0
+    return UsageWindow("tumbling", length, start)
+
+
 def _read_span(report: Report, value: Value, place: Place) -> int:
-    """Read a time that is no instant."""
+    """Read a time of a second or more."""
+    faults = len(report.faults)
     micros = report.duration(value, place)
-    if value == 0 or (isinstance(value, str) and value[:1] == "0" and not micros):
-        report.fault("out-of-range", "no time at all holds no history", "write a time such as `7d`", place)
+    if micros < SECOND and len(report.faults) == faults:
+        what = f"{shown(value)} is less than a second, and history is counted in steps of one or more"
+        report.fault("out-of-range", what, "write a time such as `7d`", place)
     return micros or WEEK
 
 

@@ -70,4 +70,5 @@ def together(slots: State, vectors: State) -> State:
         shortages=(*slots.shortages, *vectors.shortages),
         previous_cycle=slots.now if slots.previous_cycle is None else slots.previous_cycle,
         ownership=vectors.ownership,
+        usage=vectors.usage,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.vectors import is_down
+from fairhold.orchestrator.hosts import is_down
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:

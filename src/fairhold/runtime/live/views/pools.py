@@ -8,8 +8,9 @@ from weakref import WeakKeyDictionary
 from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
+from fairhold.orchestrator.hosts import is_down
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
-from fairhold.orchestrator.vectors import is_down, state_of
+from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.explaining_pools import why
 from fairhold.units import UNLIMITED, format_instant
 
