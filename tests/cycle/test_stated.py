@@ -52,6 +52,7 @@ PLAN: Json = {
         {"resource_groups": ["t"], "policy": "fair_share", "settings": {}, "consumers": {}},
     ],
 }
+TUMBLING = {"tumbling": "1d", "start": "2026-01-01T00:00:00Z"}
 SETTINGS: list[tuple[int, str, object, list[object]]] = [
     (0, "distribute_evenly", True, [False, True]),
     (0, "disable_reclaim_own", True, [False, True]),
@@ -72,6 +73,8 @@ SETTINGS: list[tuple[int, str, object, list[object]]] = [
     (4, "k", 0.5, [0, 0.5]),
     (4, "half_life", "90s", [None, "1m30s"]),
     (4, "usage_window", "1d", ["7d", "1d"]),
+    (4, "usage_window", "month", ["7d", "month"]),
+    (4, "usage_window", TUMBLING, ["7d", TUMBLING]),
     (4, "consolidation", True, [False, True]),
 ]
 OWN = [

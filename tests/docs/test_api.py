@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.runtime.live.submitting import Limits
+from fairhold.service.metrics import QUEUE
 from fairhold.service.settings import RequestLimits
 from tests.docs.console import ROOT
 from tests.service.support import Bank
@@ -107,6 +108,8 @@ def test_every_limit_is_told() -> None:
 
 OF_RESOURCES = ("fairhold_resource_total", "fairhold_resource_used")
 """Of a plan that shares resources of hosts: `tests/live/test_vector_views.py` has them."""
+OF_QUEUES = {f"fairhold_queue_{name}" for name in QUEUE}
+"""Of a plan with queues: `tests/live/test_queues.py` has them."""
 
 
 def test_every_metric_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -122,4 +125,4 @@ def test_every_metric_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
     for page in (PAGE, ROOT / "docs/how-to/metrics.md"):
         table = "".join(line for line in page.read_text().splitlines() if line.startswith("| "))
         told = {word for word in words(table) if word.startswith("fairhold_")}
-        assert made | {"fairhold_cycle_seconds", *OF_RESOURCES} == told, page.name
+        assert made | {"fairhold_cycle_seconds", *OF_RESOURCES, *OF_QUEUES} == told, page.name

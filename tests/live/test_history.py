@@ -66,7 +66,7 @@ def end_all(play: Play, job: str) -> None:
 
 
 def test_half_lives_and_windows_in_steps() -> None:
-    """R-USAGE-2: a weight halves exactly after a half-life, and falls from step to step."""
+    """R-HISTORY-2: a weight halves exactly after a half-life, and falls from step to step."""
     steps = Steps(FairShareSettings(half_life=DAY), None)
     assert steps.step == DAY // 32
     weights = [steps.weight(-(age + 1) * steps.step, 0) for age in range(steps.most)]
@@ -84,7 +84,7 @@ def test_half_lives_and_windows_in_steps() -> None:
 
 
 def test_usage_is_what_was_held_of_what_there_was(tmp_path: Path) -> None:
-    """R-USAGE-1: 2 of 8 GPUs for an hour, then 6, without a half-life, as of the last border."""
+    """R-HISTORY-1: 2 of 8 GPUs for an hour, then 6, without a half-life, as of the last border."""
     play = played(tmp_path, plan(k=1, usage_window="128h"))
     small = ask(play, "/A/a", 2)
     play.pass_time(10 * HOUR)
@@ -112,7 +112,7 @@ def test_it_decays_by_half_in_a_half_life(tmp_path: Path) -> None:
 
 
 def test_it_is_the_same_after_restarts_snapshots_and_moves(tmp_path: Path) -> None:
-    """R-USAGE-1: the log says all; a snapshot holds what is booked up to the latest change."""
+    """R-HISTORY-1: the log says all; a snapshot holds what is booked up to the latest change."""
     play = played(tmp_path, plan(k=1, half_life="1h"))
     job = ask(play, "/A/a", 3, (("cpu", "1.5"), ("gpu", "1")))
     ask(play, "/B", 2)
@@ -135,7 +135,7 @@ def test_it_is_the_same_after_restarts_snapshots_and_moves(tmp_path: Path) -> No
 
 
 def test_another_plan_goes_on_with_it(tmp_path: Path) -> None:
-    """R-USAGE-1: also with other base units, other steps and another name of the leaf."""
+    """R-HISTORY-1: also with other base units, other steps and another name of the leaf."""
     play = played(tmp_path, plan(k=0, usage_window="128h"))
     ask(play, "/A/a", 4)
     play.pass_time(20 * HOUR)
@@ -156,7 +156,7 @@ def test_another_plan_goes_on_with_it(tmp_path: Path) -> None:
     ],
 )
 def test_windows_begin_anew(tmp_path: Path, window: object, begins: str) -> None:
-    """R-USAGE-2: by the calendar of the plan's time zone, or after a length."""
+    """R-HISTORY-2: by the calendar of the plan's time zone, or after a length."""
     play = played(tmp_path, plan(k=1, usage_window=window))
     job = ask(play, "/B", 8)
     instant = parse_instant(begins)
@@ -169,7 +169,7 @@ def test_windows_begin_anew(tmp_path: Path, window: object, begins: str) -> None
 
 
 def test_shares_change_by_time_alone_at_borders_and_then_rest(tmp_path: Path) -> None:
-    """R-USAGE-3: who has used less takes back as history grows; between borders and after a cycle nothing moves."""
+    """R-HISTORY-3: who has used less takes back as history grows; between borders and after a cycle nothing moves."""
     play = played(tmp_path, plan(k=3, usage_window="128m"))
     busy = ask(play, "/B", 8)
     play.pass_time(60 * 60 * SECOND)
@@ -199,7 +199,7 @@ def test_a_state_of_the_live_cluster_holds_it(tmp_path: Path) -> None:
 
 
 def test_windows_are_read_strictly() -> None:
-    """R-USAGE-2."""
+    """R-HISTORY-2."""
     read = parse_plan(plan(usage_window={"tumbling": "7d"}), "plan")[0].policies[0].settings.fair_share
     assert read is not None
     assert read.usage_window == UsageWindow("tumbling", 7 * DAY)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.cli.live.explaining import job_in_words
+from fairhold.cli.live.tree import trees
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobChanged
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.jobs import job_document
+from fairhold.runtime.live.views.pools import pools_group
+from fairhold.service.metrics import numbers, queue_metrics
 from fairhold.units import SECOND
 from tests.live.play import Play
 
@@ -177,3 +180,48 @@ def test_what_could_never_run_is_refused(play: Play) -> None:
     explained = job_explanation(play.core, waits)
     assert explained is not None
     assert explained["request"]["waits"]["reason"] == "beyond deserved"
+
+
+def test_it_is_told_how_queues_stand(play: Play) -> None:
+    """Shares, what is held beyond what is deserved, metrics and `top`."""
+    ask(play, "/A/a1", 3)
+    ask(play, "/B", 7)
+    told = {row["path"]: row for row in pools_group(play.core)["consumers"]}
+    assert told["/B"]["queue"]["resources"]["gpu"] == {
+        "fair_share": 5,
+        "deserved": 2,
+        "limit": 6,
+        "requested": 7,
+        "allocated": 5,
+        "saturation": "1",
+        "usage": None,
+    }
+    assert [told[path]["borrowed"] for path in ("/A", "/A/a1", "/B")] == [1, 1, 3]
+    assert told["/C"]["queue"] is None
+    family = {each.name: each for each in queue_metrics(numbers(play.core).queues)}
+    values = {
+        sample.labels["consumer"]: sample.value
+        for sample in family["fairhold_queue_fair_share"].samples
+        if sample.labels["resource"] == "gpu"
+    }
+    assert values == {"/A": 3, "/A/a1": 3, "/A/a2": 0, "/B": 5}
+    limits = family["fairhold_queue_saturation"].samples
+    assert {sample.value for sample in limits} >= {1.0}
+    (tree,) = trees({"resource_groups": {"train": pools_group(play.core)}}, 100)
+    assert "fair share" in tree.heading() or "owned/share" in tree.heading()
+
+
+def test_plans_go_to_queues_and_back_while_work_runs(play: Play) -> None:
+    """A job that said that it is not preemptible is as any other in pools, and fixed again after."""
+    fixed = ask(play, "/A/a1", 2, preemptible=False)
+    other = ask(play, "/B", 6)
+    pools = json.loads(plan())
+    pools["policies"] = [
+        {"resource_groups": ["train"], "policy": "multidimensional", "consumers": {"/A": {}, "/B": {}}},
+        pools["policies"][1],
+    ]
+    for text, is_fixed in ((json.dumps(pools), False), (plan(), True)):
+        play.core.apply_plan(text, "ann", "", play.core.version)
+        play.pass_time(SECOND)
+        assert running(play) == {fixed: 2, other: 6}
+        assert shown(play, fixed)["preemptible"] is not is_fixed

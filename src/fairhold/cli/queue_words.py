@@ -71,7 +71,7 @@ def _siblings(level: Document) -> str:
         (
             row["consumer"],
             row["requested"],
-            *(row.get(key) for key in keys),
+            *(_usage(row) if key == "usage" else row.get(key) for key in keys),
             row["fair_share"],
             row["held"],
             row["bound"],
@@ -79,6 +79,11 @@ def _siblings(level: Document) -> str:
         for row in rows
     ]
     return table(head, cells)
+
+
+def _usage(row: Document) -> str | None:
+    """Decayed history, a part of the capacity, to a thousandth."""
+    return f"{float(Fraction(row['usage'])):.3f}" if "usage" in row else None
 
 
 def _over(one: Document) -> str:

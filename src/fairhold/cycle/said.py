@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.model.budget import Budget
 from fairhold.model.plan import AUTO, Peer
-from fairhold.model.queue import FairShareSettings, QueueSettings
+from fairhold.model.queue import WINDOW_KINDS, FairShareSettings, QueueSettings, UsageWindow
 from fairhold.model.vector import amount, number, own_document, parts_document
-from fairhold.units import UNLIMITED, format_duration
+from fairhold.units import UNLIMITED, format_duration, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _DURATIONS = frozenset(
     {
         *("grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after"),
         *("private_pool_grace", "public_pool_grace"),
-        *("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay", "half_life", "usage_window"),
+        *("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay", "half_life"),
     }
 )
 _KEY = {"grace": "reclaim_grace", "weight": "over_quota_weight", "multiplier": "reclaimer_utilization_multiplier"}
@@ -77,12 +77,22 @@ def word(name: str, value: Any, paths: Sequence[str], resources: Sequence[Resour
 
 
 def _plain(name: str, value: object) -> object:
-    """A setting that is one number or word."""
+    """A setting that is one number or word, or a window of history."""
+    if isinstance(value, UsageWindow):
+        return _window(value)
     if name in _SAID and value == _SAID[name][0]:
         return _SAID[name][1]
     if name in _DURATIONS and isinstance(value, int):
         return format_duration(value)
     return None if value == UNLIMITED else value
+
+
+def _window(window: UsageWindow) -> object:
+    """Which history counts: a length up to now, a period of the calendar, or a length that begins anew."""
+    if window.period:
+        return window.period
+    length = format_duration(window.length)
+    return length if window.kind == WINDOW_KINDS[0] else {"tumbling": length, "start": format_instant(window.start)}
 
 
 def _by_resource(

@@ -1,6 +1,7 @@
-"""Time in steps, and what a step counts for: how history grows old (R-USAGE-1, R-USAGE-2).
+"""Time in steps, and what a step counts for: how history grows old (R-HISTORY-1, R-HISTORY-2).
 
-A step is at most an eighth of the half-life, and a 128th of the window. A window that begins anew cuts the steps there.
+A step is at most an eighth of the half-life and a 128th of the window, and more than half a second. A window that
+begins anew cuts the steps there.
 """
 
 from __future__ import annotations
@@ -34,16 +35,15 @@ class Steps:
         self.window, self._zone = settings.usage_window, zone
         length = _LENGTH.get(self.window.period, self.window.length)
         fine = max(SECOND, length // _STEPS_OF_WINDOW)
-        life, parts = settings.half_life, 1
-        if life is None:
-            self.step = fine
-        else:
+        self.step, parts = fine, 0
+        if settings.half_life is not None:
+            life, parts = max(SECOND, settings.half_life), 1
             fine = max(SECOND, min(fine, life // _STEPS_OF_HALF_LIFE))
             while life // parts > fine:
                 parts *= 2
             self.step = life // parts
         self.most = min(MOST_STEPS, -(-length // self.step))
-        self._weights = _weights(parts, self.most) if life is not None else [_ONE] * self.most
+        self._weights = _weights(parts, self.most) if parts else [_ONE] * self.most
         self._known = (0, 0)
 
     def begin(self, instant: int) -> int:

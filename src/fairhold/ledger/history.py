@@ -1,4 +1,4 @@
-"""What queues have used of every resource, and when: decayed, it corrects their weights (R-USAGE-1, R-QUEUE-4)."""
+"""What queues have used of every resource, and when: decayed, it corrects their weights (R-HISTORY-1, R-QUEUE-4)."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import with_spent
 from fairhold.ledger.spending import used_up
 from fairhold.orchestrator.changes import BudgetsSpent
+from fairhold.orchestrator.histories import count_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.orchestrator.tasks import JobRecord
+    from fairhold.orchestrator.tasks import Attempt, JobRecord
 
 
 def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
@@ -30,6 +31,13 @@ def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
             job.leaf = new[job.leaf]
 
 
+def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> None:
+    """An attempt holds its units from now on (`sign` 1), or not any more (-1): budgets and histories count them."""
+    job = attempt.job
+    hold(cluster.books[job.resource_group], job.leaf, sign * attempt.units, now)
+    count_use(cluster, attempt, sign, now)
+
+
 def hold(books: Books, leaf: int, units: int, now: int) -> None:
     """A leaf holds so many units more from now on, or fewer."""
     if books.spending is not None:
@@ -38,10 +46,12 @@ def hold(books: Books, leaf: int, units: int, now: int) -> None:
 
 def move_held(cluster: Cluster, job: JobRecord, consumer: str, now: int) -> Books:
     """A job belongs to another leaf, with all that it holds; returns its group's books."""
-    books, units = cluster.books[job.resource_group], sum(cluster.attempts[name].units for name in job.attempts)
-    hold(books, job.leaf, -units, now)
+    books, held = cluster.books[job.resource_group], [cluster.attempts[name] for name in job.attempts]
+    for attempt in held:
+        hold_attempt(cluster, attempt, -1, now)
     job.leaf = books.rows.by_path[consumer]
-    hold(books, job.leaf, units, now)
+    for attempt in held:
+        hold_attempt(cluster, attempt, 1, now)
     return books
 
 

@@ -11,9 +11,9 @@ from fairhold.ledger.tables import NOBODY
 from fairhold.model.siting import siting_of
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.budgets import hold, move_held
+from fairhold.orchestrator.budgets import hold_attempt, move_held
 from fairhold.orchestrator.due import Due
-from fairhold.orchestrator.histories import count_capacity, count_use
+from fairhold.orchestrator.histories import count_capacity
 from fairhold.orchestrator.hosts import HostRecord, MachineRecord, label_machine
 from fairhold.orchestrator.loans import BY_CYCLES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
@@ -169,12 +169,7 @@ class Cluster:
 
     def _move(self, change: say.JobMoved, now: int) -> None:
         job = self.jobs[change.job]
-        held = [self.attempts[name] for name in job.attempts]
-        for attempt in held:
-            count_use(self, attempt, -1, now)
         books = move_held(self, job, change.consumer, now)
-        for attempt in held:
-            count_use(self, attempt, 1, now)
         for request in self.requests(job):
             transitions.move(books, request, job.leaf)
 
@@ -219,18 +214,15 @@ class Cluster:
             transitions.grant(self.books[group], attempt.request, self.hosts[group, host].row, units, attempt.started)
             for host, units in attempt.places
         )
-        for allocation in attempt.allocations:
-            self.attempt_of[group][allocation] = attempt
-        hold(self.books[group], attempt.job.leaf, attempt.units, attempt.started)
-        count_use(self, attempt, 1, attempt.started)
+        self.attempt_of[group] |= dict.fromkeys(attempt.allocations, attempt)
+        hold_attempt(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
 
     def _run(self, change: say.Running, _now: int) -> None:
         attempt = self.attempts[change.attempt]
         attempt.is_running = True
-        if attempt.machine in self.machines:
-            machine = self.machines[attempt.machine]
+        if (machine := self.machines.get(attempt.machine)) is not None:
             machine.refusals = machine.pauses = 0
 
     def _notice(self, change: say.Noticed, _now: int) -> None:
@@ -275,10 +267,8 @@ class Cluster:
 
     def _end(self, change: say.Ended, now: int) -> None:
         attempt = self.ended[change.attempt] = self.attempts.pop(change.attempt)
-        job, group = attempt.job, attempt.job.resource_group
-        books = self.books[group]
-        hold(books, job.leaf, -attempt.units, now)
-        count_use(self, attempt, -1, now)
+        job, group, books = attempt.job, attempt.job.resource_group, self.books[attempt.job.resource_group]
+        hold_attempt(self, attempt, -1, now)
         job.finish(change.attempt)
         job.settle(attempt, change)
         if change.then == say.LATER:

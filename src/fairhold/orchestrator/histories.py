@@ -1,4 +1,4 @@
-"""What queues of a live cluster have used: booked as units come and go, kept over restarts and plans (R-USAGE-1)."""
+"""What queues of a live cluster have used: booked as units come and go, kept over restarts and plans (R-HISTORY-1)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def usage_now(books: Books, now: int) -> dict[int, tuple[Fraction, ...]]:
 
 
 class Borders:
-    """When history may change a share by time alone: at the next border of a step, while anybody waits (R-USAGE-3)."""
+    """When history may change a share by time alone: at a border of a step, while anybody waits (R-HISTORY-3)."""
 
     def __init__(self, books: Books | None) -> None:
         self._books = books

@@ -10,7 +10,7 @@ from fairhold.model.queue import DIVISIONS, WEEK, FairShareSettings, QueueSettin
 from fairhold.model.vector import amount_text
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.resources import exact_number, read_amount, stated_members
-from fairhold.units import SECOND, UNLIMITED
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -140,12 +140,10 @@ def _read_window(report: Report, value: Value, place: Place) -> UsageWindow:
 
 
 def _read_span(report: Report, value: Value, place: Place) -> int:
-    """Read a time of a second or more."""
-    faults = len(report.faults)
+    """Read a time that is no instant."""
     micros = report.duration(value, place)
-    if micros < SECOND and len(report.faults) == faults:
-        what = f"{shown(value)} is less than a second, and history is counted in steps of one or more"
-        report.fault("out-of-range", what, "write a time such as `7d`", place)
+    if value == 0 or (isinstance(value, str) and value[:1] == "0" and not micros):
+        report.fault("out-of-range", "no time at all holds no history", "write a time such as `7d`", place)
     return micros or WEEK
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from fairhold.runtime.live.views.pools import resources_of_groups
+from fairhold.runtime.live.views.pools import kept_queues, resources_of_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +27,15 @@ OTHERS = "others"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _LEAF = ("waiting", "running", "reclaiming")
+QUEUE = {
+    "fair_share": "What a queue is entitled to of a resource, in declared units.",
+    "deserved": "What a queue deserves of a resource, in declared units.",
+    "requested": "What a queue holds and waits for of a resource, in declared units.",
+    "allocated": "What a queue holds of a resource, in declared units.",
+    "saturation": "What a queue holds of a resource for its fair share.",
+    "usage": "Decayed history of a queue, as a part of what there was of a resource.",
+}
+"""What is told of a queue in every resource, and the words for it."""
 
 
 class Requests:
@@ -59,6 +71,7 @@ class Numbers(NamedTuple):
 
     leaves    : resource group → its leaves
     resources : resource group that shares resources of hosts → name → total and used
+    queues    : path of a queue → how it stands, the first `MOST_LEAVES`
     """
 
     cycles: int
@@ -68,6 +81,7 @@ class Numbers(NamedTuple):
     cycle_micros: dict[str, int]
     cycle_stages: dict[str, int]
     resources: dict[str, dict[str, Any]]
+    queues: dict[str, dict[str, Any]]
 
 
 def numbers(core: Core) -> Numbers:
@@ -95,7 +109,8 @@ def numbers(core: Core) -> Numbers:
         leaves[books.rows.group.name] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
     notes = core.cycle_notes
     counts = cluster.cycles, len(cluster.jobs), len(cluster.attempts)
-    return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages), resources_of_groups(core))
+    queues = dict(islice(kept_queues(core).items(), MOST_LEAVES))
+    return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages), resources_of_groups(core), queues)
 
 
 class _Collector:
@@ -126,6 +141,7 @@ class _Collector:
         trouble = desk.trouble is not None
         yield GaugeMetricFamily("fairhold_trouble", "1 = nothing can be written at present.", value=trouble)
         yield from resource_metrics(read.resources)
+        yield from queue_metrics(read.queues)
         for place, name in enumerate(_LEAF, start=1):
             family = GaugeMetricFamily(
                 f"fairhold_units_{name}", f"Units {name}, by leaf.", labels=["resource_group", "consumer"]
@@ -149,6 +165,22 @@ def resource_metrics(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeM
             for resource, of in resources.items():
                 family.add_metric([group, resource], float(of[name]))
         yield family
+
+
+def queue_metrics(queues: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeMetricFamily]:
+    """How queues stand in every resource; queues: as in `Numbers.queues`. Without bound is +Inf."""
+    for name, text in QUEUE.items():
+        family = GaugeMetricFamily(f"fairhold_queue_{name}", text, labels=["resource_group", "consumer", "resource"])
+        for path, queue in queues.items():
+            for resource, of in queue["resources"].items():
+                if name != "usage" or of[name] is not None:
+                    family.add_metric([", ".join(queue["resource_groups"]), path, resource], _value(of[name]))
+        yield family
+
+
+def _value(said: float | str | None) -> float:
+    """A number as documents have it: a fraction as text, nothing and `unbounded` where there is no bound."""
+    return inf if said in {None, "unbounded"} else float(Fraction(said))
 
 
 def _stages(name: str, text: str, nanos: Mapping[str, int]) -> CounterMetricFamily:

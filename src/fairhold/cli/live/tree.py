@@ -94,7 +94,10 @@ def _tree(title: str, found: Document, room: int) -> Tree:
     cells = [[_cell(row, column) for column in COLUMNS] for row in rows]
     name_room = min(max([len("consumer"), *map(width, names)]), max(_LEAST_NAME, room // 3))
     left = room - name_room
-    sizes = {name: max([len(name), *(len(row[at]) for row in cells)]) for at, name in enumerate(COLUMNS)}
+    heads = {"owned": _heading(rows)}
+    sizes = {
+        name: max([len(heads.get(name, name)), *(len(row[at]) for row in cells)]) for at, name in enumerate(COLUMNS)
+    }
     kept = []
     for name in _BY_WEIGHT:
         kept_free = 0 if name in _FIRST else _GAP + _LEAST_BAR
@@ -114,7 +117,13 @@ def _tree(title: str, found: Document, room: int) -> Tree:
         for name, row, row_cells in zip(names, rows, cells, strict=True)
     ]
     widths = (name_room, *(sizes[name] for name in columns))
-    return Tree(title, ("consumer", *columns), widths, tuple(lines))
+    return Tree(title, ("consumer", *(heads.get(name, name) for name in columns)), widths, tuple(lines))
+
+
+def _heading(rows: Sequence[Document]) -> str:
+    """What the column of what is owned is called: where there are queues, of their fair shares."""
+    queues = sum(bool(row.get("queue")) for row in rows)
+    return "owned" if not queues else "fair share" if queues == len(rows) else "owned/share"
 
 
 def _name(path: str) -> str:
@@ -132,7 +141,10 @@ def _value(row: Document, column: str) -> int:
 
 
 def _cell(row: Document, column: str) -> str:
-    """A number of units; of what is owned of resources, the amounts."""
+    """A number of units; of what is owned of resources, the amounts, and of a queue its fair share."""
+    if column == "owned" and row.get("queue"):
+        shares = ((name, of["fair_share"]) for name, of in row["queue"]["resources"].items())
+        return ", ".join(f"{name} {amount}" for name, amount in shares if amount) or _number(0)
     amounts = (row.get("amounts") or {}).get("owned")
     if column == "owned" and amounts:
         return ", ".join(f"{name} {amount}" for name, amount in amounts.items()) or _number(0)

@@ -72,6 +72,27 @@ class Owner(Answer):
     amounts: dict[str, float | str]
 
 
+class QueueResource(Answer):
+    """How a queue stands in one resource, in declared units; null: as much as there is."""
+
+    fair_share: float | str
+    deserved: float | str | None
+    limit: float | str | None
+    requested: float | str
+    allocated: float | str
+    saturation: str = Field(description="Allocated for the fair share, as `5/4`; `unbounded` where that is nothing.")
+    usage: float | str | None = Field(description="Decayed history, part of what there was; null: it does not count.")
+
+
+class Queue(Answer):
+    """How a queue of `fair_share` stands, by resource."""
+
+    resource_groups: list[str]
+    resources: dict[str, QueueResource]
+    usage_from: Instant | None = Field(description="The history that counts begins here at the earliest.")
+    usage_to: Instant | None = Field(description="It goes up to here.")
+
+
 class Consumer(Answer):
     """A consumer; a parent's numbers are the sums of its leaves', but owned, reserved, limit and quota are its own."""
 
@@ -94,6 +115,7 @@ class Consumer(Answer):
     user_limit: int | None = Field(description="Units that one user may hold in a leaf; null: any number.")
     budget: Budget | None
     amounts: Amounts | None = Field(description="Of resources of hosts; null: of slots.")
+    queue: Queue | None = Field(description="Of `fair_share`; null: it is no queue now.")
 
 
 class Pauses(Answer):

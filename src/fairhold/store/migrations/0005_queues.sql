@@ -1,2 +1,2 @@
--- The fifth format: the tables are those before. New is a field of jobs, in entries and in
--- snapshots, that a Fairhold of an earlier format cannot read.
+-- The fifth format: the tables are those before. New are a field of jobs, in entries and in snapshots, and in snapshots the
+-- usage of queues, that a Fairhold of an earlier format cannot read.

@@ -78,6 +78,7 @@ def _group(core: Core, group: str) -> Document:
                 "user_limit": _or_none(rows.controls.user_limit[row]),
                 "budget": budgets.get(row),
                 "amounts": None,
+                "queue": None,
             }
         )
     grants, reclaims = core.cluster.paused.get(group, (False, False))

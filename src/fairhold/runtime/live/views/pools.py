@@ -10,8 +10,10 @@ from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.hosts import is_down
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
+from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.explaining_pools import why
+from fairhold.runtime.live.views.queues import beyond_deserved, queues_now
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 _State = tuple[int, int, int, int]
 _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
-_CYCLE = "cycle"
+_CYCLE, _QUEUES = "cycle", "queues"
 
 
 def _kept(core: Core) -> dict[str, Any]:
@@ -46,6 +48,15 @@ def next_cycle(core: Core) -> VectorCycle:
     if _CYCLE not in kept:
         kept[_CYCLE] = run_vectors(core.orchestrator)
     found: VectorCycle = kept[_CYCLE]
+    return found
+
+
+def kept_queues(core: Core) -> dict[str, Document]:
+    """How queues stand now, by path."""
+    kept = _kept(core)
+    if _QUEUES not in kept:
+        kept[_QUEUES] = queues_now(core)
+    found: dict[str, Document] = kept[_QUEUES]
     return found
 
 
@@ -91,13 +102,17 @@ def pools_group(core: Core) -> Document:
     books, mine = cluster.books[POOLED], [each for each in cluster.attempts.values() if not each.job.resource_group]
     grants, reclaims = cluster.paused.get(POOLED, (False, False))
     rows = books.rows
-    own = _owned(books)
+    own, queues = _owned(books), kept_queues(core)
+    beyond = beyond_deserved(core, mine) if queues else set()
     return {
         "slots": len(mine),
         "idle": 0,
         "resources": resources_document(core, rows.group.hosts, mine),
         "paused": {"grants": grants, "reclaims": reclaims},
-        "consumers": [_consumer(core, row, mine, own) for row in rows.tree.path[1:]],
+        "consumers": [
+            _consumer(core, row, mine, own, beyond) | {"queue": queues.get(rows.path(row))}
+            for row in rows.tree.path[1:]
+        ],
     }
 
 
@@ -155,7 +170,8 @@ def _owned(books: Books) -> dict[str, list[int]]:
     return found
 
 
-def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, list[int]]) -> Document:
+def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, list[int]], beyond: set[int]) -> Document:
+    """Numbers of units; beyond: those of queues that are borrowed, all others' are by what they stand on."""
     books = core.cluster.books[POOLED]
     rows, resources = books.rows, core.plan.resources
     path = rows.path(row)
@@ -176,7 +192,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, li
         "quota": 0,
         "demand": demand,
         "allocated": len(mine),
-        "borrowed": sum(not each.is_own for each in mine),
+        "borrowed": sum(_is_borrowed(books, each, beyond) for each in mine),
         "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(rows.path(each.job.leaf))),
         "reclaiming": sum(each.notice is not None for each in mine),
         "coming": sum(is_below(notice.taker) for notice in told if notice.taker),
@@ -190,6 +206,11 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, li
             "used": amounts_document(resources, tuple(_together(books, mine))),
         },
     }
+
+
+def _is_borrowed(books: Books, attempt: Attempt, beyond: set[int]) -> bool:
+    """Whether a unit is held beyond what its leaf owns, or deserves as a queue."""
+    return attempt.name in beyond if shares_queues(books, attempt.job.leaf) else not attempt.is_own
 
 
 def _user_limit(rows: Rows, row: int) -> int | None:
