@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC
+from fractions import Fraction
 from itertools import pairwise
 from statistics import fmean, pvariance
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairhold.errors import InputError
 from fairhold.model.workload import ENDLESS
 from fairhold.traces.inventing import invent
 from fairhold.traces.telling import csv_lines
 from fairhold.traces.tenantkeys import parse_tenants, read_tenants
+from fairhold.traces.tenants import Bursts, JobKind, Services, Tenant, Tenants, constant
 from tests.docs.console import ROOT
+from tests.examples import FEWER
 from tests.traces.support import jobs_of
 
 if TYPE_CHECKING:
@@ -166,3 +172,53 @@ def test_faults_of_a_file_have_their_place(text: str, code: str, place: tuple[st
     fault = caught.value.faults[0]
     assert (fault.code, fault.place, fault.file) == (code, place, "tenants.yaml")
     assert fault.mend
+
+
+def test_so_many_jobs_that_no_memory_holds_them_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_tenants(f"{HEAD}  /A: {{jobs_per_day: 1000000, {JOBS}}}", "tenants.yaml")
+    assert [fault.code for fault in caught.value.faults] == ["out-of-range"]
+
+
+PARTS = st.integers(0, 100).map(lambda part: Fraction(part, 100))
+TENANT = st.builds(
+    Tenant,
+    path=st.sampled_from(["/A", "/B/c"]),
+    rate=st.integers(0, 500).map(Fraction),
+    hours=st.lists(st.integers(0, 9), min_size=24, max_size=24).map(tuple),
+    weekdays=st.lists(st.integers(0, 9), min_size=7, max_size=7).map(tuple),
+    bursts=st.builds(Bursts, PARTS, st.integers(1, 50).map(Fraction), st.integers(0, HOUR)),
+    follows=PARTS,
+    wanders=PARTS,
+    kinds=st.lists(
+        st.builds(JobKind, st.integers(1, 9), st.integers(1, 9).map(constant), st.integers(0, HOUR).map(constant)),
+        min_size=1,
+        max_size=3,
+    ).map(tuple),
+    services=st.lists(st.builds(Services, st.integers(1, 3), st.integers(1, 3), st.integers(0, HOUR))).map(tuple),
+)
+
+
+ALL = st.builds(
+    Tenants,
+    seed=st.integers(0, 2**53),
+    begin=st.integers(0, 10 * HOUR),
+    length=st.integers(0, 80 * HOUR),
+    tenants=st.lists(TENANT, max_size=2, unique_by=lambda tenant: tenant.path).map(tuple),
+    zone=st.just(UTC),
+    every=st.integers(1_000_000, 90 * HOUR),
+    calm=st.integers(1, 5),
+)
+
+
+@FEWER
+@given(tenants=ALL)
+def test_any_tenants_submit_in_order_and_within_their_time(tenants: Tenants) -> None:
+    workload = invent(tenants)
+    begin, end = tenants.begin, tenants.begin + tenants.length
+    assert list(workload.submit) == sorted(workload.submit)
+    assert len(set(workload.name)) == len(workload)
+    endless = [each == ENDLESS for each in workload.duration]
+    assert all(begin <= each < end or ends for each, ends in zip(workload.submit, endless, strict=True))
+    assert sum(endless) == sum(each.count for tenant in tenants.tenants for each in tenant.services)
+    assert min(workload.duration, default=0) >= 0

@@ -103,6 +103,7 @@ def test_philly(tmp_path: Path) -> None:
     ]
     assert list(workload.min_count) == [0, 8]
     assert not findings.kinds
+    assert findings.disordered == 1
 
 
 def test_openb(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.traces.scaling import Scaling, scaled
-from tests.traces.support import jobs_of, workload_of
+from tests.traces.support import faults_of, jobs_of, workload_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +61,14 @@ def test_one_consumer_grows_and_the_others_stay_as_they_are() -> None:
     others = [[job for job in jobs_of(each) if job[2] == "/AB"] for each in (alone, found)]
     assert others[0] == others[1]
     assert counts(scaled(BASE, Scaling(load=(("/", Fraction(1, 2)),), seed=1))) != counts(alone)
+
+
+def test_a_factor_for_nobody_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "j.csv").write_text("at,ran\n0,4\n")
+    section = "{kind: csv, file: j.csv, columns: {submit: at, duration: ran}, consumers: [{else: /A}], "
+    (fault,) = faults_of(section + "scale: {load: {/B: 2}}}", tmp_path)
+    assert (fault.code, "/B" in fault.what) == ("unknown-consumer", True)
+    assert len(workload_of(section + "scale: {load: {/A: 2}}}", tmp_path)[0]) == 2
 
 
 def test_the_section_scales(tmp_path: Path) -> None:

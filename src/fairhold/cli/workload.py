@@ -131,6 +131,8 @@ def _text(workload: Workload, findings: Findings) -> str:
     found = f"{_many(len(workload), 'job')}{rows_there}, {_many(len(held), 'consumer')}{users}"
     lines = [f"{printable(findings.name)}: {found}"]
     lines += [f"passed over: {why}, {count:,}" for why, count in findings.passed.items()]
+    if findings.disordered:
+        lines.append(f"put in order: {_many(findings.disordered, 'job')} submitted before the one above")
     if not held:
         return "\n".join(lines)
     first, last = workload.submit[0], workload.submit[-1]

@@ -84,7 +84,7 @@ def _read_name(report: Report, node: dict[str, Value], at: int, taken: dict[str,
     if "name" in node:
         place = (*place, "name")
         name = report.text(node["name"], place, what="the name of a job")
-        if isinstance(node["name"], str) and not _is_name(name):
+        if isinstance(node["name"], str) and not is_name(name):
             mend = "use printable text that does not start with `/`, which paths of consumers do"
             report.fault("name", f"`{shown(name)}` is no name of a job", mend, place)
         elif name in taken:
@@ -101,7 +101,7 @@ def _read_name(report: Report, node: dict[str, Value], at: int, taken: dict[str,
     return name
 
 
-def _is_name(name: str) -> bool:
+def is_name(name: str) -> bool:
     """Whether a job may be called so; as the id of its request it also stands in states."""
     return bool(name.strip()) and name.isprintable() and not name.startswith("/")
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from fairhold.model.vector import decimal_text
 from fairhold.model.workload import ENDLESS, Workload
+from fairhold.planio.jobs import is_name
 from fairhold.planio.report import shown
 from fairhold.planio.requests import LARGEST_PRIORITY
-from fairhold.traces.findings import ABSURD, GANG, HEADER, MISSING, NEGATIVE, NUMBER, TWICE, refuse
+from fairhold.traces.findings import ABSURD, GANG, HEADER, MISSING, NEGATIVE, NUMBER, ORDER, TWICE, refuse
 from fairhold.traces.reading import ALL, Field, Reading
 from fairhold.traces.rules import consumers_of
 from fairhold.traces.sacct import TRES
-from fairhold.traces.swf import tell_order
 from fairhold.traces.values import WORDS, column, exact, flag, instants, micros, whole
 from fairhold.units import LARGEST, LONGEST
 
@@ -39,8 +39,7 @@ def build(table: Table, reading: Reading) -> Workload:
         fits = {text: pattern.fullmatch(text) is not None for text in set(table.cells(name))}
         table = table.kept([fits[text] for text in table.cells(name)], f"`{shown(name)}` says something else")
     submit = _instants(table, reading, reading.submit, "submit")
-    if reading.kind == "swf":
-        tell_order(table, submit)
+    count_disorder(table, submit, is_fault=reading.kind == "swf")
     columns: dict[str, Numbers] = {
         "submit": submit,
         "duration": _durations(table, reading),
@@ -72,6 +71,19 @@ def build(table: Table, reading: Reading) -> Workload:
         groups=groups,
         users=users,
     )
+
+
+def count_disorder(table: Table, submit: Numbers, *, is_fault: bool) -> None:
+    """Count the jobs that were submitted before the one above; a fault where the format promises order."""
+    last = -1
+    for row, instant in enumerate(submit):
+        if instant is None:
+            continue
+        if instant < last:
+            table.findings.disordered += 1
+            if is_fault:
+                table.findings.add(ORDER, "a job was submitted before the one above it", table.lines[row])
+        last = instant
 
 
 def _picked(values: Sequence[int | None], rows: Sequence[int]) -> array[int]:
@@ -203,10 +215,11 @@ def unit_of(fields: Sequence[tuple[str, Field]], texts: Sequence[str]) -> Told |
 
 
 def _names(table: Table, reading: Reading) -> Sequence[str]:
+    """The names of jobs; those that a request may not have are replaced by one after their line."""
     if reading.name is None:
         return [f"job-{line}" for line in table.lines]
     cells = cells_of(table, reading.name)
-    return [text or f"job-{line}" for text, line in zip(cells, table.lines, strict=True)]
+    return [text if is_name(text) else f"job-{line}" for text, line in zip(cells, table.lines, strict=True)]
 
 
 def _named_once(table: Table, names: Sequence[str], good: list[bool]) -> list[bool]:

@@ -58,6 +58,7 @@ class Findings:
     name   : the file, as faults show it
     word   : what its rows are called: line, row or item
     rows   : how many there were
+    disordered : rows whose job was submitted before the one above
     passed : why rows are no jobs, which is nobody's fault → how many
     """
 
@@ -65,6 +66,7 @@ class Findings:
         self.name = name
         self.word = word
         self.rows = 0
+        self.disordered = 0
         self.passed: dict[str, int] = {}
         self.kinds: dict[tuple[str, str], Kind] = {}
 

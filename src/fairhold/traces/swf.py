@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fairhold.traces.findings import HEADER, ORDER, Findings, refuse
+from fairhold.traces.findings import HEADER, Findings, refuse
 from fairhold.traces.tables import Table, rectangle
 from fairhold.units import SECOND
 
@@ -59,14 +59,3 @@ def _known(cells: Sequence[str]) -> Sequence[str]:
     if "-1" not in cells:
         return cells
     return ["" if each == "-1" else each for each in cells] if set(cells) != {"-1"} else [""] * len(cells)
-
-
-def tell_order(table: Table, submit: list[int | None]) -> None:
-    """Count the lines whose job was submitted before that of the line above."""
-    last = None
-    for row, instant in enumerate(submit):
-        if instant is None:
-            continue
-        if last is not None and instant < last:
-            table.findings.add(ORDER, "a job was submitted before the one above it", table.lines[row])
-        last = instant

@@ -44,7 +44,9 @@ SERVICE_KEYS = ("count", "tasks", "after", "unit", "priority", "preemptible", "r
 SHAPES = {"lognormal": ("median", "p90"), "pareto": ("least", "median")}
 MOST_TASKS = 1_000_000
 MOST_RATE = 100_000_000
-DEFAULT_LENGTH = 28 * 86_400_000_000
+MOST_JOBS = 20_000_000
+DAY = 86_400_000_000
+DEFAULT_LENGTH = 28 * DAY
 _SHAPE = "write `{quantiles: [[0, 1s], [50, 10m], [100, 2d]]}`, `{shape: lognormal, median: 10m, p90: 4h}` or `endless`"
 
 
@@ -75,6 +77,10 @@ def parse_tenants(text: str, name: str) -> Tenants:
         calm=report.whole(factor.get("calm", 1), ("factor", "calm"), least=1, most=1000),
         tenants=tuple(_read_tenant(report, path, node) for path, node in stated.items()),
     )
+    jobs = int(sum(tenant.rate for tenant in found.tenants) * found.length / DAY)
+    if jobs > MOST_JOBS:
+        what = f"the tenants would submit about {jobs:,} jobs, and {MOST_JOBS:,} are the most"
+        report.fault("out-of-range", what, "lower `jobs_per_day` or `length`", ("tenants",))
     report.settle()
     return found
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.traces.findings import Findings
+from fairhold.planio.report import shown
+from fairhold.traces.findings import Findings, refuse
 from fairhold.traces.inventing import invent
 from fairhold.traces.loading import load
-from fairhold.traces.scaling import scaled
+from fairhold.traces.scaling import Scaling, scaled
 from fairhold.traces.source import Source, read_source
 from fairhold.traces.tenantkeys import read_tenants
 
@@ -42,7 +43,7 @@ def make_workload(source: Source) -> tuple[Workload, Findings]:
     """Read or invent the jobs of a source; raises InputError."""
     if source.reading is not None:
         workload, findings = load(source.reading)
-        return scaled(workload, source.scaling), findings
+        return _scaled(workload, source.scaling, findings), findings
     assert source.tenants is not None, "a source without a trace has tenants"
     tenants = read_tenants(source.tenants)
     tenants = replace(
@@ -53,4 +54,14 @@ def make_workload(source: Source) -> tuple[Workload, Findings]:
     workload = invent(tenants)
     findings = Findings(str(source.tenants), "job")
     findings.rows = len(workload)
-    return scaled(workload, source.scaling), findings
+    return _scaled(workload, source.scaling, findings), findings
+
+
+def _scaled(workload: Workload, scaling: Scaling, findings: Findings) -> Workload:
+    """The workload as changed; raises InputError where a factor is for nobody."""
+    paths = [f"{path}/" for path in workload.consumers]
+    for path, _ in scaling.load:
+        if path != "/" and not any(each.startswith(f"{path}/") for each in paths):
+            what = f"`scale.load` names `{shown(path)}`, and nothing below it submits anything"
+            raise refuse("unknown-consumer", findings.name, what, "name a consumer of the workload, or one above it")
+    return scaled(workload, scaling)
