@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairhold.ledger.decay import Steps
-from fairhold.ledger.history import FINEST
+from fairhold.ledger.history import FINEST, History
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.queue import FairShareSettings, UsageWindow
 from fairhold.orchestrator.events import JobChanged, MachineGone, MachineSilent, Woken
 from fairhold.orchestrator.freeze import freeze
 from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state
+from fairhold.planio.statewrite import state_document
+from fairhold.runtime.pooled_record import as_file
 from fairhold.units import SECOND, parse_instant
+from tests.examples import FEWER
 from tests.live.play import Play
 
 if TYPE_CHECKING:
@@ -196,6 +203,9 @@ def test_a_state_of_the_live_cluster_holds_it(tmp_path: Path) -> None:
     play.pass_time(31 * HOUR)
     parts = state_of(play.core.cluster, play.clock.instant).usage
     assert all(FINEST % each.denominator == 0 for row in parts.values() for each in row)
+    state = as_file(state_of(play.core.cluster, play.clock.instant))
+    text = json.dumps(state_document(play.core.plan, state))
+    assert parse_state(text, play.core.plan, "state").usage == parts
 
 
 def test_windows_are_read_strictly() -> None:
@@ -206,3 +216,57 @@ def test_windows_are_read_strictly() -> None:
     for wrong in ("0s", "year", {"start": "2026-01-01T00:00:00Z"}, {"tumbling": "1d", "cron": "x"}, 3):
         with pytest.raises(Exception, match="usage_window"):
             parse_plan(plan(usage_window=wrong), "plan")
+
+
+@given(
+    moves=st.lists(st.tuples(st.integers(0, 5 * DAY), st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=12),
+    settings=st.sampled_from(
+        [
+            {"usage_window": "3d"},
+            {"half_life": "5h", "usage_window": "9d"},
+            {"half_life": "2d", "usage_window": "month"},
+            {"half_life": "7h", "usage_window": {"tumbling": "50h", "start": "2026-01-01T00:00:01Z"}},
+        ]
+    ),
+    later=st.integers(0, 2 * DAY),
+)
+@FEWER
+def test_usage_is_the_sum_over_all_microseconds(
+    moves: list[tuple[int, int, int]], settings: dict[str, Any], later: int
+) -> None:
+    """R-HISTORY-1, R-HISTORY-2: against every step by itself, with powers of two in doubles; asking changes nothing."""
+    read = parse_plan(plan(k=1, **settings), "plan")[0]
+    asked, quiet = History(read, 0), History(read, 0)
+    steps, now = asked.steps, 10 * DAY
+    held: list[tuple[int, int, int]] = []  # (instant, leaf, units from then on)
+    for history in (asked, quiet):
+        history.have([0, 8_000], now)
+    for wait, leaf, units in moves:
+        now += wait
+        before = next((has for _, row, has in reversed(held) if row == leaf), 0)
+        held.append((now, leaf, units))
+        for history in (asked, quiet):
+            history.hold(leaf + 2, (0, 1_000), units - before, now)
+        asked.usage(now)
+    end = now + later
+    border, first = steps.of(end)[0], max(steps.first(steps.of(end)[0]), 10 * DAY)
+    found = quiet.usage(end)
+    assert asked.usage(end) == found
+    sums: dict[int, float] = dict.fromkeys((-1, 0, 1, 2), 0.0)
+    life = read.policies[0].settings.fair_share
+    assert life is not None
+    at = first
+    while at < border and steps.begin(at) <= steps.begin(border):
+        start, stop = steps.of(at)
+        age = (border - start) // steps.step - 1
+        weight = 2 ** -(age * steps.step / life.half_life) if life.half_life else 1.0
+        if steps.begin(at) == steps.begin(border) and age < steps.most:
+            for leaf in (0, 1, 2):
+                mine = [(when, units) for when, row, units in held if row == leaf]
+                for (when, units), (until, _) in pairwise([*mine, (end, 0)]):
+                    sums[leaf] += weight * units * max(0, min(until, stop) - max(when, at))
+            sums[-1] += weight * 8 * (stop - at)
+        at = stop
+    for leaf in (0, 1, 2):
+        expected = sums[leaf] / sums[-1] if sums[-1] else 0
+        assert abs(float(found.get(leaf + 2, (0, 0))[1]) - expected) < 1e-6

@@ -19,6 +19,8 @@ def rule_of_queue(unit: Unit) -> str:
     taker = unit.notice.taker
     if taker is None:
         return "R-LIMIT-3"
+    if unit.notice.is_move:
+        return "R-CONTEST-6"
     return "R-CONTEST-5" if taker.leaf == unit.asked.leaf else "R-CONTEST-1"
 
 

@@ -77,10 +77,8 @@ def _notice(asking: Asking, unit: Unit, notice: Notice) -> Document:
         "is_new": notice.is_new,
         "rule": rule_of_queue(unit),
     }
-    if taker is None:
+    if taker is None or notice.is_move:
         return found
-    if notice.is_move:
-        return found | {"rule": "R-CONTEST-6"}
     if taker.leaf == asked.leaf:
         return found | {"priority": taker.model.priority}
     mine, theirs = sides(asking.terms, taker.leaf, asked.leaf)
