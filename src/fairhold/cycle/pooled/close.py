@@ -54,6 +54,8 @@ def parts_of(unit: Unit) -> Parts:
 
 
 def _kind_of(terms: Terms, unit: Unit) -> Kind:
+    if not terms.own:  # nobody owns anything
+        return unit.started, unit.pool, (), ()
     if len(unit.books) == 1:  # the common case
         return unit.started, unit.pool, unit.lenders(terms), ()
     return unit.started, unit.pool, unit.lenders(terms), parts_of(unit)

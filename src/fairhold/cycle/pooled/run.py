@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.close import allocations_of, held_of, lenders_of, notices_of, parcels_of
+from fairhold.cycle.pooled.close import allocations_of, held_of, notices_of, parcels_of
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.open import QUEUES, open_pools
 from fairhold.cycle.pooled.shares import in_units, part_text, planned
@@ -205,36 +205,35 @@ def _row(plan: Plan, books: PoolBooks, request: str, host: str) -> Document:
 
 
 def _grants(plan: Plan, books: PoolBooks, placed: Iterable[Unit]) -> list[Document]:
-    """Units in the order of placing; neighbours that are alike in one row."""
-    rows: list[list[Unit]] = []
+    """Units in the order of placing; neighbours of one request, on one host and in one pool, in one row."""
+    terms, paths = books.terms, plan.tree.paths
+    found: list[Document] = []
+    lent: list[tuple[Document, dict[int, int]]] = []
     last: Unit | None = None
     for unit in placed:
-        if last is not None and _is_alike(last, unit):
-            rows[-1].append(unit)
+        asked, host = unit.asked, unit.host
+        if last is not None and last.asked is asked and last.host is host and last.pool == unit.pool:
+            found[-1]["units"] += 1
         else:
-            rows.append([unit])
+            found.append(
+                {
+                    "consumer": paths[asked.leaf],
+                    "resource_group": host.group,
+                    "request": asked.model.id,
+                    "host": host.name,
+                    "units": 1,
+                    "pool": _name(plan, unit.pool),
+                }
+            )
             last = unit
-    found, paths = [], plan.tree.paths
-    for units in rows:
-        asked, host = units[0].asked, units[0].host
-        row: Document = {
-            "consumer": paths[asked.leaf],
-            "resource_group": host.group,
-            "request": asked.model.id,
-            "host": host.name,
-            "units": len(units),
-            "pool": _name(plan, units[0].pool),
-        }
-        lenders = lenders_of(books.terms, units)
-        if lenders:
-            row["lenders"] = {paths[lender]: number for lender, number in lenders}
-        found.append(row)
+        for row in unit.lenders(terms) if terms.own else ():
+            if not lent or lent[-1][0] is not found[-1]:
+                lent.append((found[-1], {}))
+            lent[-1][1][row] = lent[-1][1].get(row, 0) + 1
+    for document, lenders in lent:
+        in_order = sorted(lenders, key=terms.position.__getitem__)
+        document["lenders"] = {paths[row]: lenders[row] for row in in_order}
     return found
-
-
-def _is_alike(one: Unit, other: Unit) -> bool:
-    """Whether units are of one request, on one host and in one pool."""
-    return one.asked is other.asked and one.host is other.host and one.pool == other.pool
 
 
 def _withdrawn(plan: Plan, books: PoolBooks, units: Iterable[Unit]) -> list[Document]:
