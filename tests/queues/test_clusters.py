@@ -14,28 +14,14 @@ from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND
 from tests.planio.support import cases
+from tests.queues.differences import PAGE, listed
 
 if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Json = dict[str, Any]
 CLUSTERS = [case for case in cases("kai") if case["kind"] == "cycle"]
-DESERVED = "the only victims would take their queue below its deserved quota (R-CONTEST-2 A)"
-CONTENDED = "KAI takes for memory from a queue that holds too much of GPUs; we look at what is short (R-CONTEST-1)"
-OTHERWISE = {
-    "cyc-reclaim-reclaim-23": DESERVED,
-    "cyc-reclaim-reclaimDepartments-05": DESERVED,
-    "cyc-reclaim-reclaimGang-05": DESERVED,
-    "cyc-int-reclaim-reclaim-02": DESERVED,
-    "cyc-int-reclaim-reclaim-07": DESERVED,
-    "cyc-int-reclaim-reclaim-12": DESERVED,
-    "cyc-int-reclaim-reclaim-18": DESERVED,
-    "cyc-int-reclaim-reclaim-24": CONTENDED,
-    "cyc-int-reclaim-reclaim-25": CONTENDED,
-    "cyc-int-preempt-preempt-08": "a pod that hangs while it is deleted is a host's business, not a queue's",
-    "cyc-int-allocate-allocate-06": "equal queues are served in plan order; KAI takes the right-hand one",
-}
-"""Case → why ours ends otherwise."""
+OTHERWISE = listed("Whole clusters")
 SCALES = (("gpu", 1), ("cpu", 1000), ("memory", 1))
 CYCLES = 8
 
@@ -146,6 +132,11 @@ def test_a_cluster_ends_as_in_kai_or_we_say_why_not(case: Json) -> None:
         "evictions_at_most", 99
     )
     assert is_alike is (case["id"] not in OTHERWISE)
+
+
+def test_the_page_counts_them() -> None:
+    assert {case["id"] for case in CLUSTERS} >= OTHERWISE
+    assert f"{len(CLUSTERS) - len(OTHERWISE)} of {len(CLUSTERS)} end as in KAI" in PAGE
 
 
 def runs_in(state: State, case: Json) -> dict[str, bool]:

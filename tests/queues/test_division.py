@@ -16,6 +16,7 @@ from fairhold.rules.queues.shares import fair_shares, with_children
 from fairhold.units import UNLIMITED
 from tests.oracles.queueing import Queue, shares
 from tests.planio.support import cases
+from tests.queues.differences import listed
 from tests.queues.kai import RESOURCES, numbers
 
 Json = dict[str, Any]
@@ -54,6 +55,10 @@ def test_exact_shares_are_those_of_the_case(case: Json) -> None:
         assert {key: found[name][key] for key in amounts} == {
             key: Fraction(str(value)) for key, value in amounts.items()
         }, name
+
+
+def test_the_page_lists_the_faults_of_kai() -> None:
+    assert {case["id"] for case in DIVISIONS if "expected_exact" in case} == listed("Fair shares")
 
 
 @of_all

@@ -6,23 +6,20 @@ from typing import Any
 
 import pytest
 
+from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import BORDER
 from fairhold.rules.queues.contest import FAIR_SHARE, QUOTA, STRATEGIES, Contest, contended, is_open, may_reclaim, sides
 from fairhold.rules.queues.serving import serving_key
 from fairhold.rules.queues.standing import FINE, breaks_guarantee, breaks_limit, dominant_share
+from fairhold.units import SECOND
 from tests.planio.support import cases
-from tests.queues.kai import RESOURCES, amounts, standing
+from tests.queues.differences import listed
+from tests.queues.kai import RESOURCES, amounts, in_order, standing
+from tests.queues.small import Cluster
 
 Json = dict[str, Any]
 NOTHING_IDLE = (0, 0, 0)
-OTHERWISE = {
-    "filt-03": "a victim at its quota is kept for consolidation alone, which is off",
-    "prb-rec-gang": "the gang would take its queue from its deserved quota down to nothing (R-CONTEST-2 A)",
-    "prb-rec-nd": "the first piece would take B1 below its deserved quota (R-CONTEST-2 A); KAI decides by chance",
-    "prb-qord-eq-XY": "equal queues are served in plan order; KAI contradicts itself when they are swapped",
-    "prb-qord-eq-YX": "the same",
-}
-"""Case → why ours is another answer."""
+OTHERWISE = listed("Single decisions")
 
 
 def of(*kinds: str) -> pytest.MarkDecorator:
@@ -63,6 +60,29 @@ def test_preemptible_is_what_says_so_or_has_a_low_priority(case: Json) -> None:
     said, priority = case["job"]["preemptibility"], case["job"]["priority"]
     is_preemptible = said == "preemptible" if said else priority < BORDER
     assert agrees(case, "preemptible" if is_preemptible else "non-preemptible")
+
+
+@of("min_runtime")
+def test_how_long_units_run_before_others_take_them(case: Json) -> None:
+    queues = in_order(case["queues"])
+    paths = {"": ""}
+    for queue, parent in queues:
+        paths[queue["id"]] = f"{paths[parent]}/{queue['id']}"
+    said = {
+        paths[queue["id"]]: {
+            key: f"{queue[f'{key}_s']}s"
+            for key in ("preempt_min_runtime", "reclaim_min_runtime")
+            if queue[f"{key}_s"] is not None
+        }
+        for queue, _ in queues
+    }
+    plan = Cluster([1], said).plan
+    terms, victim = queue_terms_of(plan, plan.policies[0]), plan.tree.rows[paths[case["victim_queue"]]]
+    if case["action"] == "preempt":
+        found = terms.preempt_min_runtime[victim]
+    else:
+        found = terms.reclaim_min_runtime[sides(terms, plan.tree.rows[paths[case["reclaimer_queue"]]], victim)[1]]
+    assert agrees(case, found // SECOND)
 
 
 @of("dominant_share")
