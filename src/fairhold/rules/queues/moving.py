@@ -61,7 +61,8 @@ class Mover:
         All or nothing. What is not needed stays, the last found first.
         """
         idle = total((self._idle(host) for host in self._books.hosts), len(self._asked.unit))
-        if not fits(tuple(need * self._units for need in self._asked.unit), idle):
+        is_exclusive = self._books.terms.settings.packing == "exclusive"
+        if is_exclusive or not fits(tuple(need * self._units for need in self._asked.unit), idle):
             return None
         for host in self._rooms:
             self._clear(host, self._on(host)) or self._clear(host, sorted(self._on(host), key=self._size))
@@ -131,7 +132,7 @@ class Mover:
         for unit in piece:
             for other in hosts_for(unit.asked, self._books.hosts):
                 room = left.get(other) or self._idle(other)
-                if other not in cleared and fits(unit.asked.unit, room) and self._is_open(unit, other):
+                if other not in cleared and fits(unit.asked.unit, room):
                     rest = less(room, unit.asked.unit)
                     if count(self._asked.unit, rest) >= self._rooms.get(other, 0):
                         left[other], found[unit] = rest, other
@@ -139,11 +140,6 @@ class Mover:
             if unit not in found:
                 return {}
         return found
-
-    def _is_open(self, unit: Unit, host: Machine) -> bool:
-        """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
-        is_exclusive = self._books.terms.settings.packing == "exclusive"
-        return not is_exclusive or all(each.asked.leaf == unit.asked.leaf for each in host.units)
 
     def _go(self, piece: Piece, places: dict[Unit, Machine]) -> None:
         for unit in piece:

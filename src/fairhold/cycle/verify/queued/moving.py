@@ -49,7 +49,7 @@ class Moving:
 
     def find(self, may: Callable[[Piece], bool]) -> Steps | None:
         """Clear host by host, as far as that helps; then what is not needed stays. None = there is no way."""
-        for host in self.hosts:
+        for host in self.hosts if self.stock.terms.settings.packing != "exclusive" else ():
             line = list(self._pieces(host, may))
             for pieces in (line, sorted(line, key=self._large)):
                 more = self._clear(host, pieces)
@@ -97,13 +97,11 @@ class Moving:
         left = {unit.host for gone, _ in steps for unit in gone} | {host}
         rooms = self.rooms(steps)
         found: list[Host] = []
-        is_exclusive = self.stock.terms.settings.packing == "exclusive"
         for unit in piece:
             for place in able_hosts(unit.asked, self.stock.hosts.values()):
                 taken = [unit.asked.unit for each in found if each is place]
                 room = minus(self.free(place, steps), plus((0,) * len(unit.asked.unit), *taken))
-                is_open = not is_exclusive or all(each.asked.leaf == unit.asked.leaf for each in place.units)
-                if place in left or not is_open or not fits(unit.asked.unit, room):
+                if place in left or not fits(unit.asked.unit, room):
                     continue
                 if how_many(self.asked.unit, minus(room, unit.asked.unit)) >= rooms.get(place, 0):
                     found.append(place)
