@@ -57,8 +57,11 @@ def words_of(command: click.Command) -> list[str]:
     return words + [word for name, each in below.items() for word in [f"{command.name} {name}", *words_of(each)]]
 
 
+PAGES_OF_COMMANDS = ("commands.md", "scenario.md", "service-commands.md", "workload.md")
+
+
 def test_every_command_argument_and_option_is_explained() -> None:
-    text = "\n".join((REFERENCE / name).read_text() for name in ("commands.md", "service-commands.md", "workload.md"))
+    text = "\n".join((REFERENCE / name).read_text() for name in PAGES_OF_COMMANDS)
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     assert re.findall(r"^## (\w+)$", text, flags=re.MULTILINE) == list(group.commands)

@@ -11,6 +11,7 @@ from fairhold import __version__
 from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
 from fairhold.cli.live.options import Json, Pair, Service, by_name, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
+from fairhold.cli.simulation_commands import simulate
 from fairhold.cli.workload_commands import workload_app
 from fairhold.errors import UsageError
 
@@ -219,5 +220,6 @@ def run(
     raise typer.Exit(run_jobs(plan, jobs, output, plain=plain))
 
 
+app.command()(simulate)
 register(app)
 app.add_typer(workload_app, name="workload")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 
 MOST_PIECES = 480
 """Pieces at most: where there would be more, two are made one."""
@@ -32,11 +33,13 @@ class Account:
     own, borrowed : held up to what it is entitled to, and above
     unused : what it is entitled to and does not hold
     due    : what it is entitled to, wants, and does not hold
-    longest : microseconds of the longest stretch in which something was due
+    longest : microseconds for which one unit was due at most, where those due longest are the first to come
     held_in, wanted_in, due_in, entitled_in, borrowed_in : (pieces,) the same by pieces
     """
 
     __slots__ = (
+        "_due_now",
+        "_due_since",
         "_since",
         "_spans",
         "borrowed",
@@ -44,7 +47,6 @@ class Account:
         "demand",
         "due",
         "due_in",
-        "due_since",
         "entitled",
         "entitled_in",
         "held",
@@ -62,7 +64,8 @@ class Account:
         self._since = spans.begin
         self.held = self.wanted = self.entitled = 0
         self.use = self.demand = self.own = self.borrowed = self.unused = self.due = self.longest = 0
-        self.due_since: int | None = None
+        self._due_now = 0
+        self._due_since: deque[tuple[int, int]] = deque()  # since when so many units are due
         self.held_in, self.wanted_in, self.due_in = array("q"), array("q"), array("q")
         self.entitled_in, self.borrowed_in = array("q"), array("q")
 
@@ -81,13 +84,12 @@ class Account:
         else:
             self.own += held * length
             self.unused += (entitled - held) * length
-        if due > 0:
+        due = max(0, due)
+        if due != self._due_now:
+            self._count_due(due, since)
+        if due:
             self.due += due * length
-            if self.due_since is None:
-                self.due_since = since
-            self.longest = max(self.longest, now - self.due_since)
-        else:
-            due, self.due_since = 0, None
+            self.longest = max(self.longest, now - self._due_since[0][0])
         at, last = (since - spans.begin) // spans.piece, (now - 1 - spans.begin) // spans.piece
         if last >= len(self.held_in):
             self._grow(last + 1)
@@ -102,6 +104,17 @@ class Account:
                 self.borrowed_in[at] += borrowed * part
             since, length, at = since + part, length - part, at + 1
         self._since = now
+
+    def _count_due(self, due: int, since: int) -> None:
+        """Another number of units is due since an instant."""
+        more, self._due_now = due - self._due_now, due
+        if more > 0:
+            self._due_since.append((since, more))
+        while more < 0:
+            first, units = self._due_since.popleft()
+            if units > -more:
+                self._due_since.appendleft((first, units + more))
+            more += min(units, -more)
 
     def fold(self) -> None:
         """Two pieces are one from now on."""

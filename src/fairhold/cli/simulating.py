@@ -1,0 +1,177 @@
+"""`simulate`: plays a scenario and prints who waited, held, lent and lost how much."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cli.files import print_json, print_text
+from fairhold.cli.table import table
+from fairhold.errors import UsageError
+from fairhold.lab.comparing import differences
+from fairhold.lab.expecting import Expectation, check_paths, parse_expectation
+from fairhold.lab.results import Results
+from fairhold.lab.scenario import read_scenario
+from fairhold.lab.simulating import simulate, simulate_all
+from fairhold.planio.report import listed, shown
+from fairhold.runtime.outlet import warn
+from fairhold.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from fairhold.lab.comparing import Difference
+    from fairhold.lab.scenario import Scenario
+
+Document = dict[str, Any]
+MOST_ROWS = 30
+"""Consumers that a table shows; all are in the JSON."""
+MOST_DIFFERENCES = 20
+HOUR = 3_600_000_000
+
+
+def run_scenario(
+    path: Path, only: str, output: Path | None, expected: Sequence[str], *, as_json: bool, processes: int
+) -> int:
+    """Play, print, write; 1 where something expected did not come out, else 0."""
+    asked = tuple(parse_expectation(text) for text in expected)
+    scenario = read_scenario(path)
+    names = [only] if only else list(scenario.scenes)
+    if only and only not in scenario.scenes:
+        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
+    _tell_findings(scenario)
+    documents = _play(scenario, names, output, processes)
+    expectations = (*scenario.expect, *asked)
+    for document in documents.values():
+        for shared in document["shared"]:
+            check_paths(expectations, shared)
+    outcome = _expectations(expectations, documents)
+    if output is not None:
+        Results(output).finish(documents)
+    if as_json:
+        print_json({"plans": documents, "expected": outcome})
+    else:
+        _print(documents, outcome)
+    return 0 if all(each["holds"] for each in outcome) else 1
+
+
+def _play(scenario: Scenario, names: list[str], output: Path | None, processes: int) -> dict[str, Document]:
+    if output is None and processes > 1 and len(names) == len(scenario.scenes) > 1:
+        return simulate_all(scenario, processes)
+    found: dict[str, Document] = {}
+    with ExitStack() as stack:
+        results = None if output is None else Results(output)
+        for name in names:
+            write = None if results is None else stack.enter_context(results.events(name))
+            found[name] = simulate(scenario, name, write=write, on_progress=_progress(name))
+    return found
+
+
+def _progress(name: str) -> Any:  # noqa: ANN401 - a callable, or nothing
+    """How far it is, on a terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, jobs: int) -> None:
+        part = 100 * done // max(1, jobs)
+        sys.stderr.write(f"\r{name}: {done:,} of {jobs:,} jobs have come ({part} %)\x1b[K" + "\n" * (done == jobs))
+        sys.stderr.flush()
+
+    return show
+
+
+def _tell_findings(scenario: Scenario) -> None:
+    """What was left out of the workload."""
+    for fault in scenario.findings.faults():
+        warn(str(fault))
+
+
+def _expectations(asked: Sequence[Expectation], documents: Mapping[str, Document]) -> list[Document]:
+    return [
+        {
+            "plan": name,
+            "expected": each.text,
+            "resource_group": shared["resource_group"],
+            "resource": shared["resource"],
+            "found": each.found(shared),
+            "found_text": each.words(each.found(shared)),
+            "holds": each.holds(shared),
+        }
+        for name, document in documents.items()
+        for shared in document["shared"]
+        for each in asked
+    ]
+
+
+def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> None:
+    for name, document in documents.items():
+        if len(documents) > 1:
+            print_text(f"# {name}")
+        for shared in document["shared"]:
+            _print_shared(shared)
+        for never in document["never_run"]:
+            jobs = "1 job" if never["jobs"] == 1 else f"{never['jobs']} jobs"
+            print_text(f"{jobs} of {never['consumer']} can never run, such as {never['first']}: {never['what']}")
+    names = list(documents)
+    for other in names[1:]:
+        print_text(f"# {other} instead of {names[0]}: what is different, the weightiest first")
+        print_text(_difference_table(differences(documents[names[0]], documents[other])))
+    for each in outcome:
+        word = "holds" if each["holds"] else "does not hold"
+        print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}")
+
+
+def _print_shared(shared: Document) -> None:
+    where = shared["resource"] if not shared["resource_group"] else shared["resource_group"]
+    bounces = sum(count for *_, count in shared["bounces"])
+    print_text(
+        f"{where}: {shared['utilisation'] / 10_000:.1f} % used, fairness {shared['fairness'] / 1_000_000:.3f}, "
+        f"{sum(count for *_, count in shared['taken'])} units taken back, {bounces} of them to and fro"
+    )
+    head = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "missed h", "longest", "lost h")
+    consumers = shared["consumers"]
+    busy = [path for path in consumers if consumers[path]["demand"] or path == "/"]
+    shown_ones = sorted(sorted(busy, key=lambda path: -consumers[path]["demand"])[:MOST_ROWS])
+    print_text(table(head, [_row(path, consumers[path]) for path in shown_ones]))
+    if len(busy) > len(shown_ones):
+        print_text(f"{len(busy) - len(shown_ones)} more consumers with less demand: --json has all")
+
+
+def _row(path: str, one: Document) -> tuple[object, ...]:
+    wait = one["wait"]
+    return (
+        path,
+        one["submitted"],
+        *(_time(wait[name]) for name in ("mean", "p95", "max")),
+        *(_hours(one[name]) for name in ("use", "borrowed", "due")),
+        _time(one["longest"]),
+        _hours(one["lost"]),
+    )
+
+
+def _time(micros: int) -> str:
+    """A duration to the second, or shorter ones to the millisecond."""
+    unit = 1_000_000 if micros >= 10_000_000 else 1_000
+    return format_duration(micros // unit * unit)
+
+
+def _hours(amount: int) -> str:
+    return f"{amount / HOUR:,.1f}"
+
+
+def _difference_table(found: Sequence[Difference]) -> str:
+    if not found:
+        return "nothing"
+    rows = [
+        (each.consumer, each.what, _number(each.what, each.before), _number(each.what, each.after))
+        for each in found[:MOST_DIFFERENCES]
+    ]
+    return table(("consumer", "what", "before", "after"), rows)
+
+
+def _number(what: str, value: int) -> str:
+    if what.startswith("wait") or what == "longest":
+        return _time(value)
+    return f"{_hours(value)} h" if what in {"due", "lost", "use"} else str(value)

@@ -1,0 +1,125 @@
+"""What must come out of a run: `wait.p95(/Trading) < 60s`, so that a change of a plan can be gated."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairhold.errors import Fault, InputError
+from fairhold.planio.report import listed, shown
+from fairhold.units import format_duration, parse_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_SHAPE = re.compile(r"\s*([a-z_]+)(?:\.([a-z0-9]+))?\s*\(\s*([^()\s]+)\s*\)\s*(<=|>=|<|>|==)\s*(\S+)\s*")
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+}
+SPREADS = ("wait", "slowdown", "release")
+TIMES = ("wait", "release", "longest")
+COUNTS = ("submitted", "finished", "failed", "told", "withdrawn", "stopped", "left_waiting")
+SUMS = ("use", "demand", "borrowed", "unused", "due", "lost")
+PARTS = ("utilisation", "fairness")
+STATISTICS = ("count", "mean", "p50", "p90", "p95", "p99", "max")
+_EXAMPLE = "write it as `wait.p95(/Trading) < 60s`"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One comparison.
+
+    text   : as written
+    what, statistic, path : which number; statistic: of a spread, empty = the number itself
+    sign, bound : what it is compared with, in the units of the summary
+    """
+
+    text: str
+    what: str
+    statistic: str
+    path: str
+    sign: str
+    bound: int
+
+    def found(self, shared: Mapping[str, Any]) -> int:
+        """The number that came out."""
+        if self.what in PARTS:
+            return int(shared[self.what])
+        value = shared["consumers"][self.path][self.what]
+        return int(value[self.statistic] if self.statistic else value)
+
+    def holds(self, shared: Mapping[str, Any]) -> bool:
+        """Whether it is so."""
+        return _COMPARE[self.sign](self.found(shared), self.bound)
+
+    def words(self, number: int) -> str:
+        """A number in its units."""
+        if self.what in TIMES:
+            return format_duration(number)
+        if self.what in SUMS:
+            return f"{number / 3_600_000_000:.1f} unit-hours"
+        if self.what in PARTS:
+            return f"{number / 10_000:.2f}%"
+        return f"{number / 1000:.3f}" if self.what == "slowdown" else str(number)
+
+
+def parse_expectation(text: str) -> Expectation:
+    """Read one; raises InputError."""
+    match = _SHAPE.fullmatch(text)
+    if match is None:
+        raise _fault(f"`{shown(text)}` is no expectation", _EXAMPLE)
+    what, statistic, path, sign, bound = match.groups()
+    known = (*SPREADS, "longest", *COUNTS, *SUMS, *PARTS)
+    if what not in known:
+        raise _fault(f"nothing is measured that is called `{shown(what)}`", f"use {listed(known)}")
+    if (what in SPREADS) != bool(statistic) or (statistic and statistic not in STATISTICS):
+        if what not in SPREADS:
+            raise _fault(f"`{what}` is one number", f"write `{what}({path})`")
+        raise _fault(f"`{what}` is many numbers", f"say which: {listed(f'{what}.{each}' for each in STATISTICS)}")
+    if what in PARTS and path != "/":
+        raise _fault(f"`{what}` is of all together", f"write `{what}(/)`")
+    number = _bound(what, statistic, bound)
+    if number is None:
+        raise _fault(f"`{shown(bound)}` is no bound for `{what}`", _MENDS.get(what, "write a whole number"))
+    return Expectation(text.strip(), what, statistic or "", path, sign, number)
+
+
+def check_paths(expectations: tuple[Expectation, ...], shared: Mapping[str, Any]) -> None:
+    """Raise InputError where one names a consumer that is not there."""
+    for each in expectations:
+        if each.path not in shared["consumers"]:
+            what = f"`{each.text}`: there is no consumer `{shown(each.path)}`"
+            raise InputError([Fault("unknown-consumer", what, "name one of the plan by its path")])
+
+
+def _bound(what: str, statistic: str | None, text: str) -> int | None:
+    if statistic == "count":
+        return int(text) if text.isascii() and text.isdigit() else None
+    if what in TIMES:
+        return 0 if text == "0" else parse_duration(text)
+    scale = {"slowdown": 1000} | dict.fromkeys(SUMS, 3_600_000_000) | dict.fromkeys(PARTS, 10_000)
+    digits = text.removesuffix("%") if what in PARTS else text.removesuffix("h") if what in SUMS else text
+    match = re.fullmatch(r"([0-9]{1,12})(?:\.([0-9]{1,9}))?", digits)
+    if match is None:
+        return None
+    fraction = match[2] or ""
+    number, rest = divmod(int(match[1] + fraction) * scale.get(what, 1), 10 ** len(fraction))
+    return None if rest else number
+
+
+_MENDS = (
+    dict.fromkeys(TIMES, "write a duration such as `60s`")
+    | dict.fromkeys(SUMS, "write unit-hours such as `12h`")
+    | dict.fromkeys(PARTS, "write a part such as `95%`")
+    | {"slowdown": "write a number such as `1.5`"}
+)
+
+
+def _fault(what: str, mend: str) -> InputError:
+    return InputError([Fault("expectation", what, mend)])

@@ -1,0 +1,95 @@
+"""Runs of a scenario: every plan by itself, on as many cores as there are, each with its summary."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from fairhold.errors import Fault, InputError
+from fairhold.kernels._jit import prefer_compiled
+from fairhold.ledger.vectors import POOLED
+from fairhold.planio.report import listed, shown
+from fairhold.sim.account import Spans
+from fairhold.sim.log import Log
+from fairhold.sim.measures import Measures
+from fairhold.sim.play import Simulation
+from fairhold.sim.summary import summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairhold.lab.scenario import Scenario
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.sim.play import Watch
+
+    OnProgress = Callable[[int, int], None]
+
+MANY_ROWS, MANY_JOBS = 60, 2_000
+"""From so many consumers and jobs on, cycles pay for the half second that compiled kernels need to start."""
+EVERY = 2_000
+"""Steps between two reports of progress."""
+Document = dict[str, Any]
+
+
+def simulate(
+    scenario: Scenario,
+    plan: str,
+    *,
+    write: Callable[[str], object] | None = None,
+    on_progress: OnProgress | None = None,
+    watches: Sequence[Watch] = (),
+) -> Document:
+    """Play the scenario under one of its plans; returns the summary.
+
+    write       : is given every line of the event log
+    on_progress : is told how many jobs have come so far, and of how many
+    """
+    scene = scenario.scenes[plan]
+    if len(scene.plan.tree) >= MANY_ROWS and len(scene.workload) >= MANY_JOBS:
+        prefer_compiled(MANY_ROWS)
+    log = Log(write)
+    told: list[Watch] = [log, *watches]
+    simulation = Simulation(scene, told)
+    measures = measures_of(scenario, simulation.live.cluster)
+    told += measures
+    jobs, step = len(scene.workload), simulation.step
+    goes_on = True
+    while goes_on:
+        for _ in range(EVERY):
+            if not step():
+                goes_on = False
+                break
+        if on_progress is not None:
+            on_progress(simulation.arrived, jobs)
+    for each in measures:
+        each.close(max(simulation.now, scenario.begin))
+    return {"plan": plan} | summarize(measures, simulation.refused, log.digest)
+
+
+def measures_of(scenario: Scenario, cluster: Cluster) -> list[Measures]:
+    """What is measured: the slots of every group, and the resources of vectors that were asked for."""
+    found = [
+        Measures(cluster, group, "slots", Spans(scenario.begin, scenario.piece))
+        for group in cluster.books
+        if group != POOLED
+    ]
+    if POOLED in cluster.books:
+        plan = cluster.books[POOLED].rows.source
+        hosts = [host for group in plan.resource_groups.values() for host in group.hosts if host.amounts]
+        there = [each.name for at, each in enumerate(plan.resources) if any(host.amounts[at] for host in hosts)]
+        for name in scenario.resources:
+            if name not in there:
+                what, mend = f"no host has the resource `{shown(name)}`", f"use {listed(there)}"
+                raise InputError([Fault("unknown-resource", what, mend, ("resources",))])
+        names = scenario.resources or there
+        found += [Measures(cluster, POOLED, name, Spans(scenario.begin, scenario.piece)) for name in names]
+    return found
+
+
+def simulate_all(scenario: Scenario, processes: int = 1) -> dict[str, Document]:
+    """Play the scenario under all of its plans; the summaries are the same on any number of processes."""
+    names = list(scenario.scenes)
+    if processes <= 1 or len(names) == 1:
+        return {name: simulate(scenario, name) for name in names}
+    with ProcessPoolExecutor(min(processes, len(names))) as pool:
+        return dict(zip(names, pool.map(simulate, [scenario] * len(names), names), strict=True))

@@ -1,0 +1,82 @@
+"""`fairhold simulate` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import fairhold
+from tests.lab.test_scenario import HOSTS, JOBS, PLAN, text_of
+
+STATIC = PLAN.replace("/A: {owned: 2}, /B: {owned: 2}", "/A: {owned: 2, limit: 2}, /B: {owned: 2, limit: 2}")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    for name, text in (("plan.yaml", PLAN), ("hosts.yaml", HOSTS), ("static.yaml", STATIC), ("jobs.csv", JOBS)):
+        (tmp_path / name).write_text(text)
+    file = tmp_path / "scenario.yaml"
+    file.write_text(text_of())
+    return file
+
+
+def test_a_table_says_who_waited_and_who_lost(scenario: Path) -> None:
+    out = fairhold("simulate", str(scenario)).stdout
+    assert "2 units taken back, 0 of them to and fro" in out
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("/")}
+    assert rows["/A"][1:5] == ["2", "2s", "2s", "2s"]
+    assert rows["/B"][1] == "4"
+
+
+def test_what_was_expected_and_did_not_come_out_exits_1(scenario: Path) -> None:
+    passed = fairhold("simulate", str(scenario), "--assert", "wait.max(/A) <= 2s")
+    assert "plan: wait.max(/A) <= 2s holds: 2s" in passed.stdout
+    failed = fairhold("simulate", str(scenario), "--assert", "wait.max(/A) < 2s", exits=1)
+    assert "does not hold: 2s" in failed.stdout
+    wrong = fairhold("simulate", str(scenario), "--assert", "wait.max(/X) < 2s", exits=1)
+    assert "[unknown-consumer]" in wrong.stderr
+
+
+def test_plans_are_compared(scenario: Path) -> None:
+    scenario.write_text(text_of(plans={"static": "static.yaml", "lent": "plan.yaml"}).replace("plan: plan.yaml\n", ""))
+    out = fairhold("simulate", str(scenario), "-j", "2").stdout
+    assert "# lent instead of static: what is different, the weightiest first" in out
+    row = next(line.split() for line in out.split("# lent instead")[1].splitlines() if line.startswith("/B"))
+    assert row == ["/B", "wait.mean", "50s", "0s"]
+    only = fairhold("simulate", str(scenario), "--plan", "lent", "--json").stdout
+    assert list(json.loads(only)["plans"]) == ["lent"]
+    fairhold("simulate", str(scenario), "--plan", "rented", exits=2)
+
+
+def test_results_are_the_same_bytes_again(scenario: Path, tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "two"):
+        fairhold("simulate", str(scenario), "-o", str(tmp_path / name))
+        found.append(
+            {file.relative_to(tmp_path / name): file.read_bytes() for file in (tmp_path / name).rglob("*.json*")}
+        )
+    assert found[0] == found[1]
+    assert Path("summary.json") in found[0]
+
+
+def test_jobs_that_can_never_run_are_told(scenario: Path) -> None:
+    (scenario.parent / "jobs.csv").write_text(JOBS.replace("A,30", "C,30"))
+    out = fairhold("simulate", str(scenario)).stdout
+    assert "1 job of /C can never run, such as" in out
+
+
+def test_rows_at_fault_are_told_with_their_lines(scenario: Path) -> None:
+    (scenario.parent / "jobs.csv").write_text(JOBS.replace("30,2,10", "30,2,-10"))
+    failed = fairhold("simulate", str(scenario), exits=1)
+    assert "jobs.csv:3" in failed.stderr
+    assert failed.stdout == ""
+
+
+@pytest.mark.parametrize("text", ["", "fairhold_scenario: 1\n", "[1]", "\x00", "a: ["])
+def test_what_is_no_scenario_is_refused(scenario: Path, text: str) -> None:
+    scenario.write_text(text)
+    failed = fairhold("simulate", str(scenario), exits=1)
+    assert "scenario.yaml" in failed.stderr
+    assert "Traceback" not in failed.stderr

@@ -1,0 +1,35 @@
+"""Plans side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairhold.lab.comparing import differences
+
+
+def consumer(**numbers: Any) -> dict[str, Any]:
+    wait = {"count": 10, "mean": 0, "p95": 0, "max": 0} | numbers.pop("wait", {})
+    same = dict.fromkeys(("due", "lost", "use", "longest", "stopped", "left_waiting"), 0)
+    return same | numbers | {"wait": wait}
+
+
+def document(**consumers: Any) -> dict[str, Any]:
+    named = {f"/{name}": each for name, each in consumers.items()}
+    return {"shared": [{"resource_group": "c", "resource": "slots", "consumers": named}]}
+
+
+def test_the_weightiest_difference_comes_first() -> None:
+    before = document(A=consumer(wait={"mean": 5}), B=consumer(lost=30), C=consumer())
+    after = document(A=consumer(wait={"mean": 9}), B=consumer(lost=10), D=consumer())
+    found = [(each.consumer, each.what, each.before, each.after) for each in differences(before, after)]
+    assert found == [("/A", "wait.mean", 5, 9), ("/B", "lost", 30, 10)]
+
+
+def test_equal_documents_differ_in_nothing() -> None:
+    assert differences(document(A=consumer(use=3)), document(A=consumer(use=3))) == []
+
+
+def test_other_resources_are_not_compared() -> None:
+    other = document(A=consumer(use=3))
+    other["shared"][0]["resource"] = "gpu"
+    assert differences(document(A=consumer(use=4)), other) == []

@@ -1,0 +1,89 @@
+"""Expectations: what they compare, and what is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fairhold.errors import InputError
+from fairhold.lab.expecting import check_paths, parse_expectation
+
+HOUR = 3_600_000_000
+SHARED: dict[str, Any] = {
+    "utilisation": 954_000,
+    "fairness": 990_000,
+    "consumers": {
+        "/": {"lost": 3 * HOUR // 2, "stopped": 4},
+        "/A": {
+            "wait": {"p95": 61_000_000, "count": 7},
+            "slowdown": {"mean": 1_500},
+            "longest": 0,
+            "lost": 0,
+            "stopped": 0,
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("wait.p95(/A) < 61s", False),
+        ("wait.p95(/A) <= 1m1s", True),
+        (" wait.p95( /A )>60s ", True),
+        ("wait.count(/A) == 7", True),
+        ("slowdown.mean(/A) <= 1.5", True),
+        ("slowdown.mean(/A) < 1.499", False),
+        ("longest(/A) == 0", True),
+        ("lost(/) < 1.5h", False),
+        ("lost(/) <= 1.5", True),
+        ("stopped(/) < 5", True),
+        ("utilisation(/) >= 95%", True),
+        ("utilisation(/) >= 95.5%", False),
+        ("fairness(/) > 98", True),
+    ],
+)
+def test_what_holds(text: str, holds: bool) -> None:  # noqa: FBT001
+    assert parse_expectation(text).holds(SHARED) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "is no expectation"),
+        ("wait(/A) < 60s", "is many numbers"),
+        ("wait.p42(/A) < 60s", "is many numbers"),
+        ("longest.p95(/A) < 60s", "is one number"),
+        ("patience(/A) < 60s", "nothing is measured"),
+        ("wait.p95(/A) < 60", "is no bound"),
+        ("wait.p95(/A) < -60s", "is no bound"),
+        ("stopped(/A) < 1.5", "is no bound"),
+        ("utilisation(/A) > 5%", "is of all together"),
+        ("wait.p95(/A) != 60s", "is no expectation"),
+        ("wait.p95(/A) < 60s or true", "is no expectation"),
+    ],
+)
+def test_what_is_none(text: str, part: str) -> None:
+    with pytest.raises(InputError, match=part):
+        parse_expectation(text)
+
+
+def test_a_consumer_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown-consumer"):
+        check_paths((parse_expectation("stopped(/X) < 1"),), SHARED)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("wait.p95(/A) < 60s", "1m1s"),
+        ("lost(/) < 1h", "1.5 unit-hours"),
+        ("utilisation(/) > 1%", "95.40%"),
+        ("slowdown.mean(/A) < 1", "1.500"),
+        ("stopped(/) < 5", "4"),
+    ],
+)
+def test_numbers_in_their_units(text: str, words: str) -> None:
+    each = parse_expectation(text)
+    assert each.words(each.found(SHARED)) == words
