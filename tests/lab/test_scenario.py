@@ -15,7 +15,6 @@ from fairhold.lab.simulating import simulate, simulate_all
 from fairhold.sim.scene import Resizing, Work
 from fairhold.units import UNLIMITED
 
-
 SECOND = 1_000_000
 PLAN = """
 fairhold: 1
