@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import lzma
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 
 from fairhold.model.workload import ENDLESS
+from fairhold.traces.telling import csv_lines
 from fairhold.units import SECOND, parse_instant
 from tests.traces.support import jobs_of, workload_of
 
@@ -233,6 +235,37 @@ def test_instants_and_lengths_of_parquet(tmp_path: Path) -> None:
     section = "{kind: parquet, file: j.parquet, columns: {submit: at, duration: ran}, consumers: [{else: /A}]}"
     workload, _ = workload_of(section, tmp_path)
     assert jobs_of(workload) == [("job-1", NINE, "/A", 1, 1_500_000), ("job-2", NINE + 1, "/A", 1, 2)]
+
+
+def test_columns_of_parquet_that_are_no_cells_are_nobodys_business(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"at": [1, None], "ran": [2.5, 1.0], "hosts": [["a"], []], "more": [{"a": 1}, {"a": 2}]})
+    frame.write_parquet(tmp_path / "j.parquet")
+    section = (
+        "{kind: parquet, file: j.parquet, columns: {submit: at, duration: ran}, consumers: [{else: /A}], faults: skip}"
+    )
+    workload, findings = workload_of(section, tmp_path)
+    assert jobs_of(workload) == [("job-1", SECOND, "/A", 1, 2_500_000)]
+    assert [fault.what for fault in findings.faults()] == ["`submit` is empty in 1 row: 2"]
+
+
+def test_the_own_table_holds_slots_beside_resources(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text(
+        """
+fairhold_tenants: 1
+begin: 2026-01-05T00:00:00Z
+length: 1d
+tenants:
+  /A: {jobs_per_day: 9, users: {"a,b": 1}, jobs: [{duration: 1ms, tasks: 3}]}
+  /B: {jobs_per_day: 9, jobs: [{duration: endless, unit: {cpu: 0.25}, resource_group: g, priority: -1}]}
+"""
+    )
+    workload, _ = workload_of("{kind: tenants, file: t.yaml}", tmp_path)
+    with (tmp_path / "j.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(csv_lines(workload))
+    again, findings = workload_of("{kind: fairhold, file: j.csv}", tmp_path)
+    assert list(csv_lines(again)) == list(csv_lines(workload))
+    assert len(again) > 5
+    assert not findings.kinds
 
 
 def test_a_length_is_the_difference_of_two_instants(tmp_path: Path) -> None:

@@ -173,6 +173,8 @@ def _units(table: Table, reading: Reading) -> tuple[Numbers, tuple[Told, ...], t
     for row, key in enumerate(zip(groups, *cells, strict=True)):
         if key not in known:
             unit = unit_of(reading.unit, key[1:])
+            if reading.unit and not unit and reading.kind != "fairhold":  # whose rows of zeros are slots
+                unit = Wrong(MISSING, "the unit needs nothing of any resource")
             known[key] = unit if isinstance(unit, Wrong) else places.setdefault((unit, key[0]), len(places))
         value = known[key]
         if isinstance(value, int):
@@ -209,8 +211,6 @@ def unit_of(fields: Sequence[tuple[str, Field]], texts: Sequence[str]) -> Told |
             amount = ceil(amount / field.step) * field.step
         if amount:
             told.append((resource, decimal_text(amount)))
-    if fields and not told:
-        return Wrong(MISSING, "the unit needs nothing of any resource")
     return tuple(told)
 
 
@@ -242,5 +242,7 @@ def _users(table: Table, field: Field | None) -> tuple[list[int], tuple[str, ...
     if field is None or (field.column and field.column not in table.columns and not field.default):
         return [], ()
     cells = cells_of(table, field)
+    if not any(cells):
+        return [], ()
     places: dict[str, int] = {}
     return [places.setdefault(text, len(places)) for text in cells], tuple(places)

@@ -24,7 +24,9 @@ def parquet_table(data: bytes, name: str) -> Table:
     try:
         frame = pl.read_parquet(BytesIO(data))
         columns: dict[str, Sequence[str]] = {
-            column.name: _texts(pl, column).fill_null("").to_list() for column in frame.iter_columns()
+            column.name: _texts(pl, column).fill_null("").to_list()
+            for column in frame.iter_columns()
+            if not column.dtype.is_nested()  # lists and structures are no cells
         }
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
