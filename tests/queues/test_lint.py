@@ -80,6 +80,16 @@ def test_a_good_file_has_no_findings() -> None:
         ("metadata: {name: vision}", "metadata: {name: research}", (13, "kai-queue-twice")),
         ("quota: 8", "quota: -2", (18, "kai-negative")),
         ("quota: 8", "quota: eight", (18, "kai-no-number")),
+        ("quota: 16", "quota: 0", (24, "kai-fixed-without-quota")),
+        ("priority: 200", "priority: high", (16, "kai-no-number")),
+        ("priority: 200", "reclaimMinRuntime: 10", (16, "kai-no-duration")),
+        ("priority: 200", "displayName: 7", (16, "kai-no-text")),
+        ("parentQueue: research", "parentQueue: 7", (15, "kai-no-text")),
+        ("parentQueue: research", "parentQueue: vision", (15, "kai-parent-loop")),
+        ("cpu: {quota: 0, overQuotaWeight: 1, limit: -1}", "cpu: 8", (19, "kai-no-mapping")),
+        ("metadata: {name: vision}", "metadata: vision", (13, "kai-no-mapping")),
+        ("kind: PodGroup", "kind: PodGruop", (22, "kai-no-kind")),
+        ("kind: PodGroup", "kind: [PodGroup]", (22, "kai-no-object")),
     ],
 )
 def test_what_is_not_meant_is_found_with_its_line(old: str, new: str, found: tuple[int, str]) -> None:
@@ -104,6 +114,35 @@ def test_lists_are_looked_through_and_bad_syntax_is_refused_with_its_line() -> N
     with pytest.raises(InputError) as caught:
         lint_kai([(GOOD + "---\nkind: [\n", "queues.yaml")])
     assert caught.value.faults[0].line >= 26
+
+
+@pytest.mark.parametrize(
+    "text", ["7", "[1, 2]", "hello: world", "kind: {}", "kind: List\nitems: 5", "kind: List", "- kind: Queue", "''"]
+)
+def test_junk_is_no_object(text: str) -> None:
+    assert {code for _, code in codes(text)} == {"kai-no-object"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Queue\nmetadata: [x]\nspec: 7",
+        "kind: Queue\nmetadata: {name: a}\nspec: {resources: 7}",
+        "kind: Queue\nmetadata: {name: a}\nspec: {resources: {gpu: [], cpu: {limit: {}}, memory: null}}",
+        "kind: SchedulingShard\nspec: 7",
+        "kind: Pod\nmetadata: {labels: 7}\nspec: [x]",
+        "kind: PodGroup\nspec: {queue: 7, priorityClassName: [x]}",
+        "kind: PodGroup\nmetadata: {labels: {kai.scheduler/queue: {}}}\nspec: {preemptibility: 7, priority: x}",
+    ],
+)
+def test_junk_inside_of_objects_is_told_or_passed_over(text: str) -> None:
+    for code, line in ((code, line) for line, code in codes(text)):
+        assert (code in FINDINGS, line > 0) == (True, True)
+
+
+def test_two_queues_that_are_above_each_other_are_found() -> None:
+    text = GOOD.replace("metadata: {name: research}\nspec:", "metadata: {name: research}\nspec:\n  parentQueue: vision")
+    assert [code for _, code in codes(text)].count("kai-parent-loop") == 2
 
 
 def test_every_finding_is_explained() -> None:

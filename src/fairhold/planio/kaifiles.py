@@ -6,8 +6,10 @@ finding has its place and what to write.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
@@ -34,6 +36,10 @@ FIXED_CLASSES = ("build", "inference")
 BORDER = 100
 FINDINGS = {
     "kai-no-object": "something stands where an object of KAI should",
+    "kai-no-kind": "an object has a kind that is misspelt",
+    "kai-no-mapping": "something stands where KAI wants a mapping",
+    "kai-no-text": "something stands where KAI wants text",
+    "kai-no-duration": "something stands where KAI wants a duration",
     "kai-no-name": "a queue of KAI has no name",
     "kai-queue-twice": "two queues of KAI have one name",
     "kai-no-resources": "a queue of KAI states no resources",
@@ -44,6 +50,7 @@ FINDINGS = {
     "kai-negative": "a number for KAI is below 0 and not -1",
     "kai-key-not-read": "KAI does not read a key",
     "kai-no-parent": "the parent of a queue of KAI is not there",
+    "kai-parent-loop": "queues of KAI are above themselves",
     "kai-unlimited-twice": "two siblings in KAI both have all of a resource as their quota",
     "kai-children-above": "quotas of children in KAI are above their parent's",
     "kai-no-weight": "a weight is 0 or left out, so that KAI gives no surplus",
@@ -52,6 +59,9 @@ FINDINGS = {
     "kai-fixed-without-quota": "work for KAI is not preemptible, and its queue has no quota",
 }
 """Code → what it says; `docs/reference/lint.md` explains each."""
+KINDS = ("Queue", "SchedulingShard", "PodGroup", "Pod")
+"""Kinds of objects that are looked at."""
+_DURATION = re.compile(r"0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+")
 MULTIPLIER, MULTIPLIER_READ = "reclaimerUtilizationMultiplier", "relcaimerSaturationMultiplier"
 
 
@@ -134,17 +144,25 @@ class KaiFiles:
             self._tell(document, place, "kai-no-object", f"expected an object, found {kind(value)}", "leave it out")
             return
         name = value.get("kind")
-        self._objects[str(name)] += 1
+        if not isinstance(name, str) or name == "List":
+            what = "a list of objects has no `items`" if name == "List" else "this is no object: it has no `kind`"
+            self._tell(document, place, "kai-no-object", what, "give files as `kubectl get -o yaml` prints them")
+            return
+        self._objects[name] += 1
         if name == "Queue":
             self._queue(document, place, value)
         elif name == "SchedulingShard":
             self._shard(document, place, value)
         elif name in {"PodGroup", "Pod"}:
             self._pods(document, place, value)
+        elif near := get_close_matches(name, KINDS, n=1, cutoff=0.75):
+            what = f"there is no kind `{shown(name)}`"
+            self._tell(document, (*place, "kind"), "kai-no-kind", what, f"did you mean `{near[0]}`?")
 
     def _queue(self, document: Document, place: Place, value: dict[str, Value]) -> None:
         self._keys(document, place, value, READ[""])
-        metadata, spec = _mapping(value.get("metadata")), _mapping(value.get("spec"))
+        metadata = self._mapping(document, place, value, "metadata")
+        spec = self._mapping(document, place, value, "spec")
         name, parent = metadata.get("name"), spec.get("parentQueue", "")
         if not isinstance(name, str) or not name:
             self._tell(document, place, "kai-no-name", "the queue has no name", "add `metadata: {name: …}`")
@@ -153,14 +171,40 @@ class KaiFiles:
             what = f"there are two queues `{shown(name)}`, and the later one holds"
             self._tell(document, (*place, "metadata", "name"), "kai-queue-twice", what, "leave one out")
         self._keys(document, (*place, "spec"), spec, READ["spec"])
+        self._values(document, (*place, "spec"), spec)
         queue = self.queues[name] = _Queue(name, parent if isinstance(parent, str) else "", document, place)
-        if not isinstance(spec.get("resources"), dict):
+        if not isinstance(spec.get("resources") or {}, dict):
+            self._mapping(document, (*place, "spec"), spec, "resources")
+            return
+        if not spec.get("resources"):
             what = f"`{shown(name)}` states no resources, and KAI refuses it"
             self._tell(
                 document, (*place, "spec"), "kai-no-resources", what, "add `resources:` with gpu, cpu and memory"
             )
             return
         self._resources(document, (*place, "spec", "resources"), queue, _mapping(spec["resources"]))
+
+    def _values(self, document: Document, place: Place, spec: dict[str, Value]) -> None:
+        """What a queue says beside its resources, each of its kind."""
+        for key in ("displayName", "parentQueue"):
+            if not isinstance(spec.get(key) or "", str):
+                what = f"expected text, found {kind(spec[key])}"
+                self._tell(document, (*place, key), "kai-no-text", what, "write it in quotes")
+        if type(spec.get("priority") or 0) is not int:
+            what = f"expected a whole number, found {kind(spec['priority'])}"
+            self._tell(document, (*place, "priority"), "kai-no-number", what, "write a number; 100 if it is left out")
+        for key in ("preemptMinRuntime", "reclaimMinRuntime"):
+            stated = spec.get(key)
+            if stated is not None and not (isinstance(stated, str) and _DURATION.fullmatch(stated)):
+                what = f"expected a duration, found {kind(stated)}"
+                self._tell(document, (*place, key), "kai-no-duration", what, "write it as `10m` or `1h30m`")
+
+    def _mapping(self, document: Document, place: Place, value: dict[str, Value], key: str) -> dict[str, Value]:
+        stated = value.get(key)
+        if stated is not None and not isinstance(stated, dict):
+            what = f"expected a mapping, found {kind(stated)}"
+            self._tell(document, (*place, key), "kai-no-mapping", what, f"write `{key}: {{…}}`")
+        return _mapping(stated)
 
     def _resources(self, document: Document, place: Place, queue: _Queue, stated: dict[str, Value]) -> None:
         self._keys(document, place, stated, RESOURCES)
@@ -172,7 +216,9 @@ class KaiFiles:
                 queue.numbers[resource] = 0.0, 0.0, 0.0
                 continue
             here = (*place, resource)
-            said = _mapping(stated[resource])
+            said = self._mapping(document, place, stated, resource)
+            if stated[resource] is not None and not isinstance(stated[resource], dict):
+                continue
             self._keys(document, here, said, READ["resource"])
             quota, weight, limit = (self._number(document, here, said, key) for key in READ["resource"])
             queue.numbers[resource] = quota, weight, limit
@@ -230,6 +276,10 @@ class KaiFiles:
                 place = (*queue.place, "spec", "parentQueue")
                 yield queue.document, Fault("kai-no-parent", what, "add the parent, or name another", place)
             children.setdefault(queue.parent, []).append(queue)
+            if queue.name in self._above(queue)[1:]:
+                what = f"`{shown(queue.name)}` is above itself, so KAI never reaches it"
+                place = (*queue.place, "spec", "parentQueue")
+                yield queue.document, Fault("kai-parent-loop", what, "name another parent, or none", place)
         for parent, mine in children.items():
             for resource in RESOURCES:
                 yield from self._siblings(parent, mine, resource)
@@ -237,6 +287,14 @@ class KaiFiles:
             yield from self._weights(queue, is_parent=queue.name in children)
         for work in self.work:
             yield from self._worked(work, children)
+
+    def _above(self, queue: _Queue) -> list[str]:
+        """A queue and those above it; where that is a loop, up to the first that comes again."""
+        found = [queue.name]
+        while queue.parent in self.queues and queue.parent not in found:
+            queue = self.queues[queue.parent]
+            found.append(queue.name)
+        return [*found, queue.parent] if queue.parent in found else found
 
     def _siblings(self, parent: str, mine: list[_Queue], resource: str) -> Iterator[tuple[Document, Fault]]:
         quotas = [queue.numbers.get(resource, (0.0, 0.0, 0.0))[0] for queue in mine]
@@ -255,6 +313,10 @@ class KaiFiles:
             what = f"the quotas of its children {said} of {resource} together, and `{shown(parent)}` has {most:g}"
             place = (*above.place, "spec", "resources", resource)
             yield above.document, Fault("kai-children-above", what, "raise its quota, or lower theirs", place)
+
+    def _quota(self, name: str) -> float:
+        """GPUs that are a queue's for sure; -1 = all."""
+        return self.queues[name].numbers.get("gpu", (0.0, 0.0, 0.0))[0]
 
     def _weights(self, queue: _Queue, *, is_parent: bool) -> Iterator[tuple[Document, Fault]]:
         for resource, (_, weight, limit) in queue.numbers.items():
@@ -278,8 +340,8 @@ class KaiFiles:
                 work.document,
                 Fault("kai-work-in-parent", what, "name a queue without children", (*work.place, "spec")),
             )
-        elif work.is_fixed and not queue.numbers.get("gpu", (0.0, 0.0, 0.0))[0]:
-            what = f"this work is not preemptible, and the quota of gpu of `{shown(work.queue)}` is 0"
+        elif work.is_fixed and (none := [name for name in self._above(queue) if not self._quota(name)]):
+            what = f"this work is not preemptible, and the quota of gpu of `{shown(none[0])}` is 0"
             mend = "give the queue a quota, or write `preemptibility: preemptible`"
             yield work.document, Fault("kai-fixed-without-quota", what, mend, (*work.place, "spec"))
 
