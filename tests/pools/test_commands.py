@@ -182,7 +182,7 @@ def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys
     assert "Borrows of /A (4) [R-LEND-5]" in text
     assert "  4 on h1 in the public pool (4 on what /A owns), new; lets go within 0s, the reclaim_grace of /B" in text
     assert "    the public pool: a share limit allows no more: /B has 4 of 4.5 cpu [R-LIMIT-1]\n" in text
-    assert "    a share_limit of cpu of 5 instead of 4.5 for /B: holds 5\n" in text
+    assert "    share_limit cpu 5 instead of 4.5 for /B: holds 5\n" in text
 
 
 def test_whoever_shares_no_group_is_told_so(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ def test_a_fair_share_is_derived_band_by_band_with_floors_and_steps() -> None:
         "/D": "priority",
     }
     assert told["sentence"].startswith(
-        "/A in g: fair share gpu 3 of 8, holds 3 (0 deserved and 3 surplus, its part by weight [R-QUEUE-3]); 17 units"
+        "/A in g: fair share gpu 3 of 8 (0 deserved and 3 surplus, its part by weight [R-QUEUE-3]), holds 3; 17 units"
     )
     assert "  priority 100: 8 of 8 by weight: /A 3 (exactly 2 2/3, rounded down 2), /B 3" in words(bands(), "/A")
 
@@ -198,7 +198,7 @@ def test_a_limit_and_what_is_deserved_for_good_name_the_queue() -> None:
     found = waits(cluster, "/P/a")
     assert (found["reason"], found["bound"]) == (
         "queue limit",
-        {"consumer": "/P", "resource": "gpu", "limit": 3, "used": 3},
+        {"consumer": "/P", "resource": "gpu", "limit": 3, "used": 3, "need": 1},
     )
     assert helps(cluster, "/P/a") == {"limit": 4}
     bounds = [level["siblings"][0]["bound"] for level in explained(cluster, "/P/a")["resources"][0]["levels"]]

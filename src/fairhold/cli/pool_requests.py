@@ -175,7 +175,7 @@ def _change(change: Document) -> str:
     name = change["what"]
     if name == "reserved":
         return f"nothing of what {change['consumer']} owns in {change['resource_group']} reserved"
-    resource = f" of {change['resource']}" if "resource" in change else ""
+    resource = f" {change['resource']}" if "resource" in change else ""
     whose = change.get("consumer") or change.get("request")
     old, new = (_told(change[side]) for side in ("old", "new"))
-    return f"a {name}{resource} of {new} instead of {old}{f' for {whose}' if whose else ''}"
+    return f"{name}{resource} {new} instead of {old}{f' for {whose}' if whose else ''}"

@@ -16,23 +16,24 @@ _MOST = 5
 """Moves that are named in one line at most."""
 _STRATEGY = {"fair_share": "by fair shares", "quota": "by quotas", None: "given before this cycle"}
 _TESTS = {
-    "within fair share": "{consumer} would have {resource} {value}, and its fair share is {bound}: {by} too much",
+    "within fair share": "{consumer} would have {resource} {value}, and its fair share is {bound}, {by} too little",
     "above threshold": "{consumer} holds {resource} {value}, and has to hold more than {bound}",
-    "within deserved": "{consumer} would have {resource} {value}, and deserves {bound}: {by} too much",
+    "within deserved": "{consumer} would have {resource} {value}, and deserves {bound}, {by} too little",
     "above deserved": "{consumer} holds {resource} {value}, and has to hold more than the {bound} that it deserves",
     "deserved": "{consumer} deserves {resource} {bound}, and would be left with {value}",
     "saturation": "{compared_with} would have {ours} of its fair share of {resource}, {consumer} {theirs}: it has to "
     "have more than {multiplier} times that",
     "order": "{compared_with} would have {ours} of its fair share of {resource}, more than {consumer} with {theirs}",
-    "young": "{request} of {consumer} has not run long enough, it is spared until {until}",
-    "strategy": "{consumer} would hold no more of {resource} than it may keep",
+    "young": "{request} of {consumer} has not run long enough, and is spared until {until}",
+    "strategy": "{consumer} would hold no more {resource} than it may keep",
 }
 """Inequality that fails → what it says of both sides."""
 _CAUSES = {
-    "hierarchy": "hierarchy: {compared[0]} and {compared[1]} are compared, with {resource} {values[0]} and {values[1]}",
-    "deserved": "{compared[1]} deserves more: {values[1]} against {values[0]} of {compared[0]}",
-    "priority": "priority: {compared[1]} has {values[1]}, {compared[0]} has {values[0]}",
-    "weight": "weight: {compared[1]} has {values[1]}, {compared[0]} has {values[0]}",
+    "hierarchy": "because of the hierarchy: {compared[0]} and {compared[1]} are compared, which hold {resource} "
+    "{values[0]} and {values[1]}",
+    "deserved": "because {compared[1]} deserves more: {resource} {values[1]}, and {compared[0]} {values[0]}",
+    "priority": "because of their priorities: {compared[1]} has {values[1]}, and {compared[0]} {values[0]}",
+    "weight": "because of their weights: {compared[1]} has {values[1]}, and {compared[0]} {values[0]}",
 }
 """Why a queue that holds more keeps it."""
 
@@ -140,7 +141,7 @@ def _others(others: Document) -> Iterator[str]:
     for cause in others["causes"]:
         ours, theirs = cause["held"]
         told = _CAUSES[cause["cause"]].format(**cause)
-        yield f"  {cause['consumer']} holds {cause['resource']} {theirs} and it {ours} by {told}"
+        yield f"  {cause['consumer']} holds {cause['resource']} {theirs} and its queue {ours} {told}"
 
 
 def _strategy(one: Document) -> Iterator[str]:

@@ -9,9 +9,9 @@ Document = dict[str, Any]
 WHY = {
     "no hosts": "only totals are known, and units stand on hosts",
     "queue limit": "a limit allows no more",
-    "beyond deserved": "it is not preemptible, and more is not deserved for good",
+    "beyond deserved": "it is not preemptible, and its queue deserves no more for such work",
     "delay": "it has not waited long enough to take anything back",
-    "above fair share": "with what it needs its queue would be above its fair share, and takes nothing back",
+    "above fair share": "it may take nothing back, as its queue would be above its fair share",
     "strategy": "no other queue holds more than it may keep",
     "not preemptible": "what others hold beyond that is not preemptible",
     "young": "what others could give has not run long enough",
@@ -31,6 +31,8 @@ BOUND = {
     "division": "as KAI divides",
 }
 """What holds a fair share where it is."""
+_OF_SURPLUS = frozenset({"weight", "priority", "history"})
+"""Those that say how much surplus there is."""
 
 
 def head(told: Document) -> str:
@@ -41,14 +43,14 @@ def head(told: Document) -> str:
 
 
 def _share(one: Document, path: str) -> str:
-    said = f"fair share {one['resource']} {one['fair_share']} of {one['total']}, holds {one['held']}"
+    said, holds = f"fair share {one['resource']} {one['fair_share']} of {one['total']}", f", holds {one['held']}"
     mine = own_row(one, path)
     if mine is None:
-        return said
+        return said + holds
     parts = ""
-    if "deserved_part" in mine and mine["bound"] == "weight":
+    if "deserved_part" in mine and mine["bound"] in _OF_SURPLUS:
         parts = f"{mine['deserved_part']} deserved and {mine['surplus_part']} surplus, "
-    return f"{said} ({parts}{BOUND[mine['bound']]} [{mine['rule']}])"
+    return f"{said} ({parts}{BOUND[mine['bound']]} [{mine['rule']}]){holds}"
 
 
 def own_row(one: Document, path: str) -> Document | None:
@@ -61,10 +63,12 @@ def detail(waits: Document) -> str:
     """The numbers behind a reason."""
     if bound := waits.get("bound"):
         most = bound.get("limit", bound.get("deserved"))
-        return f": {bound['consumer']} has {bound['used']} of {bound['resource']} {most}"
+        kind = "limit" if "limit" in bound else "deserved"
+        has = f"{bound['consumer']} has {bound['resource']} {bound['used']} of {most} ({kind})"
+        return f": {has}, and needs {bound['need']} more"
     if waits["reason"] == "delay":
         return f": not before {waits['until']}"
     gate = waits.get("others", {}).get("gate")
     if gate:
-        return f": {gate['consumer']} would have {gate['resource']} {gate['value']} of {gate['bound']}"
+        return f": {gate['consumer']} would have {gate['resource']} {gate['value']}, entitled to {gate['bound']}"
     return ""

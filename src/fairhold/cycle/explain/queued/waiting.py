@@ -18,6 +18,8 @@ from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairhold.cycle.explain.pooled.held_back import HeldBack
     from fairhold.cycle.explain.pooled.inquiry import Document
     from fairhold.cycle.explain.pooled.rooms import Spaces
@@ -59,6 +61,7 @@ class Waiting:
 
     gap     : the host where the least is missing beside what is idle, and what
     bar     : (row, place of the resource) of the queue of which a limit, or what is deserved for good, is reached
+    need    : base units of every resource that it wants in one go, where something of that is barred
     gang    : units that it wants in one go, and how many fit
     until   : instant up to which it may not take anything
     others  : what it finds among other queues, where it comes to that
@@ -67,6 +70,7 @@ class Waiting:
     reason: str
     gap: Gap | None = None
     bar: tuple[int, int] | None = None
+    need: Sequence[int] = ()
     gang: tuple[int, int] | None = None
     until: int | None = None
     control: HeldBack | None = None
@@ -131,10 +135,10 @@ class Why:
         stands = asking.used if fit else asking.now
         bar = breaks_limit(stands, asked.leaf, need)
         if bar is not None:
-            return Waiting("queue limit", gap, bar)
+            return Waiting("queue limit", gap, bar, need=need)
         bar = None if is_preemptible(asked) else breaks_guarantee(stands, asked.leaf, need)
         if bar is not None:
-            return Waiting("beyond deserved", gap, bar)
+            return Waiting("beyond deserved", gap, bar, need=need)
         if fit >= wants:
             return Waiting("next cycle", gap)
         until = asking.reclaimer.waits_until(asked)
@@ -198,6 +202,7 @@ def waiting_document(asking: Asking, waiting: Waiting) -> Document:
             "resource": asking.name(at),
             "limit" if is_limit else "deserved": asking.number(at, bounds[at][row]),
             "used": asking.number(at, used[at][row]),
+            "need": asking.number(at, waiting.need[at]),
         }
     if waiting.gang is not None:
         found["gang"] = dict(zip(("units", "room_for"), waiting.gang, strict=True))
