@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairhold.cli.pool_words import pools_in_words
 from fairhold.ledger.decay import Steps
 from fairhold.ledger.history import FINEST, History
 from fairhold.ledger.vectors import POOLED
@@ -20,6 +21,7 @@ from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from fairhold.planio.statewrite import state_document
+from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.pooled_record import as_file
 from fairhold.units import SECOND, parse_instant
 from tests.examples import FEWER
@@ -270,3 +272,14 @@ def test_usage_is_the_sum_over_all_microseconds(
     for leaf in (0, 1, 2):
         expected = sums[leaf] / sums[-1] if sums[-1] else 0
         assert abs(float(found.get(leaf + 2, (0, 0))[1]) - expected) < 1e-6
+
+
+def test_explain_says_which_history_counts(tmp_path: Path) -> None:
+    """R-HISTORY-3: from when to when, and what came of it."""
+    play = played(tmp_path, plan(k=1, usage_window="128m"))
+    ask(play, "/B", 8)
+    play.pass_time(130 * 60 * SECOND)
+    (told,) = consumer_explanation(play.core, "/B")()["explanations"]
+    text = pools_in_words(told)
+    assert f"History counts from {told['usage_from']} to {told['usage_to']}" in text
+    assert "1.000" in text

@@ -23,6 +23,8 @@ def parts_in_words(told: Document) -> Iterator[str]:
     for one in told["resources"]:
         for level in one["levels"]:
             yield _level(one["resource"], level)
+    if told.get("usage_to"):
+        yield f"History counts from {told['usage_from']} to {told['usage_to']}, as the service booked it [R-HISTORY-1]."
     if told["over_fair_share"]:
         yield "\n".join(["Above their fair share:", *map(_over, told["over_fair_share"])])
     yield from map(request_text, told["requests"])

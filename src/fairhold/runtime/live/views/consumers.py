@@ -11,7 +11,6 @@ from fairhold.errors import Fault, InputError
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED, vector_groups
-from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.explaining_pools import as_document as pools_as_document
 from fairhold.runtime.explaining_pools import sentence as pools_sentence
@@ -20,6 +19,7 @@ from fairhold.runtime.live.meant import suggestion
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.pools import pools_group
 from fairhold.runtime.live.views.prospect import prospect
+from fairhold.runtime.live.views.queues import history_spans, state_today
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -188,5 +188,13 @@ def _pooled_explanations(core: Core, consumer: str, resource_group: str) -> Call
     """What is said of pools, of the state at hand; called in another thread than the desk's."""
     if POOLED not in core.cluster.books or consumer not in core.plan.tree.rows:
         return list
-    plan, state = core.plan, state_of(core.cluster, core.orchestrator.now)
-    return lambda: explain_pools(plan, state, consumer, resource_group)
+    plan, state, spans = core.plan, state_today(core), history_spans(core)
+
+    def told() -> list[Document]:
+        """With the span of the history that counts, beside what came of it."""
+        found = explain_pools(plan, state, consumer, resource_group)
+        return [
+            each | next((span for groups, span in spans if groups == [*each["resource_groups"]]), {}) for each in found
+        ]
+
+    return told

@@ -11,9 +11,8 @@ from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.hosts import is_down
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
-from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.explaining_pools import why
-from fairhold.runtime.live.views.queues import beyond_deserved, queues_now
+from fairhold.runtime.live.views.queues import beyond_deserved, borders, queues_now, state_today
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -53,10 +52,10 @@ def next_cycle(core: Core) -> VectorCycle:
 
 def kept_queues(core: Core) -> dict[str, Document]:
     """How queues stand now, by path."""
-    kept = _kept(core)
-    if _QUEUES not in kept:
-        kept[_QUEUES] = queues_now(core)
-    found: dict[str, Document] = kept[_QUEUES]
+    kept, key = _kept(core), f"{_QUEUES} {borders(core)}"
+    if key not in kept:
+        kept[key] = queues_now(core)
+    found: dict[str, Document] = kept[key]
     return found
 
 
@@ -91,7 +90,7 @@ def told_of_leaf(core: Core, leaf: str) -> list[Document]:
     """What the next cycle would say of a leaf and its requests, one entry a policy entry in force."""
     kept = _kept(core)
     if leaf not in kept:
-        kept[leaf] = explain_pools(core.plan, state_of(core.cluster, core.orchestrator.now), leaf, what_if=False)
+        kept[leaf] = explain_pools(core.plan, state_today(core), leaf, what_if=False)
     found: list[Document] = kept[leaf]
     return found
 
