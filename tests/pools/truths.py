@@ -174,10 +174,10 @@ def above_limits(plan: Plan, cycle: Cycle) -> Iterator[str]:
 
 
 def placed_in_vain(cycle: Cycle) -> Iterator[str]:
-    """Nothing that a cycle places is told to go by it, unless its request has lost as many as it wants (R-SWEEP-3)."""
+    """Nothing that a cycle places is told to go by it (R-SWEEP-3)."""
     for _, entry in cycle.pooled:
         for unit in entry.sweeps.placed:
-            if unit.notice is not None and entry.books.unplaced.get(unit.asked, 0) < unit.asked.model.count:
+            if unit.notice is not None:
                 yield f"{unit.asked.model.id} is placed on {unit.host.name} and told to go at once"
 
 

@@ -10,6 +10,7 @@ from fairhold.ledger.pools import OWN, PUBLIC, Unit
 from fairhold.model.state import Allocation, HeldUnits
 from fairhold.model.state import Notice as NoticeNoun
 from fairhold.model.vector import Parcel as ParcelNoun
+from fairhold.rules.pools.content import is_lent_to
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
@@ -44,20 +45,26 @@ def _plain(host: Machine, amounts: Vector) -> Vector:
 
 
 def parts_of(unit: Unit) -> Parts:
-    """What a unit uses of whose parcels, where they are several owners'."""
-    if len(unit.books) == 1:  # the common case
+    """What a unit uses of whose parcel, where they are several owners', or where pool and lenders do not tell it."""
+    if len(unit.books) == 1 and (len(unit.host.parcels) == 1 or not _is_beside_own(unit)):  # the common case
         return ()
     parts: dict[int, Vector] = {}
     for parcel, part in unit.books.items():
         parts[parcel.owner] = add(parts[parcel.owner], part) if parcel.owner in parts else part
-    return tuple(sorted(parts.items())) if len(parts) > 1 else ()
+    return tuple(sorted(parts.items())) if len(parts) > 1 or _is_beside_own(unit) else ()
+
+
+def _is_beside_own(unit: Unit) -> bool:
+    """Whether a unit stands on what its pool's owner has, on a host of which its own leaf has some in the pool, too."""
+    leaf, pool = unit.asked.leaf, unit.pool
+    return all(parcel.owner == pool for parcel in unit.books) and any(
+        parcel.owner == leaf and is_lent_to(parcel, pool) for parcel in unit.host.parcels
+    )
 
 
 def _kind_of(terms: Terms, unit: Unit) -> Kind:
     if not terms.own:  # nobody owns anything
         return unit.started, unit.pool, (), ()
-    if len(unit.books) == 1:  # the common case
-        return unit.started, unit.pool, unit.lenders(terms), ()
     return unit.started, unit.pool, unit.lenders(terms), parts_of(unit)
 
 

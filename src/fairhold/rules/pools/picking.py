@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, fits, less, times, total
-from fairhold.ledger.pools import OWN, Machine, Parcel, Unit, free_of
+from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit, free_of
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
 from fairhold.rules.pools.restraint import are_spared
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
-from fairhold.rules.pools.ways import kept_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -109,28 +108,30 @@ class Picker:
     def _givers(self, asked: Asked, source: Source) -> tuple[frozenset[int] | None, frozenset[Asked] | None]:
         """Leaves that may give to a request by their quotas, and requests of which a unit may go alone; None = all.
 
-        While it picks, none comes to them. Where units are spared for a while, all are looked at: what is spared says
-        when another cycle is due.
+        It is as before the take: what one gives lets no other give. Where units are spared for a while, all of those
+        leaves are looked at: what is spared says when another cycle is due.
         """
-        if not source.is_compared or self.books.restraint.spares_young:
+        if not source.is_compared:
             return None, None
-        return givers(self.standing(source.pool), asked)
+        leaves, alone = givers(self.standing(source.pool), asked)
+        return leaves, None if self.books.restraint.spares_young else alone
 
     def room(self, asked: Asked, source: Source, host: Machine, *, is_within: bool = False) -> Vector:
         """What is there already: idle, held for the request, or on its way to it and more than it needs.
 
-        is_within : of what goes for it only that on which what is on its way will stand
+        is_within : only what is at the level of the source, as where nothing is compared
         """
         parcels = [parcel for parcel in source.parcels(host) if source.is_idle(parcel)]
+        pool = source.pool if is_within else PUBLIC
         if len(parcels) == 1 and len(host.parcels) == 1:  # the common case
             room = parcels[0].room(asked)
         else:
-            room = kept_for(asked, host, self.books.terms.dimensions)
+            room = self.ways.kept_in(asked, host, pool)
             for parcel in parcels:
                 room = add(room, parcel.idle)
         ways = self.ways.of.get(asked)
         if ways and host in ways:
-            room = add(room, (self.ways.freed_there if is_within else self.ways.freed)(asked, host))
+            room = add(room, self.ways.freed_in(asked, host, pool))
             room = less(room, times(asked.unit, ways[host].units))
         return room
 
@@ -209,7 +210,7 @@ class _Search:
         whole = parcels[0].amounts if len(parcels) == 1 else total((each.amounts for each in parcels), dimensions)
         if not fits(asked.unit, whole):
             return None
-        room, among = self.picker.room(asked, source, host, is_within=source.pool == OWN), set(parcels)
+        room, among = self.picker.room(asked, source, host, is_within=not source.is_compared), set(parcels)
         if not host.is_plain:
             able = [unit for unit in able if not among.isdisjoint(unit.books)]
         picked: list[_Turn] = []

@@ -18,7 +18,7 @@ from fairhold.rules.pools.turns import Turns
 from fairhold.rules.pools.unplacing import forget_unplaced, placed_now, unplace
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
 from fairhold.rules.pools.ways import Ways, limits_as_moved
-from fairhold.rules.pools.withdrawing import all_on_reserved, withdraw, withdraw_nobodys
+from fairhold.rules.pools.withdrawing import all_on_reserved, may_stay, withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
     from fairhold.model.vector import Owning
+
+
+MOST_ROUNDS = 20
+"""Times that a cycle goes through its sweeps at most; a few are enough, so that this is a bound for what nobody saw."""
 
 
 @dataclass(slots=True)
@@ -59,16 +63,16 @@ def private_pools(books: PoolBooks) -> list[int]:
 
 def run_sweeps(books: PoolBooks) -> Sweeps:
     """Both sweeps on books, which are changed."""
-    ways = Ways(books)
+    ways = Ways(books, lambda units: may_stay(books, ways, units))
     ways.read()
     found = Sweeps(books, ways, private_pools(books))
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, limits)
-    is_at_rest = False
-    while not is_at_rest:
+    for _ in range(MOST_ROUNDS):
         limits.expect(ways.shared())
-        while _fill(found, limits, early):
-            early.forget()
+        for _ in range(MOST_ROUNDS):
+            if not _fill(found, limits, early):
+                break
         ways.fill_again(limits_as_moved(books, ways))
         taker = Taker(books, ways, found.noticed)
         found.standings = taker.standings
@@ -81,6 +85,9 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         is_unplaced = forget_unplaced(found.placed, limits)
         is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced
         is_at_rest = not ways.hold_again() and is_at_rest
+        is_at_rest = not ways.fill_again(limits_as_moved(books, ways)) and is_at_rest
+        if is_at_rest:
+            break
     return found
 
 
@@ -91,18 +98,12 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     what is taken back early, may use what did not do before.
     """
     books, before = found.books, len(found.placed)
+    early.forget()
     for host in books.hosts:
         for parcel in host.parcels:
             parcel.level = parcel.owner
-    for leaf in _owners(books):
-        _fill_leaf(found, leaf, limits, early)
-    for pool in found.pools:
-        found.placed += fill_pool(books, pool, early.waits, limits)
-        early.take_back(pool)
-        above = books.terms.tree.parent[pool]
-        lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
-    found.placed += fill_pool(books, PUBLIC, early.waits, limits)
-    _fill_rest(found, limits, early)
+    if _fill_levels(found, limits, early):
+        _fill_rest(found, limits, early)
     is_unplaced = forget_unplaced(found.placed, limits)
     _, is_released = withdraw(found)
     has_room = limits.expect(found.ways.shared())
@@ -113,6 +114,31 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
 def _owners(books: PoolBooks) -> list[int]:
     """Leaves that own something, in path order."""
     return [leaf for leaf in books.terms.leaves if leaf in books.hosts_of] if books.hosts_of else []
+
+
+def _fill_levels(found: Sweeps, limits: Limits, early: _Early) -> bool:
+    """Own parcels, private pools, the public pool, each lending up what it leaves; whether all had their turn.
+
+    It stops where something is taken back in which a unit of this cycle stands: that is not placed then, so that its
+    space is there at once, and first at its own level (R-SWEEP-3).
+    """
+    books = found.books
+    for leaf in _owners(books):
+        mine = [parcel for host in books.hosts_in(leaf) for parcel in host.parcels if parcel.owner == leaf]
+        by_preference = {parcel.preference: parcel for parcel in mine}
+        for preference, parcel in sorted(by_preference.items(), key=lambda each: each[0]):
+            found.placed += fill_own(books, parcel, early.waits, limits)
+            if early.take_own(leaf, preference):
+                return False
+        lend_up(mine, leaf, books.terms.tree.parent[leaf])
+    for pool in found.pools:
+        found.placed += fill_pool(books, pool, early.waits, limits)
+        if early.take_back(pool):
+            return False
+        above = books.terms.tree.parent[pool]
+        lend_up((parcel for host in books.hosts_in(pool) for parcel in host.parcels), pool, above)
+    found.placed += fill_pool(books, PUBLIC, early.waits, limits)
+    return True
 
 
 def _take_back(taker: Taker, found: Sweeps) -> None:
@@ -155,19 +181,25 @@ class _Early:
             for entry in self.books.terms.own.get(row, ())
         )
 
-    def take_own(self, leaf: int, preference: int) -> None:
-        """Take a leaf's parcels of a preference back, where its entry says so."""
-        if self._is_early(leaf, preference):
-            taker = Taker(self.books, self.ways, self.found.noticed)
-            take_own(taker, leaf, preference)
-            self._note(leaf)
+    def take_own(self, leaf: int, preference: int) -> bool:
+        """Take a leaf's parcels of a preference back, where its entry says so; whether one of this cycle gave way."""
+        if not self._is_early(leaf, preference):
+            return False
+        return self._take(leaf, lambda taker: take_own(taker, leaf, preference))
 
-    def take_back(self, pool: int) -> None:
-        """Take back what a private pool has lent up, where its owner's entry says so."""
-        if self._is_early(pool):
-            taker = Taker(self.books, self.ways, self.found.noticed)
-            take_lent_back(taker, pool, lambda entry: entry.reclaim_before_next_level)
-            self._note(pool)
+    def take_back(self, pool: int) -> bool:
+        """Take back what a private pool has lent up, where its owner's entry says so; the same."""
+        if not self._is_early(pool):
+            return False
+        return self._take(
+            pool, lambda taker: take_lent_back(taker, pool, lambda entry: entry.reclaim_before_next_level)
+        )
+
+    def _take(self, row: int, take: Callable[[Taker], None]) -> bool:
+        before = sum(self.books.unplaced.values())
+        take(Taker(self.books, self.ways, self.found.noticed))
+        self._note(row)
+        return sum(self.books.unplaced.values()) > before
 
     def _note(self, row: int) -> None:
         for asked in self.ways.of:
@@ -175,16 +207,6 @@ class _Early:
                 self.ways.refresh(asked)
                 self._before[asked] = self.ways.units(asked)
         self.limits.expect(self.ways.shared())
-
-
-def _fill_leaf(found: Sweeps, leaf: int, limits: Limits, early: _Early) -> None:
-    """A leaf fills what it owns, best preference first; what it leaves is lent up."""
-    books = found.books
-    mine = [parcel for host in books.hosts_in(leaf) for parcel in host.parcels if parcel.owner == leaf]
-    for preference, parcel in sorted({parcel.preference: parcel for parcel in mine}.items(), key=lambda each: each[0]):
-        found.placed += fill_own(books, parcel, early.waits, limits)
-        early.take_own(leaf, preference)
-    lend_up(mine, leaf, books.terms.tree.parent[leaf])
 
 
 def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:

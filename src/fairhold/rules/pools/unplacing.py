@@ -17,19 +17,8 @@ if TYPE_CHECKING:
 
 
 def placed_now(books: PoolBooks, units: Iterable[Unit]) -> list[Unit]:
-    """Of units that would go those of this cycle, which are not placed instead.
-
-    So that a cycle ends, a request loses no more of them than it asks for; beyond that they are told to go.
-    """
-    found: list[Unit] = []
-    lost: dict[Asked, int] = {}
-    for unit in units if not books.restraint.is_trial else ():
-        asked = unit.asked
-        before = lost.setdefault(asked, books.unplaced.get(asked, 0))
-        if unit.is_new and before < asked.model.count:
-            lost[asked] += 1
-            found.append(unit)
-    return found
+    """Of units that would go those of this cycle, which are not placed instead."""
+    return [unit for unit in units if unit.is_new] if not books.restraint.is_trial else []
 
 
 def unplace(books: PoolBooks, units: Iterable[Unit]) -> dict[Machine, set[Parcel]]:

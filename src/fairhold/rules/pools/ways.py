@@ -11,7 +11,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.siting import hosts_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Notice, Parcel, PoolBooks, Unit
@@ -85,16 +85,24 @@ class Ways:
         return self._freed_of(asked, host, reachable(self.books, asked, host))
 
     def freed_there(self, asked: Asked, host: Machine) -> Vector:
-        """The same of what the units of the way will stand on: of one into its leaf's own, of that alone."""
-        return self._freed_of(asked, host, self._parcels(asked, host))
+        """The same of what the units of the way will stand on."""
+        return self.freed_in(asked, host, self.of[asked][host].pool)
+
+    def freed_in(self, asked: Asked, host: Machine, pool: int) -> Vector:
+        """The same of what is in a pool, or of its leaf's own where that is OWN."""
+        return self._freed_of(asked, host, self._parcels(asked, host, pool))
+
+    def kept_in(self, asked: Asked, host: Machine, pool: int) -> Vector:
+        """What is held for a request on a host of what is in a pool, or of its leaf's own."""
+        parcels = _within([parcel for parcel in host.parcels if asked in parcel.kept], asked.leaf, pool)
+        return total((parcel.kept[asked] for parcel in parcels), self.books.terms.dimensions)
 
     def _freed_of(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Vector:
         dimensions, among = self.books.terms.dimensions, set(parcels)
         return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
 
-    def _parcels(self, asked: Asked, host: Machine) -> list[Parcel]:
-        parcels = reachable(self.books, asked, host)
-        return _owns(asked, parcels) if self.of[asked][host].pool == OWN else parcels
+    def _parcels(self, asked: Asked, host: Machine, pool: int) -> list[Parcel]:
+        return _within(reachable(self.books, asked, host), asked.leaf, pool)
 
     def read(self, *, is_told: bool = False) -> None:
         """Take in the notices that were given before and what is held, and hold again what they rely on.
@@ -112,27 +120,38 @@ class Ways:
             if unit.notice is not None and unit.notice.is_move:
                 self.movers[unit.asked] = None
         limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
+        counted = {asked for (asked, _), units in self.books.keeps.items() if units is not None}
+        unsaid: list[tuple[Asked, Machine]] = []
         for asked, hosts in self.of.items():
-            left = wanted(asked) + self.moving(asked)
             for host, way in hosts.items():
-                said = self.books.keeps.get((asked, host))
+                said = self.books.keeps.get((asked, host), 0 if asked in counted else None)
                 if said is None:
-                    self.fill(asked, host, 0 if asked in told else left, limits)
-                else:
-                    self._hold(asked, host, min(left, said))
+                    unsaid.append((asked, host))
+                    continue
+                self._hold(asked, host, min(wanted(asked) + self.moving(asked) - self.units(asked), said))
                 if way.pool != OWN:
                     limits.add(asked, way.units)
-                left -= way.units
+        for asked, host in unsaid:
+            left = 0 if asked in told else wanted(asked) + self.moving(asked) - self.units(asked)
+            self.fill(asked, host, left, limits)
+            if self.of[asked][host].pool != OWN:
+                limits.add(asked, self.of[asked][host].units)
 
-    def fill_again(self, limits: Limits) -> None:
-        """What was under notice and brought nothing may bring something to a gang that has its minimum by now."""
+    def fill_again(self, limits: Limits) -> bool:
+        """What was under notice and brought nothing may bring something to who has its minimum, or room, by now.
+
+        Whether it does.
+        """
+        is_more = False
         for asked, hosts in self.of.items():
             for host, way in hosts.items():
                 more = wanted(asked) - self.units(asked)
                 if way.victims and not way.units and more > 0:
                     self.fill(asked, host, more, limits)
+                    is_more |= way.units > 0
                     if way.pool != OWN:
                         limits.add(asked, way.units)
+        return is_more
 
     def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
         """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
@@ -149,10 +168,13 @@ class Ways:
         freed = self._freed_of(asked, host, parcels)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
         way.units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
-        need, own = times(asked.unit, way.units), _owns(asked, parcels)
-        of_own = self._freed_of(asked, host, own) if own else ()
-        if way.units and own and fits(need, add(of_own, total((parcel.room(asked) for parcel in own), len(freed)))):
-            parcels, freed = own, of_own
+        need = times(asked.unit, way.units)
+        for pool in self._inner(asked, parcels) if way.units else ():
+            mine = _within(parcels, asked.leaf, pool)
+            of_mine = self._freed_of(asked, host, mine)
+            if fits(need, add(of_mine, total((parcel.room(asked) for parcel in mine), len(freed)))):
+                parcels, freed = mine, of_mine
+                break
         else:  # first beside what the victims leave
             pool = self._pool_of_all(asked, host)
             level = asked.leaf if pool == OWN else pool
@@ -161,17 +183,27 @@ class Ways:
         way.pool = self.pool_of(asked, host)
 
     def pool_of(self, asked: Asked, host: Machine) -> int:
-        """The pool in which units on their way to a host will stand, or OWN where their leaf's own is enough for them.
+        """The pool in which units on their way to a host will stand, or OWN: the nearest that is enough for them.
 
-        What of its own is freed and held is what they are booked on first, whatever else goes for them.
+        What is freed and held there is what they are booked on first, whatever else goes for them.
         """
-        way, own = self.of[asked][host], _owns(asked, host.parcels)
-        if way.units and own:
-            there = self._freed_of(asked, host, own)
-            there = add(there, total((each.kept[asked] for each in own if asked in each.kept), len(there)))
+        way = self.of[asked][host]
+        parcels = reachable(self.books, asked, host) if way.units else []
+        for pool in self._inner(asked, parcels):
+            mine = _within(parcels, asked.leaf, pool)
+            there = self._freed_of(asked, host, mine)
+            there = add(there, total((each.kept[asked] for each in mine if asked in each.kept), len(there)))
             if fits(times(asked.unit, way.units), there):
-                return OWN
+                return pool
         return self._pool_of_all(asked, host)
+
+    def _inner(self, asked: Asked, parcels: list[Parcel]) -> Iterator[int]:
+        """OWN and the private pools that have some of these parcels, the nearest first."""
+        if any(parcel.owner == asked.leaf for parcel in parcels):
+            yield OWN
+        for row in self.books.terms.above[asked.leaf][1:-1]:
+            if any(is_lent_to(parcel, row) for parcel in parcels):
+                yield row
 
     def _pool_of_all(self, asked: Asked, host: Machine) -> int:
         """The nearest pool that has all that goes for a request on a host, and all that is held there, or OWN."""
@@ -193,7 +225,7 @@ class Ways:
         is_released = False
         for asked, hosts in self.of.items():
             self.refresh(asked)
-            gone += self._let_go(asked, asked.waiting + self.moving(asked), list(hosts))
+            gone += self._let_go(asked, wanted(asked) + self.moving(asked), list(hosts))
             for host in hosts:
                 is_released |= self._release_beyond(asked, host)
             self._forget_empty(asked)
@@ -268,7 +300,8 @@ class Ways:
 
     def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
-        way, among = self.of[asked][host], set(self._parcels(asked, host))
+        way = self.of[asked][host]
+        among = set(self._parcels(asked, host, way.pool))
         room = self.freed_there(asked, host)
         for unit in units:
             if unit.host is host:
@@ -332,8 +365,11 @@ def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
     return [each[2] for each in found]
 
 
-def _owns(asked: Asked, parcels: list[Parcel]) -> list[Parcel]:
-    return [parcel for parcel in parcels if parcel.owner == asked.leaf]
+def _within(parcels: list[Parcel], leaf: int, pool: int) -> list[Parcel]:
+    """Of parcels that a leaf may use those in a pool, or its own where that is OWN."""
+    return (
+        parcels if pool == PUBLIC else [each for each in parcels if _is_in(each, leaf, leaf if pool == OWN else pool)]
+    )
 
 
 def _is_in(parcel: Parcel, leaf: int, pool: int) -> bool:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.pools.taking import Taker
+    from fairhold.rules.pools.ways import Ways
 
 
 def withdraw(found: Sweeps) -> tuple[bool, bool]:
@@ -41,6 +42,15 @@ def let_stay(found: Sweeps, units: list[Unit]) -> None:
     _take_off(found, units)
     for unit in units:
         unit.notice = None
+
+
+def may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
+    """Whether units of one request under notice may stay under share limits, what is on its way to others being there.
+
+    Else who relies on their going would give up what is on its way to it, and take something else for it.
+    """
+    shared = sum(unit.pool >= 0 for unit in units)
+    return not books.terms.limit or limits_as_moved(books, ways).allow(units[0].asked, shared)
 
 
 def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:

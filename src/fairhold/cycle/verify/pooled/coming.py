@@ -54,16 +54,24 @@ class Coming:
             assert unit.notice.taker is not None
             self.way(unit.notice.taker, unit.host).goes.append(unit)
         used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
-        for asked, hosts in self.to.items():
-            for host, way in hosts.items():
-                left, said = wanted(asked) + asked.moving - self.units(asked), stock.keeps.get((asked.id, host.name))
-                if said is None and is_exact and any(asked.id == request for request, _ in stock.keeps):
-                    left = 0
-                self.bring(asked, host, left if said is None else min(left, said), used if said is None else None)
-                used.add(asked, way.units if way.pool != OWN else 0)
+        ways = [(asked, host) for asked, hosts in self.to.items() for host in hosts]
+        said = {(asked, host): stock.keeps.get((asked.id, host.name), self._unsaid(asked)) for asked, host in ways}
+        for asked, host in sorted(ways, key=lambda each: said[each] is None):
+            way, most = self.to[asked][host], said[asked, host]
+            left = wanted(asked) + asked.moving - self.units(asked)
+            if most is None and is_exact and any(asked.id == request for request, _ in stock.keeps):
+                left = 0
+            self.bring(asked, host, left if most is None else min(left, most), used if most is None else None)
+            used.add(asked, way.units if way.pool != OWN else 0)
 
-    def bring_again(self) -> None:
-        """What brought nothing so far may bring something to a gang that has its minimum by now."""
+    def _unsaid(self, asked: Asked) -> int | None:
+        """Units on a way of which a state says nothing: none where it counts others, else all that fit."""
+        counts = any(request == asked.id and units is not None for (request, _), units in self.stock.keeps.items())
+        return 0 if counts else None
+
+    def bring_again(self) -> bool:
+        """What brought nothing so far may bring something to who has its minimum, or room, by now; whether it does."""
+        is_any = False
         used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))
         for asked, hosts in self.to.items():
             used.add(asked, sum(way.units for way in hosts.values() if way.pool != OWN))
@@ -73,6 +81,8 @@ class Coming:
                 if way.goes and not way.units and more > 0:
                     self.bring(asked, host, more, used)
                     used.add(asked, way.units if way.pool != OWN else 0)
+                    is_any = is_any or way.units > 0
+        return is_any
 
     def bring(self, asked: Asked, host: Host, most: int, used: Used | None) -> None:
         """Let a way bring as many units as fit, and as limits allow; hold what is idle for them."""
@@ -82,10 +92,11 @@ class Coming:
         can_stand = bool(able_hosts(asked, [host], coming))
         room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
         way.units = min(most, how_many(asked.unit, room)) if can_stand else 0
-        mine = [parcel for parcel in parcels if parcel.owner == asked.leaf]
-        of_mine = self._freed_on(asked, host, mine)
-        if way.units and how_many(asked.unit, plus(of_mine, *(each.room(asked.id) for each in mine))) >= way.units:
-            parcels, freed = mine, of_mine
+        for mine in self._inside(asked, parcels).values() if way.units else ():
+            of_mine = self._freed_on(asked, host, mine)
+            if how_many(asked.unit, plus(of_mine, *(each.room(asked.id) for each in mine))) >= way.units:
+                parcels, freed = mine, of_mine
+                break
         else:
             pool = self._pool_of_all(asked, host)
             parcels.sort(key=lambda each: each.owner != asked.leaf if pool == OWN else not is_lendable(each, pool))
@@ -108,25 +119,41 @@ class Coming:
         """What those that go have of what the request may stand on."""
         return self._freed_on(asked, host, reachable(self.stock.terms, asked.leaf, host))
 
-    def freed_for_it(self, asked: Asked, host: Host, without: Collection[Unit] = ()) -> Amounts:
-        """The same of what it will stand on; where that is its own, of no other."""
+    def freed_in(self, asked: Asked, host: Host, pool: str, without: Collection[Unit] = ()) -> Amounts:
+        """The same of what is in a pool, or its own; without some of those that go."""
+        return self._freed_on(asked, host, self._of_pool(asked, host, pool), without)
+
+    def kept_in(self, asked: Asked, host: Host, pool: str) -> Amounts:
+        """What is kept for it of that."""
+        parcels = self._of_pool(asked, host, pool)
+        return summed((each.kept[asked.id] for each in parcels if asked.id in each.kept), self.width)
+
+    def _of_pool(self, asked: Asked, host: Host, pool: str) -> list[Parcel]:
         parcels = reachable(self.stock.terms, asked.leaf, host)
-        if self.to[asked][host].pool == OWN:
-            parcels = [parcel for parcel in parcels if parcel.owner == asked.leaf]
-        return self._freed_on(asked, host, parcels, without)
+        return self._inside(asked, parcels).get(pool, []) if pool != TOP else parcels
+
+    def freed_for_it(self, asked: Asked, host: Host, without: Collection[Unit] = ()) -> Amounts:
+        """What those that go have of what it will stand on."""
+        return self.freed_in(asked, host, self.to[asked][host].pool, without)
+
+    def _inside(self, asked: Asked, parcels: list[Parcel]) -> dict[str, list[Parcel]]:
+        """OWN and the private pools, the nearest first, with those of some parcels that are theirs."""
+        found = {OWN: [parcel for parcel in parcels if parcel.owner == asked.leaf]}
+        for pool in self.stock.terms.up[asked.leaf][1:-1]:
+            found[pool] = [parcel for parcel in parcels if is_lendable(parcel, pool)]
+        return {pool: mine for pool, mine in found.items() if mine}
 
     def _freed_on(self, asked: Asked, host: Host, parcels: list[Parcel], without: Collection[Unit] = ()) -> Amounts:
         stay = (unit for unit in self.to[asked][host].goes if unit not in without)
         return summed((unit.on(parcels, self.width) for unit in stay), self.width)
 
     def pool_on(self, asked: Asked, host: Host) -> str:
-        """The pool in which a request will stand on a host; OWN where what is freed and kept of its own is enough."""
-        way, mine = self.to[asked][host], [parcel for parcel in host.parcels if parcel.owner == asked.leaf]
-        has = plus(
-            self._freed_on(asked, host, mine), *(parcel.kept[asked.id] for parcel in mine if asked.id in parcel.kept)
-        )
-        if mine and way.units and how_many(asked.unit, has) >= way.units:
-            return OWN
+        """The pool in which a request will stand on a host: the nearest in which enough is freed and kept for it."""
+        units = self.to[asked][host].units
+        for pool in self._inside(asked, reachable(self.stock.terms, asked.leaf, host)) if units else ():
+            has = plus(self.freed_in(asked, host, pool), self.kept_in(asked, host, pool))
+            if how_many(asked.unit, has) >= units:
+                return pool
         return self._pool_of_all(asked, host)
 
     def _pool_of_all(self, asked: Asked, host: Host) -> str:
@@ -146,7 +173,7 @@ class Coming:
         is_idle = False
         for asked, ways in self.to.items():
             self.look_again(asked)
-            gone, is_more = self._lower(asked, asked.waiting + asked.moving, list(ways))
+            gone, is_more = self._lower(asked, wanted(asked) + asked.moving, list(ways))
             found, is_idle = found + gone, is_idle or is_more
         return found, is_idle
 

@@ -12,15 +12,11 @@ if TYPE_CHECKING:
 
 
 def might_give(pool: Pool, taker: str) -> list[str]:
-    """Leaves that may be asked for a unit, or may be once others have given theirs.
-
-    Somebody's giving takes nobody above its quota, but may bring the taker's side below its own: where that happens,
-    it is further down on the taker's way.
-    """
+    """Leaves that may be asked for a unit, as it is before the take: what one gives lets no other give."""
     way = pool.terms.down(pool.path, taker)
     found: list[str] = []
     for parent, mine in reversed(list(zip([pool.path, *way], way, strict=False))):
-        if found or pool.moved[mine] < pool.quota[mine]:
+        if pool.moved[mine] < pool.quota[mine]:
             siblings = (child for child in pool.terms.children[parent] if child != mine)
             found += [leaf for child in siblings for leaf in _above_quota(pool, child)]
     return found

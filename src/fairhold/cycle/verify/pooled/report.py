@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.verify.pooled.lending import is_lendable
 from fairhold.cycle.verify.pooled.never import refusal
 from fairhold.model.vector import amount_text, amounts_document
 from fairhold.units import format_instant
@@ -162,9 +163,11 @@ def shortage_rows(plan: Plan, shortages: Iterable[Shortage]) -> list[Json]:
 
 
 def _parcels(stock: Stock, unit: Unit) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """What a unit uses of whose parcel, in plan order; nothing where it is of one."""
+    """What a unit uses of whose parcel, in plan order; nothing where it is of one, and that is known without it."""
     owners = {parcel.owner for parcel in unit.books}
-    if len(owners) < 2:
+    mine = [parcel for parcel in unit.host.parcels if parcel.owner == unit.asked.leaf]
+    is_doubtful = owners == {unit.pool} and any(is_lendable(parcel, unit.pool) for parcel in mine)
+    if len(owners) < 2 and not is_doubtful:
         return ()
     width = stock.terms.width
     parts = {path: [parcel for parcel in unit.books if parcel.owner == path] for path in owners}

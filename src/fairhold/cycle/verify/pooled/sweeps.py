@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
+MOST_ROUNDS = 20
+"""Times that sweeps are gone through at most."""
+
 
 class Sweeps:
     """What a cycle decides: units placed, newly told to go, no longer told to go; and all pools as for reclaim."""
@@ -30,21 +33,24 @@ class Sweeps:
         self.stock, self.terms, self.restraint = stock, stock.terms, restraint
         self.placed: list[Unit] = []
         self.noticed: list[Unit] = []
-        self.coming = Coming(stock)
+        self.coming = Coming(stock, self._may_stay)
         self.used = Used(stock, stock.units())
         self.taken_before: dict[Asked, int] = {}
         self.withdrawn: list[Unit] = []
-        is_over = False
-        while not is_over:
+        for _ in range(MOST_ROUNDS):
             self.used.count_coming(self.coming.shared())
-            while self._first():
-                self.taken_before.clear()
+            for _ in range(MOST_ROUNDS):
+                if not self._first():
+                    break
             self.coming.bring_again()
             self.taking = Taking(stock, self.coming, self.noticed, restraint)
             is_needless = self._second()
             is_lost = self._lost_some()
             is_over = not any(self._withdraw()) and not is_needless and not is_lost
             is_over = not self.coming.keep_anew() and is_over
+            is_over = not self.coming.bring_again() and is_over
+            if is_over:
+                break
 
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
@@ -76,6 +82,11 @@ class Sweeps:
         used.count_coming(self.coming.shared())
         return used
 
+    def _may_stay(self, units: list[Unit]) -> bool:
+        """Whether limits have room for units of one request that would stay."""
+        shared = sum(unit.pool != OWN for unit in units)
+        return not self.terms.limit or self._as_moved().allow(units[0].asked, shared)
+
     def _stay(self, units: list[Unit]) -> None:
         """Who was to go for somebody stays."""
         self._take_off(units)
@@ -98,36 +109,47 @@ class Sweeps:
 
         Whether all of it has to be gone through again (R-SWEEP-1).
         """
-        stock, terms, placed = self.stock, self.terms, len(self.placed)
+        stock, placed = self.stock, len(self.placed)
+        self.taken_before.clear()
         for parcel in stock.parcels():
             parcel.level = parcel.owner
-        for leaf in terms.leaves:
-            for preference in self._preferences(leaf):
-                self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
-                if self._is_early(leaf, preference):
-                    self._note(leaf, partial(take_own, leaf=leaf, preferences=[preference]))
-            lend_up(self._parcels(leaf), leaf, terms.up[leaf][1])
-        for pool in stock.private():
-            self.placed += fill_pool(stock, pool, self.used, self.waits)
-            if self._is_early(pool, None):
-                self._note(pool, partial(take_lent_up, pool=pool, is_early=True))
-            lend_up(stock.parcels(), pool, terms.up[pool][1])
-        self.placed += fill_pool(stock, TOP, self.used, self.waits)
-        while any(asked.model.min_count and self.waits(asked) for asked in stock.asked.values()):
+        is_whole = self._levels()
+        while is_whole and any(asked.model.min_count and self.waits(asked) for asked in stock.asked.values()):
             before = len(self.placed)
-            for leaf in terms.leaves:
+            for leaf in self.terms.leaves:
                 for preference in self._preferences(leaf):
                     self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
             for pool in [*stock.private(), TOP]:
                 self.placed += fill_pool(stock, pool, self.used, self.waits)
             if len(self.placed) == before:
                 break
-        has_early = any(self._is_early(path, None) for path in terms.own)
+        has_early = any(self._is_early(path, None) for path in self.terms.own)
         has_gang = any(unit.asked.model.min_count for unit in self.placed[placed:])
         is_lost = self._lost_some()
         is_idle = self._withdraw()[1]
         has_room = self.used.count_coming(self.coming.shared())
         return is_lost or is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
+
+    def _levels(self) -> bool:
+        """One level after the other; not the rest, once something is taken back for which a unit was placed in vain.
+
+        Whether all were gone through.
+        """
+        stock, terms = self.stock, self.terms
+        for leaf in terms.leaves:
+            for preference in self._preferences(leaf):
+                self.placed += fill_own(stock, leaf, preference, self.used, self.waits)
+                take = partial(take_own, leaf=leaf, preferences=[preference])
+                if self._is_early(leaf, preference) and self._note(leaf, take):
+                    return False
+            lend_up(self._parcels(leaf), leaf, terms.up[leaf][1])
+        for pool in stock.private():
+            self.placed += fill_pool(stock, pool, self.used, self.waits)
+            if self._is_early(pool, None) and self._note(pool, partial(take_lent_up, pool=pool, is_early=True)):
+                return False
+            lend_up(stock.parcels(), pool, terms.up[pool][1])
+        self.placed += fill_pool(stock, TOP, self.used, self.waits)
+        return True
 
     def _preferences(self, leaf: str) -> list[int]:
         return sorted({parcel.preference for parcel in self._parcels(leaf)})
@@ -140,14 +162,19 @@ class Sweeps:
             entry.reclaim_before_next_level and preference in {None, entry.preference} for entry in self.terms.own[path]
         )
 
-    def _note(self, path: str, take: Callable[[Taking], None]) -> None:
-        """Take back before a worse level is used; what is taken does not wait there."""
+    def _note(self, path: str, take: Callable[[Taking], None]) -> bool:
+        """Take back before a worse level is used; what is taken does not wait there.
+
+        Whether anything placed in this cycle is not, for it.
+        """
+        lost = self.stock.lost.total()
         take(Taking(self.stock, self.coming, self.noticed, self.restraint))
         for asked in self.coming.to:
             if path in self.terms.up[asked.leaf]:
                 self.coming.look_again(asked)
                 self.taken_before[asked] = self.coming.units(asked)
         self.used.count_coming(self.coming.shared())
+        return self.stock.lost.total() > lost
 
     def _second(self) -> bool:
         """Reclaim: what goes in any case, then owners, private pools and the public pool take.

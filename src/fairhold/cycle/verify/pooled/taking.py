@@ -122,15 +122,8 @@ class Taking:
         return False
 
     def fresh(self, units: Iterable[Unit]) -> list[Unit]:
-        """Those that this cycle has placed, and takes away again; of a request no more than it asks for."""
-        lost: dict[Asked, int] = {}
-        found: list[Unit] = []
-        for unit in units if not self.restraint.is_trial else ():
-            asked = unit.asked
-            if unit.is_new and lost.setdefault(asked, self.stock.lost[asked]) < asked.model.count:
-                lost[asked] += 1
-                found.append(unit)
-        return found
+        """Those that this cycle has placed, and takes away again."""
+        return [unit for unit in units if unit.is_new] if not self.restraint.is_trial else []
 
     def remove(self, fresh: Iterable[Unit]) -> None:
         """They were never placed."""
@@ -214,11 +207,14 @@ class Taking:
         parcels, width = ground.parcels(host), self.terms.width
         if not fits(asked.unit, summed((parcel.amounts for parcel in parcels), width)):
             return None
-        room, choice = self._room(asked, ground, host, is_own=ground.pool == OWN), Choice(host)
+        room, choice = self._room(asked, ground, host, is_inside=not ground.is_fair), Choice(host)
         if fits(asked.unit, room):
             return None
         able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
         able = [unit for unit in able if ground.gives(unit) and any(parcel in unit.books for parcel in parcels)]
+        if ground.is_fair:
+            givers = set(might_give(self.pool(ground.pool), asked.leaf))
+            able = [unit for unit in able if unit.asked.leaf in givers]
         freed: list[Amounts] = []
         while not fits(asked.unit, room):
             gone = choice.units
@@ -241,20 +237,20 @@ class Taking:
                 del choice.bundles[at], freed[at]
         return choice
 
-    def _room(self, asked: Asked, ground: Ground, host: Host, *, is_own: bool = False) -> Amounts:
-        """What is there for one more unit without anybody going; is_own: for one that is to stand on its own."""
-        room = kept_on(asked.id, host, self.terms.width)
-        room = plus(room, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
-        way = self.coming.to.get(asked, {}).get(host)
+    def _room(self, asked: Asked, ground: Ground, host: Host, *, is_inside: bool = False) -> Amounts:
+        """What is there for one more unit without anybody going; is_inside: of what is in the pool itself alone."""
+        coming, way = self.coming, self.coming.to.get(asked, {}).get(host)
+        kept = coming.kept_in(asked, host, ground.pool) if is_inside else kept_on(asked.id, host, self.terms.width)
+        room = plus(kept, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
         if way is not None:
-            freed = self.coming.freed_for_it(asked, host) if is_own else self.coming.freed(asked, host)
+            freed = coming.freed_in(asked, host, ground.pool) if is_inside else coming.freed(asked, host)
             room = minus(plus(room, freed), scaled(asked.unit, way.units))
         return room
 
     def _has_room(self, asked: Asked, ground: Ground, host: Host) -> bool:
         """Whether one more unit fits on a host without anybody going."""
         whole = summed((parcel.amounts for parcel in ground.parcels(host)), self.terms.width)
-        room = self._room(asked, ground, host, is_own=ground.pool == OWN)
+        room = self._room(asked, ground, host, is_inside=not ground.is_fair)
         return fits(asked.unit, whole) and fits(asked.unit, room)
 
     def _keys(self, asked: Asked, ground: Ground, units: list[Unit], gone: list[Unit]) -> dict[Unit, tuple[Any, ...]]:

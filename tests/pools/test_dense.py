@@ -1,0 +1,62 @@
+"""Stories in which much stands in the way of much: every truth holds, and a second cycle decides nothing."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+from fairhold.cycle.document import run_cycle
+from fairhold.cycle.verify import verify
+from fairhold.planio.state import parse_state, state_document
+from tests.pools.dense import dense_story
+from tests.pools.strategies import after, read
+from tests.pools.truths import second_cycle, untrue
+
+ONCE_WRONG = {
+    10000983: "a gang that falls below its minimum again has no more on its way than it misses",
+    10002694: "what is on its way to one host brings nothing on another that the state does not count",
+    10003560: "what an early take frees is used at its own level first",
+    10003682: "a private pool takes for units that stand in it, not beside it",
+    10004987: "what is on its way is in the nearest pool that is enough for it",
+    10005057: "who must go for a limit goes, though the one it was to go for has its unit",
+    10006792: "what is on its way is in the nearest pool that is enough for it",
+    10008132: "a unit beside what its leaf owns stands there in the next cycle, too",
+    10027768: "a request may lose more units that were placed than it asks for",
+    10020053: "what one gives lets no other give",
+    10020498: "room that a limit has once others go is used in the same cycle",
+    10020582: "the same, for what is under notice already",
+}
+
+
+def wrong(number: int) -> list[str]:
+    """What does not hold in a story."""
+    plan_document, document, turns = dense_story(number)
+    plan, state = read(plan_document, document)
+    for turn in turns:
+        cycle = run_cycle(plan, state)
+        told = state_document(plan, cycle.after)
+        findings = verify(plan, state, json.loads(json.dumps(cycle.document | {"state": told})))
+        found = [*untrue(plan, state, cycle), *second_cycle(plan, cycle), *map(str, findings)]
+        if found:
+            return found
+        state = after(parse_state(json.dumps(told), plan, "state.json"), turn)
+    return []
+
+
+@pytest.mark.parametrize("number", ONCE_WRONG, ids=str)
+def test_r_sweep_2_what_was_not_quiet_once_is(number: int) -> None:
+    assert wrong(number) == []
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_r_sweep_2_a_second_cycle_decides_nothing(number: int) -> None:
+    assert wrong(number) == []
+
+
+@pytest.mark.slow
+def test_r_sweep_2_in_thousands_of_dense_states_a_second_cycle_decides_nothing() -> None:
+    first = Random().randrange(10**9)
+    for number in range(first, first + 4000):
+        assert wrong(number) == [], number
