@@ -134,7 +134,8 @@ def test_what_is_deserved_is_blocked_by_a_gang_s4_18() -> None:
     (refused,) = sides(cluster, "/A")["/B"]["fair_share"]["refused"]
     assert (refused["test"], refused["gang"], refused["bound"], refused["value"]) == ("deserved", "g", 3, 0)
     text = words(cluster, "/A")
-    assert "/B deserves gpu 3, and would be left with 0, as gang g stops whole [R-CONTEST-2]" in text
+    blocked = "by fair shares deserved is blocked by gang g, 4 units that stop together: "
+    assert f"{blocked}/B deserves gpu 3, and would be left with 0 [R-CONTEST-2]" in text
 
 
 def hierarchy(multiplier: float) -> Cluster:
@@ -154,6 +155,7 @@ def test_saturations_of_both_sides_are_told_and_hierarchy_is_the_cause_s4_15_s4_
         "3",
         "2",
     )
+    assert (refused["left"], refused["least"]) == (6, "6")
     others = waits(cluster, "/P/a")["others"]
     (cause,) = others["causes"]
     assert (cause["cause"], cause["compared"], cause["values"]) == ("hierarchy", ["/P", "/Q"], [5, 7])

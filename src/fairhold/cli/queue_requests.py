@@ -22,8 +22,9 @@ _TESTS = {
     "above deserved": "{consumer} holds {resource} {value}, and has to hold more than the {bound} that it deserves",
     "deserved": "{consumer} deserves {resource} {bound}, and would be left with {value}",
     "saturation": "{compared_with} would have {ours} of its fair share of {resource}, {consumer} {theirs}: it has to "
-    "have more than {multiplier} times that",
-    "order": "{compared_with} would have {ours} of its fair share of {resource}, more than {consumer} with {theirs}",
+    "have more than {multiplier} times that, so to be left with more than {resource} {least}, and is with {left}",
+    "order": "{compared_with} would have {ours} of its fair share of {resource}, more than {consumer} with {theirs}, "
+    "which has to be left with {resource} {least}, and is with {left}",
     "young": "{request} of {consumer} has not run long enough, and is spared until {until}",
     "strategy": "{consumer} would hold no more {resource} than it may keep",
 }
@@ -152,8 +153,11 @@ def _strategy(one: Document) -> Iterator[str]:
     if one["could_give"]:
         yield f"    {how} it could give {counted(one['could_give'])}, which make no room [R-CONTEST-4]"
     for each in one["refused"]:
-        gang = f", as gang {each['gang']} stops whole" if "gang" in each else ""
-        yield f"    {how} it keeps {each['pieces']}: {_test(each)}{gang} [{each['rule']}]"
+        if "gang" in each:
+            gang = f"deserved is blocked by gang {each['gang']}, {counted(each['units'])} that stop together"
+            yield f"    {how} {gang}: {_test(each)} [{each['rule']}]"
+        else:
+            yield f"    {how} it keeps {each['pieces']}: {_test(each)} [{each['rule']}]"
     if not one["could_give"] and not one["refused"]:
         yield f"    {how} it would give, but nothing that it holds is preemptible [R-CONTEST-3]"
 

@@ -171,6 +171,15 @@ class Contests:
             for at in self.short:
                 yield self._inequality("above deserved", side, at, now.held[at][side], deserved[at][side])
 
+    def _least(self, rule: str, at: int, ours: int, mine: int, row: int) -> str:
+        """What the other side has to be left with, exactly: beyond it for the saturation, that much for the order."""
+        asking = self.asking
+        fair, theirs = asking.now.fair[at][mine], asking.now.fair[at][row]
+        if not fair:
+            return saturation_text(ours, fair)
+        times = asking.terms.settings.multiplier if rule == "saturation" else 1
+        return str(Fraction(ours) / fair * theirs * times / asking.inquiry.plan.resources[at].base)
+
     def _refusals(self, looked: Sequence[Looked]) -> list[Document]:
         """What keeps pieces where they are, the first numbers of each inequality."""
         first: dict[object, Looked] = {}
@@ -200,6 +209,8 @@ class Contests:
             found["compared_with"] = asking.inquiry.path(one.mine)
             found["ours"] = saturation_text(ours, asking.now.fair[at][one.mine])
             found["theirs"] = saturation_text(their, asking.now.fair[at][row])
+            found["left"] = asking.number(at, their)
+            found["least"] = self._least(rule, at, ours, one.mine, row)
             return found | ({"multiplier": str(asking.terms.settings.multiplier)} if rule == "saturation" else {})
         if rule == "young":
             runtime = asking.terms.reclaim_min_runtime[row]
