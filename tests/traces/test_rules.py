@@ -40,6 +40,22 @@ def test_tables_of_the_scenario_and_of_a_file(tmp_path: Path) -> None:
     assert paths_of(rules, tmp_path) == ["/Units/Life/ann", "/Bob", "/Units/Earth/ann", "/Other"]
 
 
+@pytest.mark.parametrize(
+    ("text", "code"), [("vo1\n", "trace-header"), ("vo1,/A\nvo1,/B\n", "duplicate-key"), ('vo1,"/A\n', "trace-syntax")]
+)
+def test_tables_that_cannot_be_used(text: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "units.csv").write_text(text)
+    fault = faults_of(f"{START}consumers: [{{column: group, table: units.csv}}]", tmp_path)[0]
+    assert (fault.code, fault.place) == (code, ("workload", "consumers", 0, "table"))
+    assert fault.mend
+
+
+def test_tables_need_no_head(tmp_path: Path) -> None:
+    (tmp_path / "units.csv").write_text("vo1,/A,more\n\nx,/B\nvo1,/A\n")
+    rules = "  - {column: group, table: units.csv}\n  - {else: /C}"
+    assert paths_of(rules, tmp_path) == ["/A", "/C", "/B", "/C"]
+
+
 def test_an_empty_value_fits_no_rule_that_needs_it(tmp_path: Path) -> None:
     (tmp_path / "j.csv").write_text("at,ran,group\n1,1,\n")
     workload, _ = workload_of(f'{START}consumers: [{{to: "/{{group}}"}}, {{else: /Other}}]', tmp_path)

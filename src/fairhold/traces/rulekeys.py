@@ -12,7 +12,7 @@ from fairhold.planio.report import kind, shown
 from fairhold.traces.findings import HEADER, PATTERN
 from fairhold.traces.opening import read_trace
 from fairhold.traces.rules import Rule, highest_group, path_fault
-from fairhold.traces.tables import csv_table
+from fairhold.traces.tables import rows_of
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -93,21 +93,31 @@ def read_pattern(report: Report, value: Value, place: Place, *, is_wild: bool = 
 
 
 def read_table(report: Report, value: Value, place: Place, folder: Path = Path()) -> dict[str, str]:
-    """What texts stand for: a mapping, or a CSV file whose first two columns are the text and what it stands for."""
+    """What texts stand for: a mapping, or a CSV file."""
     if isinstance(value, str):
-        path = folder / value
-        try:
-            columns = list(csv_table(read_trace(path), str(path)).columns.values())
-        except InputError as error:
-            fault = error.faults[0]
-            report.fault(fault.code, f"the table `{shown(value)}`: {fault.what}", fault.mend, place)
-            return {}
-        if len(columns) < 2:
-            report.fault(HEADER, f"the table `{shown(value)}` has one column", "write `text,entry` lines", place)
-            return {}
-        return dict(zip(columns[0], columns[1], strict=True))
+        return _read_entries(report, value, place, folder / value)
     stated = report.mapping(value, place, what="texts with what they stand for, or the name of a CSV file")
     return {text: each if isinstance(each, str) else shown(each) for text, each in stated.items()}
+
+
+def _read_entries(report: Report, value: str, place: Place, path: Path) -> dict[str, str]:
+    """What the lines of a CSV file say: a text, what it stands for, and what nobody reads."""
+    table = f"the table `{shown(value)}`"
+    try:
+        rows, lines = rows_of(read_trace(path), str(path), ",")
+    except InputError as error:
+        fault = error.faults[0]
+        report.fault(fault.code, f"{table}: {fault.what}", fault.mend or "name another file", place)
+        return {}
+    found: dict[str, str] = {}
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) == 1:
+            report.fault(HEADER, f"{table} has one value in line {line}", "write `text,entry` lines", place)
+            return {}
+        if row and found.setdefault(row[0], row[1]) != row[1]:
+            what = f"{table} has `{shown(row[0])}` in line {line} for the second time, as another"
+            report.fault("duplicate-key", what, "keep one of the two", place)
+    return found
 
 
 def _read_path(report: Report, value: Value, place: Place) -> str:

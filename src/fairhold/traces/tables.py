@@ -61,7 +61,7 @@ def csv_table(text: str, name: str, separator: str = ",", fields: Sequence[str] 
 
     Rows with another number of values are counted and left out; empty lines are nothing.
     """
-    rows, lines = _rows(text, name, separator)
+    rows, lines = rows_of(text, name, separator)
     findings = Findings(name)
     first = next((at for at, row in enumerate(rows) if row), None)
     if first is None:
@@ -98,7 +98,7 @@ def rectangle(head: Sequence[str], rows: list[list[str]], lines: Sequence[int], 
     return Table(dict(zip(head, columns, strict=True)), lines, findings)
 
 
-def _rows(text: str, name: str, separator: str) -> tuple[list[list[str]], Sequence[int]]:
+def rows_of(text: str, name: str, separator: str) -> tuple[list[list[str]], Sequence[int]]:
     """All rows with the lines that they begin in."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
