@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.events import JobCancelled, JobSubmitted
+from fairhold.orchestrator.events import GroupPaused, JobCancelled, JobSubmitted
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
@@ -74,3 +74,10 @@ def test_if_the_large_one_is_cancelled_all_stay() -> None:
     held = house.live.books[POOLED].vectors
     assert held is not None
     assert held.held == {}
+
+
+def test_while_nothing_is_granted_nothing_moves() -> None:
+    house = TwoHosts()
+    house.take(GroupPaused(POOLED, grants=True, reclaims=False))
+    assert [*notices(house.ask("/B", 1, 2)), *notices(house.wait(SECOND))] == []
+    assert len(notices(house.take(GroupPaused(POOLED, grants=False, reclaims=False)))) == 1

@@ -56,7 +56,7 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
         for each in done:
             _withdraw(live, each)
         for each in done:
-            _notify(live, each)
+            _notify(live, each, moves=grants)
     for each in done:
         _rebook(live, each)
     books = live.books[POOLED]
@@ -96,10 +96,14 @@ def _withdraw(live: Orchestrator, cycle: PooledCycle) -> None:
         live.order(Withdraw(attempt.name) if leaving is None else Notify(attempt.name, *leave_by(leaving)))
 
 
-def _notify(live: Orchestrator, cycle: PooledCycle) -> None:
+def _notify(live: Orchestrator, cycle: PooledCycle, *, moves: bool) -> None:
+    """Tell who is to go.
+
+    moves : also of units that go to a place that is held for them; while nothing is granted none is held
+    """
     for unit in cycle.sweeps.noticed:
         notice = unit.notice
-        if notice is None or not unit.attempt:
+        if notice is None or not unit.attempt or (notice.is_move and not moves):
             continue
         attempt = live.attempts[unit.attempt]
         taker = notice.taker

@@ -85,6 +85,7 @@ class Why:
         self.asking, self.inquiry = asking, asking.inquiry
         self._rooms = Rooms(asking.inquiry)
         self._known: dict[object, Contests] = {}
+        self._moved: dict[object, Document] = {}
 
     @cached_property
     def _free(self) -> Decided | None:
@@ -148,10 +149,17 @@ class Why:
         reason = others.reason
         if reason == "nobody else":
             reason = self._idle(spaces, unit, fit)
-        more = self._moves(asked)
+        more = self._moves(asked, wants)
         return Waiting(reason, gap, gang=(wants, fit) if wants > 1 else None, others=others, more=more)
 
-    def _moves(self, asked: Asked) -> Document:
+    def _moves(self, asked: Asked, wants: int) -> Document:
+        """Who would have to move to make room for it; looked for once for all that find the same."""
+        alike = asked.leaf, asked.unit, wants, asked if asked.units or asked.siting else None
+        if alike not in self._moved:
+            self._moved[alike] = self._moves_for(asked)
+        return self._moved[alike]
+
+    def _moves_for(self, asked: Asked) -> Document:
         """Who would have to move to make room for it (R-CONTEST-6); nothing where no move does."""
         inquiry, moves = self.inquiry, self.asking.reclaimer.look_for_moves(asked)
         if moves is None or not moves.places:
