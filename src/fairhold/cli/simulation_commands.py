@@ -16,6 +16,29 @@ ScenarioFile = Annotated[
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Plans played at once, each by a process.")]
 
 
+def sweep(
+    scenario: ScenarioFile,
+    *,
+    vary: Annotated[
+        list[str],
+        typer.Option("--vary", metavar="PLACE=VALUES", help="What is varied: `/Trading:owned=8..12:2`. Repeatable."),
+    ],
+    show: Annotated[
+        list[str] | None,
+        typer.Option("--show", metavar="NUMBER", help="A number of every run, `wait.p95(/Trading)`; the first sorts."),
+    ] = None,
+    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="The one of the scenario's plans.")] = "",
+    random: Annotated[int, typer.Option("--random", min=0, help="So many combinations by chance; 0 = all.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="What chance draws from.")] = 0,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Play a scenario under many plans that differ in some values, and show what comes of which."""
+    from fairhold.cli.sweeping import run_sweep  # noqa: PLC0415
+
+    raise typer.Exit(run_sweep(scenario, plan, vary, show or (), count=random, seed=seed, processes=jobs, as_json=json))
+
+
 def simulate(
     scenario: ScenarioFile,
     *,

@@ -54,9 +54,18 @@ class Expectation:
         value = shared["consumers"][self.path][self.what]
         return int(value[self.statistic] if self.statistic else value)
 
+    @property
+    def number(self) -> str:
+        """Which number it is, without the bound."""
+        return f"{self.what}{f'.{self.statistic}' if self.statistic else ''}({self.path})"
+
+    def is_kept(self, number: int) -> bool:
+        """Whether a number is as expected."""
+        return _COMPARE[self.sign](number, self.bound)
+
     def holds(self, shared: Mapping[str, Any]) -> bool:
         """Whether it is so."""
-        return _COMPARE[self.sign](self.found(shared), self.bound)
+        return self.is_kept(self.found(shared))
 
     def words(self, number: int) -> str:
         """A number in its units."""

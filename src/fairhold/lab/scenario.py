@@ -66,6 +66,13 @@ def read_scenario(path: str | Path) -> Scenario:
     return parse_scenario(read_text(path), str(path), folder)
 
 
+def plan_file(path: str | Path, name: str) -> Path:
+    """The file of one of the plans of a scenario that can be read."""
+    document = parse_document(read_text(path), str(path))
+    paths = _plans(Report(document), document.value if isinstance(document.value, dict) else {})
+    return Path(path).absolute().parent / paths[name]
+
+
 def parse_scenario(text: str, name: str, folder: Path) -> Scenario:
     """Read a scenario from its text; name: of the file, as faults show it. Raises InputError as `read_scenario`."""
     report = Report(parse_document(text, name))

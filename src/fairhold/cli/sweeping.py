@@ -1,0 +1,94 @@
+"""`sweep`: plays a scenario under many plans and prints what comes of which values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cli.files import print_json, print_text
+from fairhold.cli.table import table
+from fairhold.errors import UsageError
+from fairhold.lab.expecting import parse_expectation
+from fairhold.lab.scenario import plan_file, read_scenario
+from fairhold.lab.sweeping import sweep
+from fairhold.lab.varying import parse_variation
+from fairhold.planio.document import parse_document, read_text
+from fairhold.planio.report import listed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairhold.lab.expecting import Expectation
+    from fairhold.lab.sweeping import Tried
+    from fairhold.lab.varying import Variation
+
+_ANY = " >= 0"
+
+
+def run_sweep(
+    path: Path,
+    only: str,
+    vary: Sequence[str],
+    show: Sequence[str],
+    *,
+    count: int,
+    seed: int,
+    processes: int,
+    as_json: bool,
+) -> int:
+    """Play and print, the best first by what is asked for first; 1 where no plan keeps what the scenario expects."""
+    variations = [parse_variation(text) for text in vary]
+    scenario = read_scenario(path)
+    name = only or next(iter(scenario.scenes))
+    if name not in scenario.scenes:
+        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
+    if not only and len(scenario.scenes) > 1:
+        raise UsageError(f"the scenario has several plans: choose one by --plan, of {listed(scenario.scenes)}")
+    scenario = replace(scenario, scenes={name: scenario.scenes[name]})
+    asked = [parse_expectation(text + _ANY) for text in show]
+    file = plan_file(path, name)
+    document: Any = parse_document(read_text(file), str(file)).value
+    wanted = [*asked, *scenario.expect]
+    tried = sweep(scenario, document, variations, wanted, count=count, seed=seed, processes=processes)
+    tried.sort(key=lambda each: (bool(each.fault), not _keeps(each, wanted), each.numbers, str(each.values)))
+    if as_json:
+        print_json([_document(each, variations, wanted) for each in tried])
+    else:
+        _print(tried, variations, asked, wanted)
+    return 0 if any(not each.fault and _keeps(each, wanted) for each in tried) else 1
+
+
+def _keeps(each: Tried, wanted: Sequence[Expectation]) -> bool:
+    return all(one.is_kept(number) for one, number in zip(wanted, each.numbers, strict=False))
+
+
+def _document(each: Tried, variations: Sequence[Variation], wanted: Sequence[Expectation]) -> dict[str, Any]:
+    return {
+        "values": {one.name: value for one, value in zip(variations, each.values, strict=True)},
+        "fault": each.fault or None,
+        "numbers": {one.number: number for one, number in zip(wanted, each.numbers, strict=False)},
+        "keeps": not each.fault and _keeps(each, wanted),
+    }
+
+
+def _print(
+    tried: Sequence[Tried],
+    variations: Sequence[Variation],
+    asked: Sequence[Expectation],
+    wanted: Sequence[Expectation],
+) -> None:
+    rows = [
+        (
+            *map(str, each.values),
+            *(one.words(number) for one, number in zip(asked, each.numbers, strict=False)),
+            "yes" if _keeps(each, wanted) else "no",
+        )
+        for each in tried
+        if not each.fault
+    ]
+    print_text(table((*(each.name for each in variations), *(each.number for each in asked), "as expected"), rows))
+    for each in tried:
+        if each.fault:
+            values = ", ".join(f"{one.name}={value}" for one, value in zip(variations, each.values, strict=True))
+            print_text(f"no plan: {values}: {each.fault}")

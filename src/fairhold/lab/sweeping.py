@@ -1,0 +1,81 @@
+"""Sweeps: one scenario under many plans that differ in some values, on all cores."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.errors import Fault, InputError
+from fairhold.lab.expecting import check_paths
+from fairhold.lab.simulating import simulate
+from fairhold.lab.varying import combinations, varied
+from fairhold.planio.plan import parse_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairhold.lab.expecting import Expectation
+    from fairhold.lab.scenario import Scenario
+    from fairhold.lab.varying import Values, Variation
+
+
+class Tried(NamedTuple):
+    """One plan of a sweep.
+
+    values  : those of the variations, in their order
+    fault   : why there is no such plan, empty = there is
+    numbers : what was asked for, in order; none where there is no such plan
+    """
+
+    values: Values
+    fault: str
+    numbers: tuple[int, ...]
+
+
+def sweep(
+    scenario: Scenario,
+    plan: Mapping[str, Any],
+    variations: Sequence[Variation],
+    asked: Sequence[Expectation],
+    *,
+    count: int = 0,
+    seed: int = 0,
+    processes: int = 1,
+) -> list[Tried]:
+    """Play every combination, or `count` of them drawn by chance; the result is the same on any number of processes.
+
+    plan  : the document of the scenario's only plan
+    asked : numbers that are kept of each run; those of the first resource that is shared
+
+    Raises InputError where the scenario has several plans, or a variation does not fit.
+    """
+    if len(scenario.scenes) != 1:
+        what, mend = "a sweep varies one plan, and the scenario has several", "choose one by --plan"
+        raise InputError([Fault("variation", what, mend)])
+    values = list(combinations(variations, count, seed))
+    play = partial(_try, scenario, dict(plan), tuple(variations), tuple(asked))
+    if processes <= 1 or len(values) == 1:
+        return [play(each) for each in values]
+    with ProcessPoolExecutor(min(processes, len(values))) as pool:
+        return list(pool.map(play, values))
+
+
+def _try(
+    scenario: Scenario,
+    document: Mapping[str, Any],
+    variations: tuple[Variation, ...],
+    asked: tuple[Expectation, ...],
+    values: Values,
+) -> Tried:
+    text = varied(document, variations, values)
+    try:
+        plan = parse_plan(text, "the plan", places=True)[0]
+    except InputError as error:
+        return Tried(values, error.faults[0].what, ())
+    ((name, scene),) = scenario.scenes.items()
+    summary = simulate(replace(scenario, scenes={name: replace(scene, plan=plan)}), name)
+    shared = summary["shared"][0]
+    check_paths(asked, shared)
+    return Tried(values, "", tuple(each.found(shared) for each in asked))
