@@ -139,15 +139,29 @@ class Machine:
     labels : as `label_set` gives them
     is_closed : nothing more starts there, so that what is idle is of no use; what it has counts all the same
     is_plain : it is one parcel that nobody owns, on which all of its units stand whole, in the public pool
+    taken : what its units have in all while books are opened, None = nobody has counted it
     """
 
-    __slots__ = ("group", "is_closed", "is_plain", "labels", "name", "parcels", "place", "plain", "total", "units")
+    __slots__ = (
+        "group",
+        "is_closed",
+        "is_plain",
+        "labels",
+        "name",
+        "parcels",
+        "place",
+        "plain",
+        "taken",
+        "total",
+        "units",
+    )
 
     def __init__(self, name: str, group: str, place: int, plain: Vector, total: Vector) -> None:
         self.name, self.group, self.place, self.plain, self.total = name, group, place, plain, total
         self.parcels: list[Parcel] = []
         self.units: dict[Unit, None] = {}
         self.is_closed = self.is_plain = False
+        self.taken: Vector | None = None
         self.labels: frozenset[str] = frozenset()
 
 

@@ -69,7 +69,7 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
         if taker is not None:
             books.keeps[taker, unit.host] = None
     for host in books.hosts:
-        host.parcels = []
+        host.parcels, host.taken = [], None
     return [(request, host, units) for (request, host), units in found.items()]
 
 

@@ -76,7 +76,9 @@ def _all_on_one(terms: Terms, host: Machine) -> Parcel | None:
     if len(parcels) != 1:
         return None
     (parcel,) = parcels
-    idle = less(parcel.amounts, total([unit.asked.unit for unit in units], terms.dimensions))
+    if host.taken is None:
+        host.taken = total([unit.asked.unit for unit in units], terms.dimensions)
+    idle = less(parcel.amounts, host.taken)
     if min(idle) < 0 or not any(parcel.amounts):
         return None
     parcel.idle = idle

@@ -38,8 +38,11 @@ def common_parts(hosts: list[Machine]) -> list[Vector]:
 
 
 def places_of(hosts: list[Machine]) -> dict[Machine, int]:
-    """Places of hosts by workload: equal ones have the same, and a larger one a larger."""
-    loads = [max(map(mul, used_of(host), part)) for host, part in zip(hosts, common_parts(hosts), strict=True)]
+    """Places of hosts by workload while books are opened: equal ones have the same, and a larger one a larger."""
+    for host in hosts:
+        if host.taken is None:
+            host.taken = tuple(used_of(host))
+    loads = [max(map(mul, host.taken or (), part)) for host, part in zip(hosts, common_parts(hosts), strict=True)]
     place = {load: at for at, load in enumerate(sorted(set(loads)))}
     return {host: place[load] for host, load in zip(hosts, loads, strict=True)}
 
