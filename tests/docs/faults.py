@@ -304,6 +304,7 @@ SAMPLES = {
         "/Research: {private_pool_grace: 30s}",
     ),
     "private-pool-empty": vectors(f"own: [{{resource_group: gpu, {OWN}}}]", "private_pool_grace: 30s"),
+    "no-effect": vectors(f"{OWN}}}]", f"{OWN}}}], share_limit: {{}}", "share_limit: {}"),
     "owns-nothing": vectors(OWN, "hosts: 10%"),
     "odd-overcommit": vectors("{cpu: {}", "{cpu: {overcommit: 0.5}", "overcommit: 0.5"),
     "never-borrows": Sample(

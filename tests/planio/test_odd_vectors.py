@@ -43,6 +43,15 @@ def test_a_private_pool_grace_needs_a_private_pool() -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    ["own: [{resource_group: main, hosts: 1, reserved: true, lend_grace: 5s}]", "share_limit: {}"],
+)
+def test_what_changes_nothing_is_told(said: str) -> None:
+    text = swapped(owning("[]"), "/Trading/FX: {own: []}", f"/Research: {{{said}}}")
+    assert [code for code, _ in warnings_of(text)] == ["no-effect"]
+
+
+@pytest.mark.parametrize(
     ("said", "words"), [("0.5", "stays idle"), ("1e-9", "to nothing"), ("1.000001", "what it has")]
 )
 def test_an_overcommit_that_is_odd_is_told(said: str, words: str) -> None:

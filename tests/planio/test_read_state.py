@@ -128,7 +128,7 @@ def test_the_states_of_all_cases_are_read_and_written_back() -> None:
         ("requests: [{id: a, consumer: /Research, count: 1, min_count: 2}]", "gang-above-count"),
         ("requests: [{id: a, consumer: /Research, count: 1, unit: {gpu: 1, slots: 1}}]", "wrong-unit"),
         ("requests: [{id: a, consumer: /Research, count: 1, unit: {slots: 2}}]", "wrong-unit"),
-        ("requests: [{id: a, consumer: /Research, count: 1, preemptible: false}]", "not-supported-yet"),
+        ("requests: [{id: a, consumer: /Research, count: 1, preemptible: false}]", "out-of-range"),
         ("requests: [{id: a, consumer: /Research, count: 1, submitted: 2026-01-05}]", "instant"),
         ("allocations: [{request: a, units: 1, started: 2026-01-05T08:00:00Z}]", "unknown-request"),
         ("reclaims: [{consumer: /Research, units: 1, deadline: 2026-01-05T09:00:01Z}]", "notice-above-held"),

@@ -101,7 +101,7 @@ def test_the_words_say_what_is_so() -> None:
     assert "B        every host that could take a unit is down" in text
     waits = first("/B", PAIR, [of("/B", 1, 4, need=["ssd"])], hosts={"h0": 4})["waits"]
     assert waits["because"] == "labels"
-    assert why(waits) == "no host with the labels that it asks for is large enough for a unit [R-POOL-3]"
+    assert why(waits) == "no host has both the labels that it asks for and room for a unit, were it empty [R-POOL-3]"
 
 
 def test_explain_finds_what_would_let_it_start() -> None:

@@ -94,6 +94,7 @@ CODES = {
     "root-balance": "beside `hybrid` not all configured slots are owned",
     "private-grace-short": "strangers may borrow what a consumer's own may not",
     "private-pool-empty": "a consumer bounds who uses its private pool, and owns nothing",
+    "no-effect": "a setting changes nothing where it stands",
     "owns-nothing": "what is to be owned is rounded down to nothing, or others have all",
     "odd-overcommit": "a host's amount is made less by `overcommit`, or stays what it is",
     "never-borrows": "a consumer's grace is longer than any bound",

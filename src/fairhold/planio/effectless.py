@@ -56,6 +56,16 @@ def check_private_pools(report: Report, plan: Plan, at: int) -> None:
             report.warn("private-pool-empty", what, "write what it owns, as `own`, or leave this out", place)
 
 
+def check_lend_graces(report: Report, plan: Plan, at: int) -> None:
+    """Warn of a `lend_grace` on what a leaf reserves, which is lent to nobody (SPEC §6.1)."""
+    for row, stated in sorted(plan.policies[at].consumers.items()):
+        for number, own in enumerate(stated.own if plan.tree.is_leaf(row) else ()):
+            if own.reserved and own.lend_grace is not None:
+                place = ("policies", at, "consumers", plan.tree.paths[row], "own", number, "lend_grace")
+                what = "what a leaf reserves is lent to nobody, so that nobody has to let it go"
+                report.warn("no-effect", what, "leave it out, or leave `reserved` out", place)
+
+
 def owns_nothing(own: Owning, reach: Reach, resources: Sequence[Resource], others: int) -> str:
     """Why an entry of `own` gives nothing of what its parent can have; empty where it gives something.
 

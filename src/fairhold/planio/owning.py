@@ -41,6 +41,9 @@ def read_vector_setting(report: Report, key: str, value: Value, place: Place, re
     if key == "share_limit":
         if value is None or value == "none":
             return ()
+        if value == {}:
+            mend = "write the amount of a resource, or leave it out"
+            report.warn("no-effect", "a `share_limit` without any resource limits nothing", mend, place)
         return read_amounts(report, value, place, resources, what="amounts by resource, or `none`")
     return read_bound(report, value, place)
 

@@ -11,7 +11,7 @@ from fairhold.planio.checks import check_entry
 from fairhold.planio.consumers import read_consumers
 from fairhold.planio.controls import zone_of_budgets
 from fairhold.planio.document import parse_document, read_text
-from fairhold.planio.effectless import check_overcommit, check_private_pools
+from fairhold.planio.effectless import check_lend_graces, check_overcommit, check_private_pools
 from fairhold.planio.groups import read_groups, refuse_totals
 from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.ownerships import check_graces, check_owning, check_pools
@@ -83,6 +83,7 @@ def parse_plan(text: str, name: str, *, places: bool = False) -> tuple[Plan, tup
                 check_owning(report, plan, at)
                 check_graces(report, plan, at)
                 check_private_pools(report, plan, at)
+                check_lend_graces(report, plan, at)
         check_overcommit(report, plan)
         check_pools(report, plan)
         check_mixtures(report, plan)

@@ -101,9 +101,11 @@ def read_preemptible(view: StateView, node: dict[str, Value], place: Place, *, i
         return None
     said = view.report.flag(node["preemptible"], place)
     if node["preemptible"] is False and not is_queue:
-        what = "units that are never taken back would stay on what others own, so `preemptible: false` is"
+        what = (
+            "only under `fair_share` are there units that are never taken back; here they would stay on what others own"
+        )
         mend = "leave it out; what its leaf owns is its own, and `min_runtime` lets units run for a while"
-        view.report.unsupported(what, place, mend)
+        view.report.fault("out-of-range", what, mend, place)
     return said if is_queue else None
 
 

@@ -33,7 +33,7 @@ WHY = {
 """Why a request waits, all in all or at one level."""
 UNPLACEABLE = {
     "down": "every host that could take a unit is down",
-    "labels": "no host with the labels that it asks for is large enough for a unit",
+    "labels": "no host has both the labels that it asks for and room for a unit, were it empty",
 }
 """Why no host can take a unit, where some are large enough."""
 NEVER = {
