@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 Json = dict[str, Any]
 NOW = "2026-01-05T09:00:00Z"
 FEW = st.integers(0, 2)
+STARTED = ("2026-01-05T08:00:00Z", "2026-01-05T08:59:30Z", "2026-01-05T08:59:45Z")
 GRACES = (None, None, "0s", "5s", "30s")
 
 
@@ -26,7 +27,8 @@ def queue(draw: st.DrawFn, resources: list[str]) -> Json:
         least = deserved.get(name, 0)
         found["limit"] = {name: draw(st.integers(0, 6)) + (least if least != "unlimited" else 0)}
     if draw(st.booleans()):
-        found["over_quota_weight"] = draw(st.sampled_from((1, 2, 3, 0.5, 0)))
+        weights = {name: draw(st.sampled_from((0, 1, 5))) for name in resources}
+        found["over_quota_weight"] = draw(st.sampled_from((1, 2, 3, 0.5, 0, weights)))
     for key in ("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay"):
         if draw(st.integers(0, 5)) == 5:
             found[key] = draw(st.sampled_from(("1m", "20s", "57m")))
@@ -37,16 +39,33 @@ def queue(draw: st.DrawFn, resources: list[str]) -> Json:
 
 
 @st.composite
+def trees(draw: st.DrawFn) -> tuple[Json, list[str], list[str]]:
+    """Queues on one to three levels: the tree, all paths, and those of leaves."""
+    paths: list[str] = []
+    leaves: list[str] = []
+
+    def below(path: str, names: list[str]) -> Json:
+        found: Json = {}
+        for name in names:
+            mine = f"{path}/{name}"
+            paths.append(mine)
+            most = 4 - mine.count("/") if path == "" or draw(st.integers(0, 3)) == 3 else 0
+            under = [f"{name}{at}" for at in range(draw(st.integers(0, most)))]
+            found[name] = {"consumers": below(mine, under)} if under else {}
+            leaves.extend([] if under else [mine])
+        return found
+
+    return below("", list("AB"[: draw(st.integers(1, 2))])), paths, leaves
+
+
+STEPS: tuple[Json, ...] = ({}, {}, {}, {"step": 0.5}, {"step": 2})
+
+
+@st.composite
 def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
-    """A plan with queues on one or two levels, and its leaves."""
-    resources = ["gpu", "cpu"][: draw(st.integers(1, 2))]
-    tree: Json = {}
-    leaves = []
-    for top in "AB"[: draw(st.integers(1, 2))]:
-        below = [f"{top}{at}" for at in range(draw(st.integers(0, 3)))]
-        tree[top] = {"consumers": {name: {} for name in below}} if below else {}
-        leaves += [f"/{top}/{name}" for name in below] or [f"/{top}"]
-    paths = [f"/{top}" for top in tree] + [path for path in leaves if path.count("/") == 2]
+    """A plan with queues on one to three levels, and its leaves."""
+    resources = ["gpu", "cpu", "memory"][: draw(st.sampled_from((1, 1, 2, 2, 3)))]
+    tree, paths, leaves = draw(trees())
     hosts = [
         {"name": f"h{at}", **{name: draw(st.integers(1, 6)) for name in resources}}
         for at in range(draw(st.integers(1, 3)))
@@ -65,7 +84,7 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
     return {
         "fairhold": 1,
         "cluster": "c",
-        "resources": {name: {} for name in resources},
+        "resources": {name: draw(st.sampled_from(STEPS)) for name in resources},
         "resource_groups": {"g": {"hosts": hosts}},
         "consumers": tree,
         "policies": [
@@ -82,7 +101,7 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
 @st.composite
 def requests(draw: st.DrawFn, at: int, resources: list[str], leaves: list[str]) -> Json:
     """What somebody asks for."""
-    unit = {name: draw(st.integers(0, 3)) for name in resources}
+    unit = {name: draw(st.sampled_from((0, 1, 1, 2, 3, 0.5))) for name in resources}
     if not any(unit.values()):
         unit[resources[0]] = 1
     request: Json = {
@@ -91,7 +110,7 @@ def requests(draw: st.DrawFn, at: int, resources: list[str], leaves: list[str]) 
         "unit": {name: amount for name, amount in unit.items() if amount},
         "count": draw(st.integers(1, 5)),
         "submitted": f"2026-01-05T08:{draw(st.integers(0, 59)):02}:00Z",
-        "priority": draw(st.sampled_from((0, 0, 10, 50))),
+        "priority": draw(st.sampled_from((0, 0, 10, 50, 100))),
     }
     if draw(st.integers(0, 3)) == 3:
         request["min_count"] = draw(st.integers(1, request["count"]))
@@ -100,7 +119,7 @@ def requests(draw: st.DrawFn, at: int, resources: list[str], leaves: list[str]) 
     return request
 
 
-def stand(idle: dict[str, dict[str, int]], unit: dict[str, int], wanted: int) -> dict[str, int]:
+def stand(idle: dict[str, dict[str, float]], unit: dict[str, float], wanted: int) -> dict[str, int]:
     """Host → units that stand there, as many of those wanted as fit; idle shrinks."""
     held: dict[str, int] = {}
     for name, room in idle.items():
@@ -116,7 +135,7 @@ def stand(idle: dict[str, dict[str, int]], unit: dict[str, int], wanted: int) ->
 def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
     """Requests that hold some units on some hosts."""
     resources, hosts = list(plan["resources"]), plan["resource_groups"]["g"]["hosts"]
-    idle = {host["name"]: {name: host[name] for name in resources} for host in hosts}
+    idle: dict[str, dict[str, float]] = {host["name"]: {name: host[name] for name in resources} for host in hosts}
     mine, allocations = [], []
     for at in range(draw(st.integers(1, 6))):
         request = draw(requests(at, resources, leaves))
@@ -125,15 +144,37 @@ def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
         is_whole = sum(held.values()) >= request.get("min_count", 0)
         for name, units in held.items():
             if is_whole:
-                row = {"request": request["id"], "host": name, "units": units, "started": "2026-01-05T08:59:30Z"}
-                allocations.append(row)
+                started = draw(st.sampled_from(STARTED))
+                allocations.append({"request": request["id"], "host": name, "units": units, "started": started})
             else:
                 for each, need in request["unit"].items():
                     idle[name][each] += need * units
     state: Json = {"fairhold_state": 1, "now": NOW, "requests": mine, "allocations": allocations}
+    if draw(st.integers(0, 4)) == 4:
+        state["reclaims"] = draw(notices(mine, allocations))
+    if draw(st.integers(0, 6)) == 6:
+        kept = draw(st.sampled_from(mine))
+        there = [name for name, room in idle.items() if all(room[each] >= need for each, need in kept["unit"].items())]
+        state["held"] = [{"request": kept["id"], "host": name, "units": 1} for name in there]
     if plan["policies"][0]["settings"].get("k"):
-        state["usage"] = {leaf: {resources[0]: draw(st.sampled_from((0, 0.1, 0.5)))} for leaf in leaves}
+        paths = plan["policies"][0]["consumers"]
+        used = st.fixed_dictionaries({name: st.sampled_from((0, 0.1, 0.5)) for name in resources})
+        state["usage"] = {path: draw(used) for path in paths if path in leaves or draw(st.booleans())}
     return state
+
+
+@st.composite
+def notices(draw: st.DrawFn, asked: list[Json], allocations: list[Json]) -> list[Json]:
+    """Some units are under notice, for somebody else."""
+    found = []
+    for row in allocations:
+        taker = draw(st.sampled_from(asked))["id"]
+        if taker != row["request"] and draw(st.booleans()):
+            deadline = draw(st.sampled_from(("2026-01-05T09:00:20Z", "2026-01-05T09:00:30Z")))
+            units = draw(st.integers(1, row["units"]))
+            notice = {"request": row["request"], "host": row["host"], "units": units, "for": taker}
+            found.append(notice | {"deadline": deadline})
+    return found
 
 
 @st.composite
