@@ -49,7 +49,7 @@ def trees(draw: st.DrawFn) -> tuple[Json, list[str], list[str]]:
         for name in names:
             mine = f"{path}/{name}"
             paths.append(mine)
-            most = 4 - mine.count("/") if path == "" or draw(st.integers(0, 3)) == 3 else 0
+            most = 2 if not path else draw(st.sampled_from((0, 0, 0, 2)))
             under = [f"{name}{at}" for at in range(draw(st.integers(0, most)))]
             found[name] = {"consumers": below(mine, under)} if under else {}
             leaves.extend([] if under else [mine])
@@ -64,7 +64,7 @@ STEPS: tuple[Json, ...] = ({}, {}, {}, {"step": 0.5}, {"step": 2})
 @st.composite
 def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
     """A plan with queues on one to three levels, and its leaves."""
-    resources = ["gpu", "cpu", "memory"][: draw(st.sampled_from((1, 1, 2, 2, 3)))]
+    resources = ["gpu", "cpu", "memory"][: draw(st.sampled_from((1, 1, 1, 2, 2, 3)))]
     tree, paths, leaves = draw(trees())
     hosts = [
         {"name": f"h{at}", **{name: draw(st.integers(1, 6)) for name in resources}}

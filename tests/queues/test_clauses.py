@@ -112,9 +112,11 @@ def test_r_serve_2_nobody_is_granted_above_the_limit_of_a_queue_on_the_way_up() 
 
 
 def test_r_contest_1_what_is_idle_in_the_amount_that_is_needed_is_not_short() -> None:
-    """B holds too much of CPUs alone, and of those there is enough."""
-    cluster = Cluster([{"gpu": 4, "cpu": 5}], {"/A": {"deserved": {"gpu": 2}}, "/B": {"deserved": {"gpu": 4}} | LAST})
-    cluster.ask("b", "/B", 4, unit=BOTH, on={"h0": 4}).ask("x", "/A", 1, unit=BOTH)
+    """B holds too much of CPUs alone, of which there is enough; of GPUs C, which gives none, holds too many."""
+    queues = {"/A": {}, "/B": {"over_quota_weight": {"gpu": 2, "cpu": 0}}, "/C": LAST}
+    cluster = Cluster([{"gpu": 6, "cpu": 5}], queues).ask("b", "/B", 4, unit=BOTH, on={"h0": 4})
+    cluster.ask("c", "/C", 2, on={"h0": 2}, preemptible=False).ask("x", "/A", 2, unit=BOTH)
+    assert cluster.shares() == {"/A": 2, "/B": 4, "/C": 0}
     assert taken(cluster) == {}
 
 
@@ -126,8 +128,7 @@ def test_r_contest_1_where_enough_is_idle_in_pieces_all_that_is_asked_for_is_com
 
 def test_r_contest_1_a_side_gives_no_more_when_it_has_come_down_to_its_threshold() -> None:
     """Both units on h0 would have to go, and B holds one too many; the order would be kept."""
-    queues = {"/A": {"deserved": {"gpu": 4}} | LAST, "/B": {"deserved": {"gpu": 4}} | LAST}
-    cluster = Cluster([2, 1, 1, 1, 1, 1, 1], queues).ask("b", "/B", 3, on={"h1": 1, "h2": 1, "h3": 1})
+    cluster = Cluster([2, 1, 1, 1, 1, 1, 1], {"/A": {}, "/B": {}}).ask("b", "/B", 3, on={"h1": 1, "h2": 1, "h3": 1})
     assert taken(cluster.ask("young", "/B", 2, on={"h0": 2}).ask("x", "/A", 2, gpu=2)) == {}
 
 
@@ -152,7 +153,7 @@ def test_r_contest_1_quotas_are_tried_where_fair_shares_give_nothing_alone() -> 
 
 def test_r_contest_2_who_was_more_saturated_before_may_be_so_after() -> None:
     """Of CPUs A holds 3 of 4 and B 1 of 4; A takes a GPU and a CPU of B, which holds too many GPUs."""
-    queues: dict[str, Any] = {"/A": {"deserved": {"gpu": 1, "cpu": 4}} | LAST, "/B": {}, "/C": LAST}
+    queues: dict[str, Any] = {"/A": {"deserved": {"gpu": 1}}, "/B": {}, "/C": LAST}
     cluster = Cluster([{"gpu": 4, "cpu": 8}], queues).ask("b", "/B", 3, on={"h0": 3})
     cluster.ask("a", "/A", 3, unit={"cpu": 1}, on={"h0": 3}).ask("wants", "/B", 1, unit={"cpu": 3})
     cluster.ask("c", "/C", 4, unit={"cpu": 1}, on={"h0": 4}, preemptible=False)
@@ -244,9 +245,10 @@ def test_r_contest_4_a_gang_that_packs_takes_what_makes_one_host_large_enough() 
 
 
 def test_r_contest_4_nothing_is_taken_that_a_limit_keeps_the_taker_from() -> None:
-    queues = {"/P": {"limit": {"gpu": 2}}, "/P/a": {}, "/P/b": {"deserved": {"gpu": 2}}, "/B": {}}
-    cluster = Cluster([4], queues).ask("p", "/P/b", 2, on={"h0": 2}).ask("b", "/B", 2, on={"h0": 2})
-    assert taken(cluster.ask("x", "/P/a", 1)) == {}
+    for limit, reclaims in ((2, {}), (3, {"b": 1})):
+        queues = {"/P": {"limit": {"gpu": limit}}, "/P/a": {"deserved": {"gpu": 1}}, "/P/b": {}, "/B": LAST}
+        cluster = Cluster([4], queues).ask("p", "/P/b", 2, on={"h0": 2}, preemptible=False)
+        assert taken(cluster.ask("b", "/B", 2, on={"h0": 2}).ask("x", "/P/a", 1)) == reclaims
 
 
 def test_r_contest_4_what_is_never_taken_back_takes_only_up_to_what_is_deserved() -> None:

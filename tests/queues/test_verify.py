@@ -39,4 +39,6 @@ def test_what_is_computed_of_queues_is_verified(story: tuple[Json, Json, list[Js
 def test_changes_of_queues_are_found(story: tuple[Json, Json, list[Json]], first: int) -> None:
     plan, state = read(*story[:2])
     made = list(mutations(cycle_of(plan, state)))
-    assert [name for name, make in made[first % len(made) :: 61] if not verify(plan, state, make())] == []
+    assert [
+        name for name, make in made[first % len(made) :: max(61, len(made) // 8)] if not verify(plan, state, make())
+    ] == []
