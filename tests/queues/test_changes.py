@@ -78,9 +78,9 @@ class Changing(ChangingPools):
 
 
 def test_whatever_changes_queues_come_to_rest() -> None:
-    play(Changing, 6, 12, fixed=False)
+    play(Changing, 6, 12)
 
 
 @pytest.mark.slow
 def test_thousands_of_changes_of_queues() -> None:
-    play(Changing, 400, 30, fixed=False)
+    play(Changing, 400, 30)

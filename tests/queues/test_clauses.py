@@ -10,6 +10,7 @@ from fairhold.rules.queues.as_kai import KaiSiblings, divide_as_kai
 from tests.queues.small import Cluster
 from tests.queues.test_found import LAST, verified
 
+Json = dict[str, Any]
 BOTH = {"gpu": 1, "cpu": 1}
 
 
@@ -54,12 +55,13 @@ def test_r_serve_1_of_equal_shares_with_it_the_smaller_without_it_is_served() ->
 
 def test_r_serve_1_inside_a_queue_priority_then_gangs_below_their_minimum_then_age_then_id() -> None:
     early = "2026-01-05T06:00:00Z"
-    for more, first in (
+    cases: list[tuple[list[Json], str]] = [
         ([{"priority": 1}, {"min_count": 1, "submitted": early}], "x"),
         ([{"submitted": early}, {"min_count": 1}], "y"),
         ([{"submitted": early}, {}], "x"),
         ([{}, {"submitted": early}], "y"),
-    ):
+    ]
+    for more, first in cases:
         cluster = Cluster([1], {"/A": {}})
         for name, each in zip("xy", more, strict=True):
             cluster.ask(name, "/A", 1, **each)
