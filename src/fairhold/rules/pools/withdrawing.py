@@ -49,8 +49,10 @@ def may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
 
     Else who relies on their going would give up what is on its way to it, and take something else for it.
     """
-    shared = sum(unit.pool >= 0 for unit in units)
-    return not books.terms.limit or limits_as_moved(books, ways).allow(units[0].asked, shared)
+    asked, shared = units[0].asked, sum(unit.pool >= 0 for unit in units)
+    if not any(row in books.terms.limit for row in books.terms.above[asked.leaf]):  # the common case
+        return True
+    return limits_as_moved(books, ways).allow(asked, shared)
 
 
 def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
