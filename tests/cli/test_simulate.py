@@ -53,7 +53,7 @@ def test_plans_are_compared(scenario: Path) -> None:
 def test_results_are_the_same_bytes_again(scenario: Path, tmp_path: Path) -> None:
     found = []
     for name in ("one", "two"):
-        fairhold("simulate", str(scenario), "-o", str(tmp_path / name))
+        fairhold("simulate", str(scenario), "-o", str(tmp_path / name), "--no-report")
         found.append(
             {file.relative_to(tmp_path / name): file.read_bytes() for file in (tmp_path / name).rglob("*.json*")}
         )
@@ -80,3 +80,12 @@ def test_what_is_no_scenario_is_refused(scenario: Path, text: str) -> None:
     failed = fairhold("simulate", str(scenario), exits=1)
     assert "scenario.yaml" in failed.stderr
     assert "Traceback" not in failed.stderr
+
+
+def test_a_folder_gets_the_report_and_its_plots(scenario: Path, tmp_path: Path) -> None:
+    pytest.importorskip("altair")
+    fairhold("simulate", str(scenario), "-o", str(tmp_path / "out"), "--plots")
+    page = (tmp_path / "out/report.html").read_text()
+    assert "<h1>scenario</h1>" in page
+    assert "http://" not in page.split("</style>")[0]
+    assert list((tmp_path / "out/plots").glob("*-allocation.svg"))

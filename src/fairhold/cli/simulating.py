@@ -33,7 +33,15 @@ HOUR = 3_600_000_000
 
 
 def run_scenario(
-    path: Path, only: str, output: Path | None, expected: Sequence[str], *, as_json: bool, processes: int
+    path: Path,
+    only: str,
+    output: Path | None,
+    expected: Sequence[str],
+    *,
+    as_json: bool,
+    processes: int,
+    report: bool,
+    plots: bool,
 ) -> int:
     """Play, print, write; 1 where something expected did not come out, else 0."""
     asked = tuple(parse_expectation(text) for text in expected)
@@ -49,12 +57,24 @@ def run_scenario(
             check_paths(expectations, shared)
     outcome = _expectations(expectations, documents)
     if output is not None:
-        Results(output).finish(documents)
+        _finish(Results(output), documents, path.stem, has_report=report, plots=plots)
     if as_json:
         print_json({"plans": documents, "expected": outcome})
     else:
         _print(documents, outcome)
     return 0 if all(each["holds"] for each in outcome) else 1
+
+
+def _finish(results: Results, documents: dict[str, Document], title: str, *, has_report: bool, plots: bool) -> None:
+    """Leave the summaries and the report; without the extra that it needs, the summaries and why."""
+    results.finish(documents)
+    if has_report or plots:
+        try:
+            results.report(documents, title, plots=plots)
+        except UsageError as error:
+            if plots:
+                raise
+            warn(str(error))
 
 
 def _play(scenario: Scenario, names: list[str], output: Path | None, processes: int) -> dict[str, Document]:

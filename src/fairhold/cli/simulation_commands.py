@@ -49,7 +49,7 @@ def simulate(
             "-o",
             metavar="DIRECTORY",
             click_type=DIRECTORY,
-            help="Folder for the event logs and the summary.",
+            help="Folder for event logs, summary and report.",
         ),
     ] = None,
     plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="Only this one of the scenario's plans.")] = "",
@@ -59,10 +59,14 @@ def simulate(
             "--assert", metavar="EXPR", help="Exit 1 unless it is so: `wait.p95(/Trading) < 60s`. Repeatable."
         ),
     ] = None,
+    report: Annotated[bool, typer.Option(help="Write report.html into the folder, or not.")] = True,
+    plots: Annotated[bool, typer.Option("--plots", help="Also write its plots there, as SVG and PNG.")] = False,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
     """Play a workload under one plan or several, and show who waited, held, lent and lost how much."""
     from fairhold.cli.simulating import run_scenario  # noqa: PLC0415
 
-    raise typer.Exit(run_scenario(scenario, plan, output, expect or (), as_json=json, processes=jobs))
+    raise typer.Exit(
+        run_scenario(scenario, plan, output, expect or (), as_json=json, processes=jobs, report=report, plots=plots)
+    )

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fairhold.lab.events import open_events
+from fairhold.lab.report import report_page, save_plots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    Document = Mapping[str, Any]
+    Document = dict[str, Any]
 
 
 class Results:
@@ -30,9 +31,17 @@ class Results:
             yield write
 
     def finish(self, documents: Mapping[str, Document]) -> None:
-        """Write the summaries."""
+        """Write the summaries, as `summary.json`."""
         text = json.dumps({"plans": documents}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         self._write("summary.json", f"{text}\n")
+
+    def report(self, documents: Mapping[str, Document], title: str, *, plots: bool) -> None:
+        """Write the page `report.html`, and its plots as pictures; raises UsageError without the extra `sim`."""
+        self._write("report.html", report_page(documents, title))
+        if plots:
+            folder = self._folder / "plots"
+            folder.mkdir(exist_ok=True)
+            save_plots(folder, documents)
 
     def _write(self, name: str, text: str) -> None:
         """All of a file or none of it."""
