@@ -9,7 +9,7 @@ UNLIMITED = None
 
 
 class Queue(NamedTuple):
-    """A queue of one resource; amounts in steps; children by name."""
+    """A queue of one resource; amounts in steps; children by name; usage that is not given is that of its children."""
 
     name: str
     deserved: Fraction | None
@@ -17,7 +17,7 @@ class Queue(NamedTuple):
     weight: Fraction
     priority: int
     requested: Fraction
-    usage: Fraction = Fraction(0)
+    usage: Fraction | None = None
     children: tuple[Queue, ...] = ()
 
 
@@ -27,7 +27,8 @@ def requestable(queue: Queue) -> Fraction:
 
 
 def used(queue: Queue) -> Fraction:
-    return sum((used(child) for child in queue.children), Fraction(0)) if queue.children else queue.usage
+    below = sum((used(child) for child in queue.children), Fraction(0))
+    return below if queue.usage is None else queue.usage
 
 
 def shares(total: Fraction, queues: tuple[Queue, ...], k: Fraction, capacity: Fraction) -> dict[str, Fraction]:

@@ -14,6 +14,7 @@ from fairhold.ledger.queues import QueueTerms
 from fairhold.model.queue import FairShareSettings
 from fairhold.rules.queues.shares import fair_shares, with_children
 from fairhold.units import UNLIMITED
+from tests.examples import FEWER
 from tests.oracles.queueing import Queue, shares
 from tests.planio.support import cases
 from tests.queues.differences import listed
@@ -78,18 +79,21 @@ def test_shares_as_kai_has_them_are_those_that_it_gave(case: Json) -> None:
 AMOUNTS = st.fractions(0, 9, max_denominator=4)
 BOUNDS = st.one_of(st.none(), AMOUNTS)
 WEIGHTS = st.sampled_from([Fraction(1), Fraction(1), Fraction(2), Fraction(1, 3), Fraction(0)])
-USAGES = st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)])
+USAGES = st.sampled_from([None, Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)])
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[Queue, ...]:
     def queue(name: str, children: tuple[Queue, ...] = ()) -> Queue:
-        priority = draw(st.sampled_from((100, 100, 50)))
+        priority = draw(st.sampled_from((100, 100, 50, 200)))
         bounds = draw(BOUNDS), draw(BOUNDS)
         return Queue(name, *bounds, draw(WEIGHTS), priority, draw(AMOUNTS), draw(USAGES), children)
 
-    names = "abcd"[: draw(st.integers(1, 4))]
-    return tuple(queue(name, tuple(queue(f"{name}{at}") for at in range(draw(st.integers(0, 3))))) for name in names)
+    def below(name: str, most: int) -> tuple[Queue, ...]:
+        names = [f"{name}{at}" for at in range(draw(st.integers(0, most)))]
+        return tuple(queue(each, below(each, most - 2) if most > 2 else ()) for each in names)
+
+    return tuple(queue(name, below(name, 3)) for name in "abcd"[: draw(st.integers(1, 4))])
 
 
 def terms_of(queues: tuple[Queue, ...], k: Fraction, base: int) -> tuple[QueueTerms, list[Queue | None]]:
@@ -132,12 +136,13 @@ def test_shares_are_those_of_the_slow_twin(queues: tuple[Queue, ...], total: int
     base = 12
     terms, rows = terms_of(queues, k, base)
     requested = [0 if each is None or each.children else int(each.requested * base) for each in rows]
-    usage = {at: each.usage for at, each in enumerate(rows) if each is not None and not each.children and each.usage}
+    usage = {at: each.usage for at, each in enumerate(rows) if each is not None and each.usage is not None}
     found = fair_shares(terms, 0, total * base, requested, with_children(terms, usage))
     expected = shares(Fraction(total), queues, k, Fraction(total))
     assert {each.name: Fraction(found[at], base) for at, each in enumerate(rows) if each is not None} == expected
 
 
+@FEWER
 @given(trees(), st.integers(0, 30))
 def test_what_is_given_is_no_more_than_there_is_but_where_more_is_deserved(
     queues: tuple[Queue, ...], total: int
