@@ -217,7 +217,7 @@ class Measures:
         if change.then == said.DONE and job.counts:
             tallies.finished += 1
             tallies.runs.append(now - started)
-            tallies.slowdowns.append((now - job.submitted) * 1000 // max(now - started, SHORT))
+            tallies.slowdowns.append(max(1000, (now - job.submitted) * 1000 // max(now - started, SHORT)))
         elif change.then == said.FAILED and job.counts:
             tallies.failed += 1
         elif change.then in _GOES_ON:

@@ -43,7 +43,7 @@ def _allocation(frame: Frame) -> Plot:
         alt.Chart()
         .transform_filter("datum.rank == 0")
         .mark_line(interpolate="step-after", strokeDash=[5, 3], strokeWidth=1.5)
-        .encode(x=time(frame), y="capacity:Q", stroke=alt.value(GREY))
+        .encode(x=time(frame, frame.width), y="capacity:Q", stroke=alt.value(GREY))
     )
     used = stacked(frame, "used", f"{frame.unit.many} used").transform_calculate(used="datum.own + datum.borrowed")
     chart = beside(frame, alt.layer(used, capacity), "over")

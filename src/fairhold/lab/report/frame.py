@@ -84,6 +84,7 @@ def theme(ink: str, paper: str | None) -> dict[str, Any]:
         "font": "system-ui, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif",
         "view": {"stroke": ink, "strokeOpacity": 0.15},
         "axis": axis | quiet,
+        "axisXQuantitative": {"tickCount": 8},
         "legend": titles | {"orient": "top", "columns": 6, "labelLimit": 200, "title": None, "symbolType": "square"},
         "header": titles | {"labelFontWeight": "bold", "title": None, "labelLimit": 300},
         "title": {"color": ink},
@@ -93,12 +94,12 @@ def theme(ink: str, paper: str | None) -> dict[str, Any]:
     }
 
 
-def time(frame: Frame) -> alt.X:
+def time(frame: Frame, width: int = WIDTH) -> alt.X:
     """The axis of time: the calendar in UTC, or the time since the begin where the calendar is invented."""
     if frame.begin >= _LONG_AGO:
         midnight = "utchours(datum.value) == 0 && utcminutes(datum.value) == 0"
         label = f"utcFormat(datum.value, {midnight} ? '%a %d %b' : '%H:%M')"
-        axis = alt.Axis(labelExpr=label, labelOverlap="greedy", labelSeparation=6, values=_marks(frame))
+        axis = alt.Axis(labelExpr=label, labelOverlap="greedy", labelSeparation=6, values=_marks(frame, width))
         return alt.X("t:T", title=None, scale=alt.Scale(type="utc", nice=False), axis=axis)
     hours = f"(datum.value - {frame.begin}) / 3600000"
     label = f"{hours} >= 48 ? format({hours} / 24, '.3~r') + ' d' : format({hours}, '.3~r') + ' h'"
@@ -107,9 +108,9 @@ def time(frame: Frame) -> alt.X:
     )
 
 
-def _marks(frame: Frame) -> list[int]:
+def _marks(frame: Frame, width: int) -> list[int]:
     """Instants of the calendar, as many as there is room for their words."""
-    most = max(2, frame.width // 83)
+    most = max(2, width // 83)
     step = next((each for each in _STEPS if frame.end - frame.begin <= each * most), _STEPS[-1])
     return list(range(-int(-frame.begin // step) * step, int(frame.end) + 1, step))
 
@@ -140,7 +141,7 @@ def stacked(frame: Frame, column: str, title: str) -> alt.Chart:
         alt.Chart()
         .mark_area(interpolate="step-after", line=False, clip=True)
         .encode(
-            x=time(frame),
+            x=time(frame, frame.width),
             y=alt.Y(f"{column}:Q", title=title, stack="zero"),
             color=consumers(),
             order=alt.Order("rank:Q"),
