@@ -66,7 +66,7 @@ def test_first_level_first_ten_by_themselves_and_the_rest_together() -> None:
     shown = [resource.data(view, points) for view, points in resource.views]
     numbers = sum(len(column) for data in shown for each in data["over"] for column in each["columns"].values())
     assert len(shown) > 1
-    assert numbers <= NUMBERS * 6 // 5
+    assert numbers <= NUMBERS
 
 
 def test_over_time_nothing_is_lost_or_counted_twice() -> None:

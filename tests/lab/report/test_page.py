@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fairhold.errors import UsageError
 from fairhold.lab.report import plots, report_page, save_plots
+from fairhold.lab.report.data import in_rows, resources_of
 from tests.lab.report.documents import lends, many, splits
 
 if TYPE_CHECKING:
@@ -94,6 +98,39 @@ def test_every_plot_has_a_place_and_all_data_that_it_needs() -> None:
     assert page.count("<option ") == len(resource["views"]) > 1
     assert page.index("For whom") < page.index("What differs") < page.index("For whom it differs")
     assert page.index("For whom it differs") < page.index("<h3>Consumers") < page.index("Allocation over time")
+
+
+DRAWN = """
+const content = JSON.parse(require("fs").readFileSync(0, "utf8")), drawn = {};
+let change = null;
+const select = {dataset: {resource: "0"}, value: "1", addEventListener: (_, call) => { change = call; }};
+globalThis.document = {
+  getElementById: id => id === "content" ? {textContent: JSON.stringify(content)} : {id},
+  querySelectorAll: () => [select],
+};
+globalThis.vegaEmbed = (element, spec) => { drawn[element.id] = spec.datasets; return {catch: () => 0}; };
+%s
+const first = {...drawn};
+change();
+console.log(JSON.stringify([first, drawn]));
+"""
+
+
+@pytest.mark.usefixtures("short")
+def test_the_script_gives_the_plots_the_rows_that_pictures_have() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node.js to run the page's script")
+    documents = {"now": lends(), "split": splits()}
+    content = content_of(report_page(documents, "T"))
+    script = DRAWN % (files("fairhold.lab.report") / "page.js").read_text()
+    run = subprocess.run([node, "-e", script], input=json.dumps(content), capture_output=True, text=True, check=True)
+    (resource,) = resources_of(documents)
+    for drawn, (view, points) in zip(json.loads(run.stdout), resource.views, strict=True):
+        expected = in_rows(resource.data(view, points))
+        found = {name: rows for datasets in drawn.values() for name, rows in datasets.items()}
+        assert found.keys() == expected.keys()
+        assert json.loads(json.dumps(found)) == json.loads(json.dumps(expected))
 
 
 def test_every_plot_is_drawn_for_several_plans(tmp_path: Path) -> None:

@@ -82,6 +82,19 @@ def resources_of(documents: Mapping[str, Document]) -> list[Resource]:
     return found
 
 
+def packed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rows as columns, for a page: words stand there once, and a column of words has their places."""
+    found: dict[str, Any] = {}
+    for name in rows[0] if rows else ():
+        column = [row[name] for row in rows]
+        if isinstance(column[0], str):
+            words = {word: at for at, word in enumerate(dict.fromkeys(column))}
+            found[name] = {"words": list(words), "at": [words[word] for word in column]}
+        else:
+            found[name] = column
+    return found
+
+
 def in_rows(data: Mapping[str, list[Any]]) -> dict[str, list[dict[str, Any]]]:
     """The same, all as rows."""
     return {name: rows_of(each) if name in SERIES else each for name, each in data.items()}

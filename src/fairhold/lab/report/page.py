@@ -12,7 +12,7 @@ import vl_convert
 
 from fairhold.lab.report.amounts import duration, title_of
 from fairhold.lab.report.charts import plots_of
-from fairhold.lab.report.data import resources_of
+from fairhold.lab.report.data import SERIES, packed, resources_of
 from fairhold.lab.report.frame import Frame, theme
 from fairhold.lab.report.tables import consumers_table, gains_table, plans_table
 from fairhold.lab.report.verdict import NAMED, bearable, sufferers, verdict
@@ -52,7 +52,7 @@ def page(documents: Mapping[str, Document], title: str) -> str:
         plots = [plot for plot in plots if any(any(data.get(name) for name in plot.needs) for _, data in views)]
         sections.append(_section(at, resource, plots, [view.above for view, _ in views], has_many=bool(resources[1:])))
         charts = [{"id": f"plot-{at}-{plot.name}", "needs": plot.needs, "spec": _spec(plot)} for plot in plots]
-        shown.append({"charts": charts, "views": [data for _, data in views]})
+        shown.append({"charts": charts, "views": [_packed(data) for _, data in views]})
     content = {"theme": theme("currentColor", None), "resources": shown}
     return "".join(
         (
@@ -155,6 +155,10 @@ def _choice(at: int, views: list[str]) -> str:
 def _foot(documents: Mapping[str, Document]) -> str:
     logs = "; ".join(f"{escape(name)} {escape(str(document['log']))}" for name, document in documents.items())
     return f"<footer><p>SHA-256 of the event log: {logs}</p></footer>\n"
+
+
+def _packed(data: Mapping[str, list[Any]]) -> dict[str, Any]:
+    return {name: each if name in SERIES else packed(each) for name, each in data.items()}
 
 
 def _spec(plot: Plot) -> dict[str, Any]:

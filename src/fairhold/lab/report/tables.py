@@ -86,7 +86,7 @@ def _cells(document: Document, shared: Document, unit: Unit, path: str, again: i
 
 
 def _unless_zero(value: int, show: Callable[[int], str]) -> str:
-    return show(value) if value else '<span class="zero">0</span>'
+    return show(value) if value else ""
 
 
 def _line(path: str) -> list[str]:

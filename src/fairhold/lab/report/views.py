@@ -19,8 +19,10 @@ LARGEST = 10
 """Consumers that are shown by themselves."""
 POINTS = 120
 """Points of time in a plot at most."""
-NUMBERS = 130_000
-"""Numbers over time in a page at most: below the first level what is largest is kept."""
+NUMBERS = 100_000
+"""Numbers in a page, about, so that it stays below two megabytes: below the first level what is largest is kept."""
+SPREAD, LOANS = 150, 400
+"""Numbers about how waits and slowdowns of a part are spread, and about the loans of a view."""
 WAYS = 12
 """Pairs of a holder and a taker that are shown."""
 ELSEWHERE = "nobody, or outside"
@@ -107,16 +109,17 @@ def views_of(shared: Sequence[Document]) -> list[View]:
 
 
 def fitting(views: Sequence[View], plans: int) -> list[tuple[View, int]]:
-    """Those that a page has room for, with how many points of time each; the first level has all of them."""
+    """Those that a page has room for, with how many points of time each; the first level is always there."""
     found, left = [], NUMBERS
     for at, view in enumerate(views):
-        lines = 5 * len(view.parts) * plans
-        share = left // max(1, lines * (1 if at == 0 else min(4, len(views) - at)))
-        points = POINTS if at == 0 else min(POINTS, share)
-        if points < POINTS // 5:
+        lines = len(view.parts) * plans
+        share = left // (1 if at == 0 else min(4, len(views) - at)) - SPREAD * lines - LOANS * plans
+        points = min(POINTS, share // (5 * lines))
+        if at and points < POINTS // 5:
             break
+        points = max(points, POINTS // 10)
         found.append((view, points))
-        left -= lines * points
+        left -= (5 * points + SPREAD) * lines + LOANS * plans
     return found
 
 
@@ -192,7 +195,7 @@ def rows_of(series: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         same = {name: value for name, value in each.items() if name not in {"begin", "step", "columns"}}
         columns = each["columns"]
         count = len(next(iter(columns.values())))
-        for at in range(count + 1):
+        for at in range(count + 1) if count else ():
             row = {name: column[min(at, count - 1)] for name, column in columns.items()}
             found.append({**same, "t": each["begin"] + at * each["step"], **row})
     return found
@@ -262,7 +265,7 @@ def sufferings(plan: str, shared: Document, view: View, unit: Unit) -> list[dict
         rows = [shared["consumers"][path] for path in paths if path in shared["consumers"]]
         told, stopped, withdrawn = (sum(row[key] for row in rows) for key in ("told", "stopped", "withdrawn"))
         lost = short(sum(row["lost"] for row in rows) / (unit.base * 3_600_000_000))
-        same = {"plan": plan, "consumer": name, "rank": rank}
+        same = {"plan": plan, "consumer": name, "rank": rank, "count": 0, "hours": 0}
         found += [
             same | {"what": "told to leave, then left in peace", "count": withdrawn},
             same | {"what": "stopped, and done again later", "count": stopped},
