@@ -68,7 +68,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
 
 
 def child_of(bench: Bench, attempt: int) -> int:
-    printed = bench.wait_for_text(attempt, "child")
+    bench.wait_for_text(attempt, "child")
+    printed = bench.wait_for_text(attempt, "pid ")  # who starts it may come to print after it
     return int(printed.split("pid ")[1].split()[0])
 
 

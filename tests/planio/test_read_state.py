@@ -208,7 +208,7 @@ def test_a_notice_for_too_many_is_told_how_many_there_are(old: str, new: str, wh
 def test_a_reason_that_is_none_is_said_with_its_key() -> None:
     (fault,) = faults_of(FULL.replace("reason: limit", "reason: bored"), HOST_PLAN)
     assert fault.what == "`bored` is no value of `reason`"
-    assert fault.mend == "write one of `quota`, `limit`, `window`, `lost`"
+    assert fault.mend == "write one of `quota`, `limit`, `window`, `lost`, `consolidation`"
 
 
 def test_two_notices_are_counted_together() -> None:
