@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.instructions import Start
+from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
@@ -130,6 +133,47 @@ def test_services_run_to_the_end_of_the_scene() -> None:
     simulation = Simulation(Scene(TWO, service, 0, end=60 * SECOND))
     simulation.run()
     assert simulation.now == 60 * SECOND
+    assert len(simulation.live.attempts) == 2
+
+
+OPEN = {"/A": {"owned": 4}, "/B": {"limit": 0}}
+NIGHTS = parse_plan(
+    json.dumps(
+        {
+            "fairhold": 1,
+            "resource_groups": {"compute": {"slots": 4}},
+            "consumers": {"A": {}, "B": {}},
+            "policies": [
+                {
+                    "resource_groups": ["compute"],
+                    "policy": "hybrid",
+                    "consumers": OPEN,
+                },
+                {
+                    "resource_groups": ["compute"],
+                    "policy": "hybrid",
+                    "window": "Mon-Sun 20:00-06:00",
+                    "consumers": OPEN,
+                },
+            ],
+        }
+    ),
+    "plan",
+)[0]
+
+
+@pytest.mark.parametrize(("path", "seconds"), [("/A", 30), ("/B", 1)])
+def test_windows_that_open_for_ever_keep_no_run_from_its_end(path: str, seconds: int) -> None:
+    simulation = Simulation(Scene(NIGHTS, jobs_of((0, path, 1, 30)), 0))
+    simulation.run()
+    assert simulation.now >= seconds * SECOND
+    assert simulation.now < 400 * 86_400 * SECOND
+
+
+def test_a_service_without_an_end_is_left_running() -> None:
+    service = Workload(["s"], [0], [0], [2], [ENDLESS], consumers=("/A",))
+    simulation = Simulation(Scene(NIGHTS, service, 0))
+    simulation.run()
     assert len(simulation.live.attempts) == 2
 
 

@@ -25,11 +25,11 @@ from fairhold.orchestrator.events import (
     Woken,
 )
 from fairhold.orchestrator.handle import Orchestrator
-from fairhold.orchestrator.instructions import Notify, Start, Stop, WakeAt, Withdraw
+from fairhold.orchestrator.instructions import Notify, Start, Stop, WakeAt
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.sim.submitting import Submissions
 from fairhold.sim.tasks import Attempt, Progress
-from fairhold.units import UNLIMITED
+from fairhold.units import LONGEST, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,6 +93,7 @@ class Simulation:
         self._heap: list[tuple[int, int, int, Event | None, int]] = []
         self._serial = 0
         self._wake: int | None = None
+        self._latest = scene.start
         self.arrived = self._first()
         self._last = self._end_of_jobs()
         self._arrange()
@@ -129,10 +130,16 @@ class Simulation:
         return True
 
     def _is_over(self, arrival: int, happens: int) -> bool:
-        """Nothing is left that could happen, but for windows, which open for ever."""
+        """Nothing is left that could happen, but for windows and periods, which begin for ever.
+
+        What waits for one of them has a year; services that run on wait for nothing.
+        """
         if min(arrival, happens) != UNLIMITED:
+            self._latest = self.now
             return False
-        return self._wake is None or not any(job.waiting or job.running for job in self.live.jobs.values())
+        if self._wake is None or self._wake - self._latest > LONGEST:
+            return True
+        return not any(job.waiting for job in self.live.jobs.values())
 
     # What is ahead
 
@@ -207,8 +214,6 @@ class Simulation:
                 self._wake = instruction.instant  # type: ignore[union-attr]
             elif kind is Notify:
                 self._leave(instruction.attempt)  # type: ignore[union-attr]
-            elif kind is Withdraw:
-                self._stay(instruction.attempt)  # type: ignore[union-attr]
             elif kind is Stop:
                 self._stop(instruction)  # type: ignore[arg-type]
         if not instructions or type(instructions[-1]) is not WakeAt:
@@ -225,15 +230,12 @@ class Simulation:
             self._schedule(order.attempt, self.now + order.longest, Outcome.FAILED)
 
     def _leave(self, number: int) -> None:
-        """A task that saves its state leaves; another works on."""
+        """A task that saves its state leaves, also where the notice is withdrawn meanwhile; another works on."""
         attempt = self._attempts[number]
         if self.scene.work.yields and not attempt.is_leaving:
             attempt.is_leaving = True
             self._lose(number, self._progress.stop(attempt, self.now, saves=True))
             self._schedule(number, self.now + self.scene.work.stop_delay, Outcome.YIELDED)
-
-    def _stay(self, number: int) -> None:
-        """A notice was withdrawn; who has saved its state and leaves comes back."""
 
     def _stop(self, order: Stop) -> None:
         attempt = self._attempts.get(order.attempt)
