@@ -185,13 +185,14 @@ def _difference_table(found: Sequence[Difference]) -> str:
     if not found:
         return "nothing"
     rows = [
-        (each.consumer, each.what, _number(each.what, each.before), _number(each.what, each.after))
+        (each.consumer, each.what, number_text(each.what, each.before), number_text(each.what, each.after))
         for each in found[:MOST_DIFFERENCES]
     ]
     return table(("consumer", "what", "before", "after"), rows)
 
 
-def _number(what: str, value: int) -> str:
+def number_text(what: str, value: int) -> str:
+    """A number of a consumer as people read it."""
     if what.startswith("wait") or what == "longest":
         return _time(value)
     return f"{_hours(value)} h" if what in {"due", "lost", "use"} else str(value)

@@ -16,6 +16,21 @@ ScenarioFile = Annotated[
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Plans played at once, each by a process.")]
 
 
+def compare(
+    scenario: ScenarioFile,
+    *,
+    draws: Annotated[
+        int, typer.Option("--draws", min=2, max=1000, help="How often chance is asked anew; all plans meet the same.")
+    ] = 5,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Play the plans of a scenario on several draws of chance, and show what differs by more than that."""
+    from fairhold.cli.comparing import compare_plans  # noqa: PLC0415
+
+    raise typer.Exit(compare_plans(scenario, draws=draws, processes=jobs, as_json=json))
+
+
 def sweep(
     scenario: ScenarioFile,
     *,

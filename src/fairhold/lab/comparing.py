@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     Document = Mapping[str, Any]
 
+Key = tuple[str, str, str, str]
+"""Resource group, resource, consumer, what."""
 WEIGHTS = {"due": 1, "lost": 1, "use": 1, "longest": 0, "stopped": 0, "left_waiting": 0}
 """Number of a consumer → what a difference of one of it weighs."""
 
@@ -30,25 +32,24 @@ class Difference(NamedTuple):
 
 def differences(before: Document, after: Document) -> list[Difference]:
     """What comes out differently for whom, the weightiest first; only consumers and resources that both have."""
-    found: list[Difference] = []
-    of = {(each["resource_group"], each["resource"]): each for each in after["shared"]}
-    for one in before["shared"]:
-        other = of.get((one["resource_group"], one["resource"]))
-        if other is not None:
-            found += _of_resource(one, other)
-    return sorted(found, key=lambda each: (-each.weight, each.resource_group, each.consumer, each.what))
+    others = numbers_of(after)
+    found = [
+        Difference(*key, value, others[key][0], abs(others[key][0] - value) * max(weight, others[key][1]))
+        for key, (value, weight) in numbers_of(before).items()
+        if key in others and others[key][0] != value
+    ]
+    return sorted(found, key=lambda each: (-each.weight, each[:4]))
 
 
-def _of_resource(one: Document, other: Document) -> Iterator[Difference]:
-    where = one["resource_group"], one["resource"]
-    for path, before in one["consumers"].items():
-        after = other["consumers"].get(path)
-        if after is None:
-            continue
-        tasks = max(before["wait"]["count"], after["wait"]["count"])
-        weights = {"mean": tasks, "p95": 1, "max": 1}
-        numbers = [(f"wait.{name}", before["wait"][name], after["wait"][name], weights[name]) for name in weights]
-        numbers += [(name, before[name], after[name], weight) for name, weight in WEIGHTS.items()]
-        for what, first, second, weight in numbers:
-            if first != second:
-                yield Difference(*where, path, what, first, second, abs(second - first) * weight)
+def numbers_of(document: Document) -> dict[Key, tuple[int, int]]:
+    """Resource group, resource, consumer, what → the number, and what a difference of one weighs."""
+    found: dict[Key, tuple[int, int]] = {}
+    for shared in document["shared"]:
+        where = shared["resource_group"], shared["resource"]
+        for path, one in shared["consumers"].items():
+            wait = one["wait"]
+            for name, weight in {"mean": wait["count"], "p95": 1, "max": 1}.items():
+                found[*where, path, f"wait.{name}"] = wait[name], weight
+            for name, weight in WEIGHTS.items():
+                found[*where, path, name] = one[name], weight
+    return found

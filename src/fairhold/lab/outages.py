@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.planio.hosts import expand
 from fairhold.planio.report import shown
@@ -24,10 +24,18 @@ MOST = 100_000
 """Outages of one scenario at most."""
 
 
-def read_outages(report: Report, value: Value, plans: Mapping[str, Plan], start: int, end: int) -> tuple[Outage, ...]:
+class Span(NamedTuple):
+    """Instants between which chance strikes, and the number of the draw, each of which has a chance of its own."""
+
+    start: int
+    end: int
+    draw: int = 0
+
+
+def read_outages(report: Report, value: Value, plans: Mapping[str, Plan], span: Span) -> tuple[Outage, ...]:
     """Read the section: stated outages, and chances of them, which every plan meets alike.
 
-    start, end : instants between which chance strikes; stated durations count from the start
+    span : stated durations count from its start
     """
     known = [{host.name for group in plan.resource_groups.values() for host in group.hosts} for plan in plans.values()]
     names = set.intersection(*known) if known else set()
@@ -40,9 +48,9 @@ def read_outages(report: Report, value: Value, plans: Mapping[str, Plan], start:
         report.missing(node, ("hosts", "lasts") if is_chance else ("hosts", "down"), place, "an outage")
         hosts = _hosts(report, node.get("hosts", []), (*place, "hosts"), names)
         if is_chance:
-            found += _by_chance(report, node, place, hosts, (start, end))
+            found += _by_chance(report, node, place, hosts, span)
         else:
-            found += _stated(report, node, place, hosts, start)
+            found += _stated(report, node, place, hosts, span.start)
     if len(found) > MOST:
         report.fault("out-of-range", f"there are {len(found)} outages", f"let there be {MOST} at most", ("outages",))
     _refuse_twice(report, found)
@@ -74,24 +82,22 @@ def _stated(report: Report, node: dict[str, Value], place: Place, hosts: list[st
     return [Outage(host, down, up, lead) for host in hosts]
 
 
-def _by_chance(
-    report: Report, node: dict[str, Value], place: Place, hosts: list[str], between: tuple[int, int]
-) -> list[Outage]:
+def _by_chance(report: Report, node: dict[str, Value], place: Place, hosts: list[str], span: Span) -> list[Outage]:
     """Every host fails once in `every`, at random, and is gone for as long as `lasts` in the mean."""
     every = report.duration(node["every"], (*place, "every"))
     lasts = report.duration(node.get("lasts", 0), (*place, "lasts"))
     seed = report.whole(node.get("seed", 0), (*place, "seed"))
-    start, end = between
+    names = ("outages", str(span.draw)) if span.draw else ("outages",)
     if not every or not lasts:
         if not report.faults:
             report.fault("out-of-range", "an outage of no length", "write lengths above 0", place)
         return []
     found: list[Outage] = []
     for host in hosts:
-        chance, down = Stream(stream_of(seed, "outages", host)), start
+        chance, down = Stream(stream_of(seed, *names, host)), span.start
         while True:
             down += 1 + (every * chance.exponential() >> BITS)
-            if down >= end or len(found) > MOST:
+            if down >= span.end or len(found) > MOST:
                 break
             up = down + 1 + (lasts * chance.exponential() >> BITS)
             found.append(Outage(host, down, up))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
 from fairhold.errors import InputError
 from fairhold.lab.expecting import Expectation, parse_expectation
-from fairhold.lab.outages import moment, read_outages
+from fairhold.lab.outages import Span, moment, read_outages
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.plan import read_plan
 from fairhold.planio.report import Report, shown
@@ -33,6 +33,8 @@ KEYS = (
 WORK_KEYS = ("start_delay", "restart", "stop_delay", "checkpoint", "yields")
 CYCLE_KEYS = ("min_gap", "max_interval")
 SLOTS_KEYS = ("at", "resource_group", "slots")
+SEEDS_APART = 1_000_003
+"""What the seeds of two draws of a workload differ by: more than seeds that people write."""
 PIECES = 240
 """Pieces into which the time is cut for plots."""
 
@@ -57,13 +59,15 @@ class Scenario:
     findings: Findings
 
 
-def read_scenario(path: str | Path) -> Scenario:
+def read_scenario(path: str | Path, draw: int = 0) -> Scenario:
     """Read a scenario and all that it names; names of files start at its folder.
+
+    draw : number of the draw: what chance decides is drawn anew for each
 
     Raises InputError with all faults of the scenario, or of the first plan or trace that has any.
     """
     folder = Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
-    return parse_scenario(read_text(path), str(path), folder)
+    return parse_scenario(read_text(path), str(path), folder, draw)
 
 
 def plan_file(path: str | Path, name: str) -> Path:
@@ -73,7 +77,7 @@ def plan_file(path: str | Path, name: str) -> Path:
     return Path(path).absolute().parent / paths[name]
 
 
-def parse_scenario(text: str, name: str, folder: Path) -> Scenario:
+def parse_scenario(text: str, name: str, folder: Path, draw: int = 0) -> Scenario:
     """Read a scenario from its text; name: of the file, as faults show it. Raises InputError as `read_scenario`."""
     report = Report(parse_document(text, name))
     top = report.mapping(report.document.value, (), what="a mapping with `fairhold_scenario: 1`")
@@ -95,14 +99,14 @@ def parse_scenario(text: str, name: str, folder: Path) -> Scenario:
     if report.faults:
         report.settle()
     plans = {label: read_plan(folder / path, places=True)[0] for label, path in paths.items()}
-    workload, findings = read_workload(report, top["workload"], ("workload",), folder)
+    workload, findings = read_workload(report, _drawn(top["workload"], draw), ("workload",), folder)
     first = workload.submit[0] if len(workload) else 0
     last = workload.submit[-1] if len(workload) else 0
     start = report.instant(top["start"], ("start",)) if "start" in top else first
     end = moment(report, top["end"], ("end",), start) if "end" in top else None
     if end is not None and end <= start + warm_up:
         report.fault("out-of-range", "the scenario ends before anything is measured", "set a later `end`", ("end",))
-    outages = read_outages(report, top.get("outages", []), plans, start, end or last)
+    outages = read_outages(report, top.get("outages", []), plans, Span(start, end or last, draw))
     resizings = _resizings(report, top.get("slots", []), plans, start)
     report.settle()
     scenes = {
@@ -112,6 +116,14 @@ def parse_scenario(text: str, name: str, folder: Path) -> Scenario:
     begin = start + warm_up
     piece = max(1, -(-((end or last) - begin) // PIECES))
     return Scenario(scenes, begin, piece, resources, expect, findings)
+
+
+def _drawn(workload: Value, draw: int) -> Value:
+    """The section of a workload with the seed of a draw; the first draw is that of the files."""
+    if not draw or not isinstance(workload, dict):
+        return workload
+    stated = workload.get("seed", 0)
+    return workload | {"seed": stated + draw * SEEDS_APART if isinstance(stated, int) else stated}
 
 
 def _plans(report: Report, top: dict[str, Value]) -> dict[str, str]:

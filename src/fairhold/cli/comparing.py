@@ -1,0 +1,78 @@
+"""`compare`: plans over several draws of what chance decides, with what of the difference is more than chance."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cli.files import print_json, print_text
+from fairhold.cli.simulating import number_text
+from fairhold.cli.table import table
+from fairhold.errors import UsageError
+from fairhold.lab.pairing import paired
+from fairhold.lab.scenario import read_scenario
+from fairhold.lab.simulating import simulate
+from fairhold.runtime.outlet import warn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.lab.pairing import Paired
+
+Document = dict[str, Any]
+MOST_ROWS = 30
+
+
+def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> int:
+    """Play every plan of a scenario on every draw, and print the differences to the first plan; 0."""
+    scenario = read_scenario(path)
+    names = list(scenario.scenes)
+    if len(names) == 1:
+        raise UsageError("the scenario has one plan: name those to be compared under `plans:`")
+    for fault in scenario.findings.faults():
+        warn(str(fault))
+    play = partial(_play, path)
+    tasks = [(draw, name) for draw in range(draws) for name in names]
+    if processes > 1:
+        with ProcessPoolExecutor(min(processes, len(tasks))) as pool:
+            found = list(pool.map(play, tasks))
+    else:
+        found = [play(each) for each in tasks]
+    of = dict(zip(tasks, found, strict=True))
+    if len({of[draw, names[0]]["log"] for draw in range(draws)}) == 1:
+        raise UsageError("every draw is the same: nothing in the scenario is left to chance; `simulate` compares it")
+    pairs = {
+        name: paired([of[draw, names[0]] for draw in range(draws)], [of[draw, name] for draw in range(draws)])
+        for name in names[1:]
+    }
+    if as_json:
+        print_json(
+            {name: [each._asdict() | {"is_sure": each.is_sure} for each in rows] for name, rows in pairs.items()}
+        )
+        return 0
+    for name, rows in pairs.items():
+        print_text(
+            f"# {name} instead of {names[0]}, {draws} draws: what differs by more than chance, the weightiest first"
+        )
+        sure = [each for each in rows if each.is_sure]
+        print_text(_table(sure[:MOST_ROWS]) if sure else "nothing")
+        if len(rows) > len(sure):
+            print_text(f"{len(rows) - len(sure)} other differences may be chance: --json has all")
+    return 0
+
+
+def _play(path: Path, task: tuple[int, str]) -> Document:
+    draw, name = task
+    return simulate(read_scenario(path, draw), name)
+
+
+def _table(rows: list[Paired]) -> str:
+    head = ("consumer", "what", "before", "after", "difference, 95 %")
+    return table(head, [_row(each) for each in rows])
+
+
+def _row(each: Paired) -> tuple[str, ...]:
+    low, high = (f"{'-' if value < 0 else '+'}{number_text(each.what, abs(value))}" for value in (each.low, each.high))
+    before, after = (number_text(each.what, value) for value in (each.before, each.after))
+    return each.consumer, each.what, before, after, f"{low} … {high}"
