@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cli.files import check_plan, print_cycle, print_explanation, print_quota
+from fairhold.cli.explaining import print_explanation
+from fairhold.cli.files import check_plan, print_cycle, print_quota
 from fairhold.cli.pools import percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
@@ -183,6 +184,37 @@ def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys
     assert "  4 on h1 in the public pool (4 on what /A owns), new; lets go within 0s, the reclaim_grace of /B" in text
     assert "    the public pool: a share limit allows no more: /B has 4 of 4.5 cpu [R-LIMIT-1]\n" in text
     assert "    share_limit cpu 5 instead of 4.5 for /B: holds 5\n" in text
+
+
+@pytest.mark.parametrize("policy", ["multidimensional", "fair_share"])
+def test_requests_that_wait_alike_are_told_once_and_one_alone_by_its_name(
+    policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
+    entry = {"resource_groups": ["big"], "policy": policy, "consumers": {"/A": {}, "/B": {}}}
+    hosts = {"hosts": [{"name": "h1", "cpu": 4}]}
+    head = {"fairhold": 1, "resources": {"cpu": {}}, "resource_groups": {"big": hosts}}
+    plan.write_text(json.dumps(head | {"consumers": {"A": {}, "B": {}}, "policies": [entry]}))
+    asks = [{"id": f"r{at:02}", "consumer": "/A", "unit": {"cpu": 2}, "count": 1 + at % 2} for at in range(30)]
+    asks.append({"id": "wide", "consumer": "/A", "unit": {"cpu": 9}, "count": 1})
+    state.write_text(json.dumps({"fairhold_state": 1, "now": "2026-01-05T09:00:00Z", "requests": asks}))
+    print_explanation(plan, state, "/A", "", as_json=False)
+    text = capsys.readouterr().out
+    named = "Requests r02, r03, r04, r05, r06, r07 and 22 more of /A: 42 units of cpu 2; holds 0, 42 wait.\n"
+    assert named in text
+    assert text.count(" of /A: ") == 4  # of the others one has what it wants, one half of it, and one fits no host
+    assert "  r02 would have more, with one of:\n" in text
+    print_explanation(plan, state, "r29", "", as_json=False)
+    alone = capsys.readouterr().out
+    assert alone.startswith("Request r29 of /A: 2 units of cpu 2; holds 0, 2 wait.\n")
+    assert "  It would have more, with one of:\n" in alone
+    print_explanation(plan, state, "r29", "", as_json=True)
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["consumer"], [row["request"] for row in told["requests"]]) == ("/A", ["r29"])
+    print_explanation(plan, state, "/A", "", as_json=True)
+    assert len(json.loads(capsys.readouterr().out)[0]["requests"]) == len(asks)
+    with pytest.raises(ArgumentError, match="no consumer `r30`"):
+        print_explanation(plan, state, "r30", "", as_json=False)
 
 
 def test_whoever_shares_no_group_is_told_so(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

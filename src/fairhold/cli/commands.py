@@ -94,7 +94,7 @@ def explain(
         list[str],
         typer.Argument(
             metavar="[PLAN STATE] CONSUMER|JOB",
-            help="Full path, as /Trading/Risk; number of a job of the service.",
+            help="Full path, as /Trading/Risk; id of a request of STATE; number of a job of the service.",
             autocompletion=complete_job_or_consumer,
         ),
     ],
@@ -122,7 +122,7 @@ def explain(
         return
     if len(words) != 3:
         raise UsageError("explain takes PLAN STATE CONSUMER, or a CONSUMER or JOB of the live service")
-    from fairhold.cli.files import print_explanation  # noqa: PLC0415
+    from fairhold.cli.explaining import print_explanation  # noqa: PLC0415
 
     plan, state = (INPUT.convert(word, None, None) for word in words[:2])
     print_explanation(plan, state, words[2], group, as_json=json)

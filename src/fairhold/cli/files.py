@@ -10,7 +10,7 @@ from fairhold.cli.pools import ownership_text, pool_tables
 from fairhold.cli.queue_tables import is_of_queues, queue_table
 from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
-from fairhold.errors import ArgumentError, BrokenRuleError, Fault, InputError, UsageError, place_text, printable
+from fairhold.errors import BrokenRuleError, Fault, InputError, UsageError, place_text, printable
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import read_state
 from fairhold.planio.statewrite import state_document
@@ -210,36 +210,6 @@ def moves_table(rows: list[Document]) -> str:
 def _cell(value: object) -> object:
     """A value of a move; lenders as `2 /Research, 1 /Trading`."""
     return ", ".join(f"{units} {path}" for path, units in value.items()) if isinstance(value, dict) else value
-
-
-def print_explanation(plan_path: Path, state_path: Path, consumer: str, group: str, *, as_json: bool) -> None:
-    """`explain`: the derivation of one consumer's numbers."""
-    from fairhold.cli.pool_words import pools_in_words  # noqa: PLC0415
-    from fairhold.cli.words import document_in_words  # noqa: PLC0415
-    from fairhold.cycle.explain import explain  # noqa: PLC0415
-    from fairhold.cycle.explain.pooled.document import explain_pools  # noqa: PLC0415
-    from fairhold.cycle.open import open_books, settle  # noqa: PLC0415
-    from fairhold.cycle.pooled.force import entries_in_force  # noqa: PLC0415
-    from fairhold.cycle.run import run  # noqa: PLC0415
-    from fairhold.runtime import explaining, explaining_pools  # noqa: PLC0415
-
-    plan = open_plan(plan_path)
-    state = read_state(state_path, plan)
-    books = open_books(plan, state)
-    settle(books, state)
-    if consumer not in plan.tree.rows:
-        raise ArgumentError([unknown("consumer", consumer, plan.tree.paths)])
-    shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
-    if group and group not in shared:
-        raise ArgumentError([unknown("resource group", group, shared)])
-    results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
-    slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
-    pools = [explaining_pools.as_document(told) for told in explain_pools(plan, state, consumer, group)]
-    if as_json:
-        print_json([*slots, *pools])
-        return
-    texts = [*map(document_in_words, slots), *map(pools_in_words, pools)]
-    print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
 
 
 def unknown(kind: str, name: str, known: tuple[str, ...]) -> Fault:

@@ -19,7 +19,7 @@ _NAMED = 6
 
 def request_text(request: Document) -> str:
     """One request."""
-    gang = f" (at least {request['min_count']})" if request["min_count"] else ""
+    gang = at_least(request)
     waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
     coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
     title = request.get("title") or f"Request {request['request']}"
@@ -35,6 +35,12 @@ def request_text(request: Document) -> str:
     if request["waits"] and request["waits"]["reason"] != "on the way":
         lines += _waits(request)
     return "\n".join(lines)
+
+
+def at_least(request: Document) -> str:
+    """The minimum of a gang, or of each of several that are told together."""
+    each = "each " if "together" in request else ""
+    return f" ({each}at least {request['min_count']})" if request["min_count"] else ""
 
 
 def of_jobs(told: Any) -> Any:  # noqa: ANN401 - any part of a document
@@ -141,15 +147,17 @@ def _comparison(each: Document) -> str:
 
 def what_would_help(request: Document) -> Iterator[str]:
     """What was tried and gives more."""
+    if "together" in request:
+        yield "  What differs is told with the name of one in place of the consumer, and with --json."
     if "would_help" not in request:
         return
-    helps = request["would_help"]
+    helps, who = request["would_help"], request.get("together")
     if helps is None:
         yield "  What would help was not looked for: there is too much to try."
     elif not helps:
-        yield "  Nothing that was tried gives it more: no single value of the plan or of the request."
+        yield f"  Nothing that was tried gives {who or 'it'} more: no single value of the plan or of the request."
     else:
-        yield "  It would have more, with one of:"
+        yield f"  {who or 'It'} would have more, with one of:"
         for each in helps:
             coming = f", {each['on_the_way']} on the way" if each["on_the_way"] else ""
             yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairhold.cli.alike import told_together
 from fairhold.cli.pool_requests import request_text
 from fairhold.cli.pools import percent, short
 from fairhold.cli.queue_words import parts_in_words
@@ -30,7 +31,7 @@ def pools_in_words(told: Document) -> str:
         *_loans(told),
         *(_limit(each) for each in told["share_limits"]),
         *(_pool(pool, told["consumer"]) for pool in told["pools"]),
-        *map(request_text, told["requests"]),
+        *map(request_text, told_together(told["requests"])),
         *_moves(told),
     ]
     return "\n\n".join(printable_lines(part) for part in parts if part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cli.pool_requests import what_would_help
+from fairhold.cli.pool_requests import at_least, what_would_help
 from fairhold.runtime.explaining_pools import counted, listed, why
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _CAUSES = {
 
 def request_text(request: Document) -> str:
     """One request."""
-    gang = f" (at least {request['min_count']})" if request["min_count"] else ""
+    gang = at_least(request)
     waits = f", {request['waiting']} {'waits' if request['waiting'] == 1 else 'wait'}" if request["waiting"] else ""
     coming = f", {request['on_the_way']} of them on the way" if request["on_the_way"] else ""
     title = request.get("title") or f"Request {request['request']}"
@@ -101,7 +101,8 @@ def _waits(request: Document) -> Iterator[str]:
     yield f"  {counted(left)} {'waits' if left == 1 else 'wait'}: {why(waits)}"
     if request["serving"]:
         place = request["serving"]
-        yield f"  place {place['place']} of {place['of']} in the order of serving [{place['rule']}]"
+        whose = f"{request['together']} has " if "together" in request else ""
+        yield f"  {whose}place {place['place']} of {place['of']} in the order of serving [{place['rule']}]"
     if "gang" in waits:
         yield f"  {waits['gang']['units']} are wanted at once, and {waits['gang']['room_for']} fit on what is idle"
     if "others" in waits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairhold.cli.alike import told_together
 from fairhold.cli.queue_requests import request_text
 from fairhold.cli.table import table
 
@@ -27,7 +28,7 @@ def parts_in_words(told: Document) -> Iterator[str]:
         yield f"History counts from {told['usage_from']} to {told['usage_to']}, as the service booked it [R-HISTORY-1]."
     if told["over_fair_share"]:
         yield "\n".join(["Above their fair share:", *map(_over, told["over_fair_share"])])
-    yield from map(request_text, told["requests"])
+    yield from map(request_text, told_together(told["requests"]))
 
 
 def _level(resource: str, level: Document) -> str:

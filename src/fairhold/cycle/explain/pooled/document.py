@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 _MOVES = ("stops", "grants", "reclaims", "withdrawn")
 
 
-def explain_pools(plan: Plan, state: State, path: str, group: str = "", *, what_if: bool = True) -> list[Document]:
+def explain_pools(
+    plan: Plan, state: State, path: str, group: str = "", request: str = "", *, what_if: bool = True
+) -> list[Document]:
     """Explain one consumer in a cycle of every policy entry in force in which it takes part.
 
     group   : only entries that share this resource group; empty = all
+    request : the only one of its requests for which is sought what would help it; empty = all
     what_if : also search for what would help requests that wait, which takes the longest
     """
     row = plan.tree.rows[path]
@@ -40,7 +43,7 @@ def explain_pools(plan: Plan, state: State, path: str, group: str = "", *, what_
         takes_part = row == PUBLIC or plan.tree.first_level[row] in force.members
         if takes_part and group in {"", *force.entry.resource_groups}:
             cycle = run_pools(plan, force.entry, force.part_of(plan, state), force.members)
-            inquiry = Inquiry(plan, state, force, cycle, row)
+            inquiry = Inquiry(plan, state, force, cycle, row, request)
             if force.entry.policy == QUEUES:
                 found.append(explain_queue(inquiry, what_if=what_if))
                 continue
@@ -69,7 +72,7 @@ def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked, ne
     found = request_document(inquiry, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(inquiry, waiting)
-        if search is not None and asked.lacking > inquiry.ways.units(asked):
+        if search is not None and inquiry.is_about(asked) and asked.lacking > inquiry.ways.units(asked):
             found["would_help"] = search.of(asked, kinds(inquiry, asked, waiting))
     return found
 

@@ -29,6 +29,7 @@ class Inquiry:
     state : before the cycle
     force : the policy entry; cycle: what it decided
     row   : the consumer
+    request : the only one of its requests for which is sought what would help it; empty = all
     """
 
     plan: Plan
@@ -36,6 +37,11 @@ class Inquiry:
     force: InForce
     cycle: PooledCycle
     row: int
+    request: str = ""
+
+    def is_about(self, asked: Asked) -> bool:
+        """What would help a request is to be sought."""
+        return self.request in {"", asked.model.id}
 
     @property
     def books(self) -> PoolBooks:

@@ -93,7 +93,8 @@ def _request(asking: Asking, why: Why, search: Search | None, asked: Asked, new:
     found = request_document(asking, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(asking, waiting)
-        if search is not None and asked.lacking > asking.inquiry.ways.new_units(asked):
+        lacks = asked.lacking > asking.inquiry.ways.new_units(asked)
+        if search is not None and lacks and asking.inquiry.is_about(asked):
             found["would_help"] = search.of(asked, kinds(asking, asked, waiting))
     return found
 

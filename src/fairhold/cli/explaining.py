@@ -1,0 +1,71 @@
+"""`explain` of files: the derivation of one consumer's numbers, or why one request waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cli.files import open_plan, print_json, print_text, unknown
+from fairhold.cli.pool_requests import request_text
+from fairhold.cli.pool_words import pools_in_words, printable_lines
+from fairhold.cli.queue_requests import request_text as queue_text
+from fairhold.cli.words import document_in_words
+from fairhold.cycle.explain import explain
+from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.cycle.open import open_books, settle
+from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.run import run
+from fairhold.errors import ArgumentError
+from fairhold.planio.state import read_state
+from fairhold.runtime import explaining, explaining_pools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fairhold.cli.pools import Document
+
+
+def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, *, as_json: bool) -> None:
+    """`explain`: of a consumer, or of one request where resources are shared.
+
+    name : a path, or the id of a request; of a request for slots the numbers of its leaf are told
+    """
+    plan = open_plan(plan_path)
+    state = read_state(state_path, plan)
+    books = open_books(plan, state)
+    settle(books, state)
+    asks = next((each for each in state.requests if each.id == name), None) if name not in plan.tree.rows else None
+    consumer = plan.tree.paths[asks.consumer] if asks else name
+    if consumer not in plan.tree.rows:
+        raise ArgumentError([unknown("consumer", name, plan.tree.paths)])
+    shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
+    if group and group not in shared:
+        raise ArgumentError([unknown("resource group", group, shared)])
+    found = explain_pools(plan, state, consumer, group, asks.id if asks else "")
+    pools = [explaining_pools.as_document(told) for told in found]
+    alone = [*_alone(pools, asks.id)] if asks else []
+    if alone:
+        if as_json:
+            print_json(alone)
+        else:
+            print_text("\n\n".join(_in_words(row) for told in alone for row in told["requests"]))
+        return
+    results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
+    slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
+    if as_json:
+        print_json([*slots, *pools])
+        return
+    texts = [*map(document_in_words, slots), *map(pools_in_words, pools)]
+    print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
+
+
+def _alone(pools: list[Document], name: str) -> Iterator[Document]:
+    """Explanations of a leaf with one of its requests alone."""
+    for told in pools:
+        rows = [row for row in told["requests"] if row["request"] == name]
+        if rows:
+            yield told | {"requests": rows}
+
+
+def _in_words(row: Document) -> str:
+    return printable_lines(queue_text(row) if "preemptible" in row else request_text(row))
