@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from fairhold.errors import BrokenRuleError
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.instructions import Start
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
+from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
@@ -19,7 +22,7 @@ from fairhold.sim.submitting import slots_of
 from fairhold.sim.summary import histogram, jain, quantile, summarize
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.test_two_drivers import demands_of, fresh_books
-from tests.sim.scenes import SECOND, jobs_of, plan_of, played
+from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, played, random_jobs
 
 TWO = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, slots=4)
 HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})
@@ -252,3 +255,34 @@ def test_arithmetic_of_summaries() -> None:
     assert jain([5, 0, 0, 0]) == 250_000
     assert jain([]) == 1_000_000
     assert histogram([0, 1, 2, 3, 4, 5, 900]) == [[1, 2], [2, 1], [4, 2], [8, 1], [1024, 1]]
+
+
+@pytest.mark.parametrize("policy", ["hybrid", "multidimensional", "fair_share"])
+def test_what_must_hold_holds_in_every_cycle(policy: str) -> None:
+    told = {
+        "hybrid": {"owned": 2},
+        "multidimensional": {"own": [{"resource_group": "compute", "total": {"gpu": 2}}]},
+        "fair_share": {"deserved": {"gpu": 2}},
+    }[policy]
+    hosts = {"hosts": [{"name": "h[1-2]", "gpu": 2}]}
+    document = {
+        "fairhold": 1,
+        **({} if policy == "hybrid" else {"resources": {"gpu": {}}}),
+        "resource_groups": {"compute": {"slots": 4} if policy == "hybrid" else hosts},
+        "consumers": {"A": {"reclaim_grace": "1s"}, "B": {"reclaim_grace": "2s"}},
+        "policies": [{"resource_groups": ["compute"], "policy": policy, "consumers": {"/A": told, "/B": told}}],
+    }
+    plan = parse_plan(json.dumps(document), "plan")[0]
+    jobs = replace(random_jobs(5, ["/A", "/B"], jobs=15, most=3), units=((("gpu", "1"),),))
+    truths = Truths(plan)
+    story = Story()
+    Simulation(Scene(plan, jobs, 0), [truths, story], is_brief=False).run()
+    assert truths.count > 20
+    assert len(story.of(said.Noticed)) > 0
+    assert sum(end.then == said.DONE for _, end in story.of(said.Ended)) == sum(jobs.tasks)
+
+
+def test_a_cycle_that_breaks_a_rule_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairhold.sim.checking.check", lambda _: ("units_are_conserved /A: one too many",))
+    with pytest.raises(BrokenRuleError, match="one too many"):
+        Simulation(Scene(TWO, jobs_of((0, "/A", 1, 1)), 0), [Truths(TWO)], is_brief=False).run()

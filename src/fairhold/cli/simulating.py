@@ -42,6 +42,7 @@ def run_scenario(
     processes: int,
     report: bool,
     plots: bool,
+    check: bool,
 ) -> int:
     """Play, print, write; 1 where something expected did not come out, else 0."""
     asked = tuple(parse_expectation(text) for text in expected)
@@ -50,7 +51,7 @@ def run_scenario(
     if only and only not in scenario.scenes:
         raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
     _tell_findings(scenario)
-    documents = _play(scenario, names, output, processes)
+    documents = _play(scenario, names, output, processes, check=check)
     expectations = (*scenario.expect, *asked)
     for document in documents.values():
         for shared in document["shared"]:
@@ -77,15 +78,17 @@ def _finish(results: Results, documents: dict[str, Document], title: str, *, has
             warn(str(error))
 
 
-def _play(scenario: Scenario, names: list[str], output: Path | None, processes: int) -> dict[str, Document]:
-    if output is None and processes > 1 and len(names) == len(scenario.scenes) > 1:
+def _play(
+    scenario: Scenario, names: list[str], output: Path | None, processes: int, *, check: bool
+) -> dict[str, Document]:
+    if output is None and not check and processes > 1 and len(names) == len(scenario.scenes) > 1:
         return simulate_all(scenario, processes)
     found: dict[str, Document] = {}
     with ExitStack() as stack:
         results = None if output is None else Results(output)
         for name in names:
             write = None if results is None else stack.enter_context(results.events(name))
-            found[name] = simulate(scenario, name, write=write, on_progress=_progress(name))
+            found[name] = simulate(scenario, name, write=write, on_progress=_progress(name), check=check)
     return found
 
 

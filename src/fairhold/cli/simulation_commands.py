@@ -74,6 +74,9 @@ def simulate(
             "--assert", metavar="EXPR", help="Exit 1 unless it is so: `wait.p95(/Trading) < 60s`. Repeatable."
         ),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Look at every cycle whether what must hold of it does; much slower.")
+    ] = False,
     report: Annotated[bool, typer.Option(help="Write report.html into the folder, or not.")] = True,
     plots: Annotated[bool, typer.Option("--plots", help="Also write its plots there, as SVG and PNG.")] = False,
     jobs: Jobs = 1,
@@ -83,5 +86,7 @@ def simulate(
     from fairhold.cli.simulating import run_scenario  # noqa: PLC0415
 
     raise typer.Exit(
-        run_scenario(scenario, plan, output, expect or (), as_json=json, processes=jobs, report=report, plots=plots)
+        run_scenario(
+            scenario, plan, output, expect or (), as_json=json, processes=jobs, report=report, plots=plots, check=check
+        )
     )

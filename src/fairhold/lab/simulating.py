@@ -10,6 +10,7 @@ from fairhold.kernels._jit import prefer_compiled
 from fairhold.ledger.vectors import POOLED
 from fairhold.planio.report import listed, shown
 from fairhold.sim.account import Spans
+from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
@@ -38,18 +39,20 @@ def simulate(
     write: Callable[[str], object] | None = None,
     on_progress: OnProgress | None = None,
     watches: Sequence[Watch] = (),
+    check: bool = False,
 ) -> Document:
     """Play the scenario under one of its plans; returns the summary.
 
     write       : is given every line of the event log
+    check       : look at every cycle whether what must hold of it does; raises BrokenRuleError where it does not
     on_progress : is told how many jobs have come so far, and of how many
     """
     scene = scenario.scenes[plan]
     if len(scene.plan.tree) >= MANY_ROWS and len(scene.workload) >= MANY_JOBS:
         prefer_compiled(MANY_ROWS)
     log = Log(write)
-    told: list[Watch] = [log, *watches]
-    simulation = Simulation(scene, told)
+    told: list[Watch] = [log, *watches, *((Truths(scene.plan),) if check else ())]
+    simulation = Simulation(scene, told, is_brief=not check)
     measures = measures_of(scenario, simulation.live.cluster)
     told += measures
     jobs, step = len(scene.workload), simulation.step

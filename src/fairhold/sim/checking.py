@@ -1,0 +1,50 @@
+"""What must hold of every cycle, looked at in every cycle of a run (SPEC §10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.invariants import check
+from fairhold.cycle.pooled.invariants import untrue
+from fairhold.errors import BrokenRuleError
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairhold.cycle.run import CycleResult
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.pooling import VectorCycle
+
+
+class Truths:
+    """Raises BrokenRuleError at the first cycle under a plan of which something is untrue.
+
+    count : cycles that were looked at
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.count = 0
+
+    def note(self, now: int, changes: Sequence[Change]) -> None:
+        """Nothing: cycles are looked at before they are carried out."""
+
+    def lost(self, now: int, attempt: int, work: int) -> None:
+        """Nothing, likewise."""
+
+    def cycled(self, now: int, result: CycleResult) -> None:
+        """Look at a cycle of slots."""
+        self._settle(now, map(str, check(result)))
+
+    def cycled_vectors(self, now: int, result: VectorCycle) -> None:
+        """Look at a cycle of vectors."""
+        state, plan = result.state, self._plan
+        self._settle(now, (str(each) for force, cycle in result.cycles for each in untrue(plan, force, state, cycle)))
+
+    def _settle(self, now: int, found: Iterable[str]) -> None:
+        self.count += 1
+        lines = [f"{format_instant(now)}: {each} [{BrokenRuleError.code}]" for each in found]
+        if lines:
+            raise BrokenRuleError("\n".join(lines))
