@@ -233,6 +233,12 @@ def test_hosts_say_why_they_start_nothing(tmp_path: Path) -> None:
     ]
     assert (rows["h1"]["running"], rows["h1"]["starting"]) == (1, 2)
     assert rows["h1"]["resource_groups"] == {"compute": 4}
+    over = hosts_document(play.core, None, None, {"h2": 1_767_603_600 * SECOND, "h1": SECOND})["hosts"]
+    assert [(row["state"], row["gone_at"]) for row in over] == [
+        ("draining", None),
+        ("gone", "2026-01-05T09:00:00Z"),
+        ("closed", None),
+    ]
     play.store.close()
 
 

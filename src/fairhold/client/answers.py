@@ -210,7 +210,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host. state: up, closed, draining, silent, or unknown to the plan; reason: of a closed one."""
+    """A host. state: up, closed, draining, silent, gone, or unknown to the plan; reason: of a closed one."""
 
     name: str
     state: str

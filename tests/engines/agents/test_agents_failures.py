@@ -328,7 +328,7 @@ def test_status_says_who_is_there(open_desk: OpenDesk, connect: Connect) -> None
     far.hear("lease")
     own, connected, old = desk.agents.status()
     assert (own.machine, own.is_connected, own.host) == ("", False, "")
-    assert connected == ("far", True, NOW, "far", "1", 8, 0, NOW, ("cpu",))
+    assert connected == ("far", True, NOW, "far", "1", 8, 0, NOW, ("cpu",), 0)
     assert (old.machine, old.is_connected, old.since) == ("old", False, NOW)
     far.close()
     desk.next(MachineSilent)

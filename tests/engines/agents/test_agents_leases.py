@@ -98,9 +98,13 @@ def test_who_comes_back_in_time_is_not_gone(desk: Desk, connect: Connect, clock:
 def test_who_comes_back_too_late_reports_as_ever(desk: Desk, connect: Connect, clock: Clock) -> None:
     far(desk, connect).close()
     desk.next(MachineSilent)
+    assert desk.agents.status()[1].gone_at == 0
     later(desk, clock, 107)
     desk.next(MachineGone)
-    far(desk, connect).close()
+    assert desk.agents.status()[1].gone_at > 0
+    agent = far(desk, connect)
+    assert desk.agents.status()[1].gone_at == 0
+    agent.close()
     desk.next(MachineSilent)
     later(desk, clock, 107)
     desk.next(MachineGone)

@@ -66,7 +66,8 @@ def _why(host: Document) -> str:
     """Why a host starts nothing, and what is planned for it."""
     planned = [f"{word} {clock(host[key])}" for word, key in _PLANNED if host.get(key)]
     unknown = ["the plan has no host of this name"] if host["state"] == "unknown" else []
-    return "; ".join([*unknown, *([host["reason"]] if host.get("reason") else []), *planned])
+    gone = [f"its lease is over since {clock(host['gone_at'])}: nothing of it runs"] if host.get("gone_at") else []
+    return "; ".join([*unknown, *gone, *([host["reason"]] if host.get("reason") else []), *planned])
 
 
 def close_host(service: str, host: str, body: Document, *, as_json: bool) -> None:

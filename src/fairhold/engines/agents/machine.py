@@ -24,6 +24,7 @@ class MachineStatus(NamedTuple):
     waiting : starts that wait for the limit of starts a second, or for an agent that is slow to read
     beat    : instant of the last beat, 0 = none
     enforced : limits that the kernel keeps there; None = its agent has not said
+    gone_at : instant at which its lease was over while it was silent, 0 = it was not
     """
 
     machine: str
@@ -35,6 +36,7 @@ class MachineStatus(NamedTuple):
     waiting: int = 0
     beat: int = 0
     enforced: tuple[str, ...] | None = None
+    gone_at: int = 0
 
 
 @dataclass(slots=True)
@@ -53,6 +55,7 @@ class Machine:
     spool    : identity of where its agent keeps its attempts
     is_bound : something may run there while it is silent, of which only that spool can tell the end
     enforced : limits that the kernel keeps there; missing : those that people were told are not
+    gone_at : as of its status
     """
 
     name: str
@@ -67,6 +70,7 @@ class Machine:
     is_bound: bool = False
     enforced: tuple[str, ...] | None = None
     missing: tuple[str, ...] = ()
+    gone_at: int = 0
     waiting: dict[int, Waiting] = field(default_factory=dict)
     _order: list[int] = field(default_factory=list)
 
@@ -100,4 +104,5 @@ class Machine:
             len(self.waiting),
             self.beat,
             self.enforced,
+            self.gone_at,
         )

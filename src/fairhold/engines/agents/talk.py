@@ -161,7 +161,7 @@ class Talk:
         machine.spool = inventory.spool
         link.machine, machine.link = name, link
         link.known.update(held.attempt for held in inventory.held)
-        machine.since, machine.beat = self._now(), 0
+        machine.since, machine.beat, machine.gone_at = self._now(), 0, 0
         machine.host, machine.version, machine.slots = inventory.host, inventory.version, inventory.slots
         self._leases.connected(name)
         if not link.is_own:
@@ -246,6 +246,7 @@ class Talk:
             if not machine.waiting:
                 self._busy.pop(machine.name, None)
         for name in self._leases.gone(now):
+            self._machines[name].gone_at = self._now()
             self._report(MachineGone(name), None)
 
     def _notify(self, machine: Machine, link: Link, order: Notify | Withdraw) -> None:

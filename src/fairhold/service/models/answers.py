@@ -334,9 +334,12 @@ class Host(Answer):
     resources: dict[str, Share] | None = Field(description="By name; null: it has slots.")
     owners: list[Owner] | None = Field(description="Who owns what of its resources; null: it has slots.")
     labels: list[str] = Field(description="What jobs can ask for of it: `name=value` or `name`.")
-    state: Literal["up", "down", "closed", "draining", "silent", "unknown"]
+    state: Literal["up", "down", "closed", "draining", "silent", "gone", "unknown"]
     reason: str | None
     connected: bool
+    gone_at: Instant | None = Field(
+        description="When its lease was over, if it is silent: nothing of it runs since then."
+    )
     running: int
     starting: int
     queued: int = Field(description="Of these, those that wait for the limit of starts a second.")

@@ -17,7 +17,7 @@ from fairhold.service.problems import refused
 router = APIRouter(tags=["hosts"], route_class=ReadingRoute)
 OWN = "-"
 """How the service's own machine is addressed."""
-_Told = tuple[dict[str, int], dict[str, tuple[str, ...] | None]]
+_Told = tuple[dict[str, int], dict[str, tuple[str, ...] | None], dict[str, int]]
 
 
 def _machine(core: Core, host: str) -> str:
@@ -65,8 +65,8 @@ async def resume_group(service: ServiceOf, group: str, body: PauseBody | None = 
 @router.get("/hosts", response_model=answers.Hosts)
 async def list_hosts(service: ServiceOf) -> Response:
     """All hosts."""
-    queued, enforced = _told(service)
-    return JSONResponse(await service.read(lambda core: view.hosts_document(core, queued, enforced)))
+    told = _told(service)
+    return JSONResponse(await service.read(lambda core: view.hosts_document(core, *told)))
 
 
 @router.post("/hosts/{host}/close", response_model=answers.Host)
@@ -106,9 +106,17 @@ def _reason(core: Core, machine: str, *, drain: bool) -> str:
 
 
 def _told(service: ServiceOf) -> _Told:
-    """Machine → starts that wait for the limit of starts a second, or for a slow agent; limits that are kept there."""
+    """By machine, what the threads of the connections know.
+
+    Starts that wait for the limit of starts a second, or for a slow agent; limits that are kept there; when its lease
+    was over.
+    """
     agents = service.agents()
-    return {agent.machine: agent.waiting for agent in agents}, {agent.machine: agent.enforced for agent in agents}
+    return (
+        {agent.machine: agent.waiting for agent in agents},
+        {agent.machine: agent.enforced for agent in agents},
+        {agent.machine: agent.gone_at for agent in agents if agent.gone_at},
+    )
 
 
 def _host(core: Core, host: str, told: _Told) -> dict[str, Any]:

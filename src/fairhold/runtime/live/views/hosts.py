@@ -25,12 +25,14 @@ def hosts_document(
     core: Core,
     queued: Mapping[str, int] | None = None,
     enforced: Mapping[str, Collection[str] | None] | None = None,
+    gone: Mapping[str, int] | None = None,
 ) -> Document:
     """Every host of every resource group; `-` is the service's own machine where it has no name.
 
     Where an agent gives a name that the plan does not have, there is a row of the state `unknown`.
     queued : machine → starts that were decided and not sent to its agent yet
     enforced : machine → limits that the kernel keeps there; None = its agent has not said
+    gone   : machine that is silent → instant at which its lease was over
     """
     cluster = core.cluster
     queued = queued or {}
@@ -50,6 +52,8 @@ def hosts_document(
         machine, mine = cluster.machines.get(cluster.machine_of(name)), on.get(name, [])
         row = _row(core, name, machine, queued)
         row["resource_groups"], row["state"] = slots, _state(machine, mine, is_up=is_up[name])
+        if row["state"] == "silent" and (gone_at := (gone or {}).get(cluster.machine_of(name))):
+            row["state"], row["gone_at"] = "gone", format_instant(gone_at)
         row["labels"] = shown_labels(labels[name])
         row |= host_resources(core, name, mine) or {}
         row["running"] = sum(attempt.is_running for attempt in mine)
@@ -88,6 +92,7 @@ def _row(core: Core, name: str, machine: MachineRecord | None, queued: Mapping[s
         "state": "unknown",
         "reason": machine.shut if machine else None,
         "connected": machine is not None and not machine.is_silent,
+        "gone_at": None,
         "running": 0,
         "starting": 0,
         "queued": queued.get(own, 0),
