@@ -36,19 +36,25 @@ HOSTS = [
 HELD = {"a1": 4, "a2": 3, "b1": 6}
 
 
-def text_of(policy: str, group: str = "g", settings: dict[str, Any] | None = None, **of_a: Any) -> str:
+def text_of(
+    policy: str,
+    group: str = "g",
+    settings: dict[str, Any] | None = None,
+    of_b: dict[str, Any] | None = None,
+    **of_a: Any,
+) -> str:
     owned = {} if policy == "share_ratio" else {"owned": 7}
     entry = {"resource_groups": [group], "policy": policy, "settings": {"packing": "balanced"} | (settings or {})}
-    entry["consumers"] = {"/A": owned | of_a, "/B": owned}
+    entry["consumers"] = {"/A": owned | of_a, "/B": owned | (of_b or {})}
     consumers = {"A": {}, "B": {"reclaim_grace": "1m"}}
     return json.dumps(
         {"fairhold": 1, "resource_groups": {group: {"hosts": HOSTS}}, "consumers": consumers, "policies": [entry]}
     )
 
 
-def told(policy: str, needs: str, settings: dict[str, Any] | None = None, **of_a: Any) -> Explanation:
+def told(policy: str, needs: str, settings: dict[str, Any] | None = None, **of: Any) -> Explanation:
     """/A wants 4 slots on hosts with a label, and /B, which wants 14, holds 13 of 14."""
-    plan, _ = parse_plan(text_of(policy, settings=settings, **of_a), "plan")
+    plan, _ = parse_plan(text_of(policy, settings=settings, **of), "plan")
     requests = [
         {"id": "a", "consumer": "/A", "count": 4, "need": [needs], "user": "ann"},
         {"id": "b", "consumer": "/B", "count": 14},
@@ -70,6 +76,16 @@ def test_what_nobody_can_give_on_its_hosts_is_named(policy: str, settings: dict[
     (control,) = found.controls
     assert (control.name, control.consumer, control.units, control.hosts) == ("site.now", "/A", 1, "hosts with gpu")
     assert "/A misses 1 slot that nobody can give on hosts with gpu [site.now, R-SITE-4]" in in_words(found)
+
+
+@pytest.mark.parametrize("policy", ["hybrid", "share_ratio"])
+def test_what_has_not_run_long_enough_on_those_hosts_is_told_as_that(policy: str) -> None:
+    """R-CONTROL-5, R-SITE-4: /B would give the 3 that it has above its quota, had they run for 2 hours, not one."""
+    found = told(policy, "gpu", of_b={"min_runtime": "2h"})
+    rows = [(control.name, control.consumer, control.units, control.hosts) for control in found.controls]
+    assert rows == [("min_runtime", "/B", 3, "hosts with gpu"), ("site.now", "/A", 1, "hosts with gpu")]
+    said = "/B keeps 3 slots on hosts with gpu for want of run time, the first until 2026-03-30T19:00:00Z [min_runtime"
+    assert said in in_words(found)
 
 
 @pytest.mark.parametrize("policy", ["hybrid", "ownership", "share_ratio"])

@@ -137,7 +137,7 @@ _CONTROL = {
     "user_limit": "{} wants {} beyond what its users may hold",
     "site.never": "{} wants {} beyond all that {hosts} could ever take",
     "site.now": "{} misses {} that nobody can give on {hosts}",
-    "min_runtime": "{} keeps {} for want of run time, the first until {until}",
+    "min_runtime": "{} keeps {}{where} for want of run time, the first until {until}",
     "gang": "{0} waits for {1} in gangs that are larger than its quota can be: they count for nothing",
     "hold_after": "{0} holds {1} for a gang that has waited too long, which can start by {until}",
 }
@@ -152,6 +152,7 @@ def _control(control: Document) -> str:
         until=until,
         are="is" if units == 1 else "are",
         hosts=control.get("hosts", ""),
+        where=f" on {control['hosts']}" if control.get("hosts") else "",
     )
     return f"{told} [{control['control']}, {control['rule']}]"
 

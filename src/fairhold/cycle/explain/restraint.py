@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.nouns import Control
-from fairhold.cycle.explain.sites import hosts_waited_for
-from fairhold.rules.aging import spared_units, young
+from fairhold.cycle.explain.sites import hosts_bound_to, hosts_waited_for
+from fairhold.rules.aging import by_age, spared_units, young
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +23,16 @@ def controls_of(result: CycleResult, row: int) -> Iterator[Control]:
     start = rows.position[row]
     inside = [leaf for leaf in rows.tree.path[start : start + rows.size[row]] if rows.is_leaf(leaf)]
     misses = any(result.draft.balance.missing[leaf] for leaf in inside)
+    spared: set[str] = set()
     for leaf in inside:
-        yield from _waits(result, leaf)
+        for control in _waits(result, leaf):
+            if control.name != "min_runtime":
+                yield control
+            elif control.consumer not in spared:
+                spared.add(control.consumer)
+                yield control
     for leaf in rows.leaves if misses else inside:
-        yield from _keeps(result, leaf)
+        yield from (each for each in _keeps(result, leaf) if each.name != "min_runtime" or each.consumer not in spared)
 
 
 def _waits(result: CycleResult, leaf: int) -> Iterator[Control]:
@@ -38,11 +44,52 @@ def _waits(result: CycleResult, leaf: int) -> Iterator[Control]:
     books, decision = result.snapshot.books, result.decision
     shortage = (books.shortages if decision.shortages is None else decision.shortages).get(leaf)
     if shortage is None or shortage.is_taking:
-        yield Control("site.now", path, units, hosts=hosts_waited_for(books, leaf))
+        where = hosts_waited_for(books, leaf)
+        for holder, kept, until in _too_young(result, leaf):
+            given = min(units, kept)
+            units -= given
+            if given:
+                yield Control("min_runtime", rows.path(holder), given, until, hosts=where)
+        if units:
+            yield Control("site.now", path, units, hosts=where)
     elif units <= settings.dead_zone:
         yield Control("dead_zone", path, units)
     else:
         yield Control("await_ends", path, units, shortage.since + settings.await_ends)
+
+
+def _too_young(result: CycleResult, leaf: int) -> Iterator[tuple[int, int, int]]:
+    """Who holds more than its quota on hosts that a leaf waits for, and keeps it there for want of run time.
+
+    (leaf, units, instant from which the first may go), the worst path first, in which they would be asked.
+    """
+    snapshot, draft = result.snapshot, result.draft
+    books, rows = snapshot.books, snapshot.rows
+    if rows.is_exclusive:  # whole hosts go to one consumer: nobody would give any
+        return
+    hosts = hosts_bound_to(books, leaf)
+    allocations = books.allocations
+    for holder in reversed(rows.leaves):
+        above = draft.held[holder] - draft.quota[holder] - draft.balance.gives[holder]
+        if holder == leaf or above <= 0:
+            continue
+        kept, first = 0, 0
+        for request in {allocations.request[row] for row in young(snapshot, holder)}:
+            mine = allocations.by_request[request]
+            there = {
+                row: spared
+                for row, (_, spared) in by_age(books, mine, snapshot.now)
+                if spared and allocations.host[row] in hosts
+            }
+            if there:
+                kept += sum(there.values())
+                # A gang goes when the youngest of its units may.
+                gang = books.requests.minimum[request]
+                began = [allocations.started[row] for row in (mine if gang else there)]
+                since = max(began) if gang else min(began)
+                first = min(first or since, since)
+        if kept:
+            yield holder, min(above, kept), first + rows.min_runtime[holder]
 
 
 def _keeps(result: CycleResult, leaf: int) -> Iterator[Control]:

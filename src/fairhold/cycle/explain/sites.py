@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.nouns import Control
-from fairhold.ledger.sited import is_on_one
+from fairhold.ledger.sited import hosts_for, is_on_one
 from fairhold.model.siting import ANYWHERE, words_of
 
 if TYPE_CHECKING:
@@ -32,9 +32,20 @@ def sites_of(result: CycleResult, row: int) -> Iterator[Control]:
 
 def hosts_waited_for(books: Books, leaf: int) -> str:
     """On which hosts the waiting requests of a leaf may stand that may not stand on all."""
-    waiting = [row for queue in books.requests.lines.of.get(leaf, {}).values() for row in queue]
-    found = {_hosts_of(books, row) for row in waiting} - {ALL}
+    found = {_hosts_of(books, row) for row in _waiting(books, leaf)} - {ALL}
     return found.pop() if len(found) == 1 else "the hosts that will do"
+
+
+def hosts_bound_to(books: Books, leaf: int) -> set[int]:
+    """The same hosts, but for those that start nothing."""
+    sitings = [
+        books.requests.siting.get(row, ANYWHERE) for row in _waiting(books, leaf) if _hosts_of(books, row) != ALL
+    ]
+    return {host for siting in sitings for host in hosts_for(books, siting)} - set(books.hosts.closed)
+
+
+def _waiting(books: Books, leaf: int) -> list[int]:
+    return [row for queue in books.requests.lines.of.get(leaf, {}).values() for row in queue]
 
 
 def _hosts_of(books: Books, request: int) -> str:
