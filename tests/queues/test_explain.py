@@ -209,6 +209,14 @@ def test_a_limit_and_what_is_deserved_for_good_name_the_queue() -> None:
     found = waits(fixed, "/A")
     assert (found["reason"], found["bound"]["deserved"], found["bound"]["used"]) == ("beyond deserved", 2, 2)
     assert helps(fixed, "/A") == {"deserved": 3, "preemptible": True}
+    usual = Cluster([8], {"/A": {"deserved": {"gpu": 2}}}).ask("x", "/A", 5, priority=100)  # by its priority
+    assert "preemptible true instead of false for x" in words(usual, "/A")
+
+
+def test_a_queue_that_deserves_all_is_named_as_a_cause_without_a_number() -> None:
+    queues: dict[str, Any] = {"/A": {"deserved": {"gpu": 1}}, "/U": {"deserved": {"gpu": "unlimited"}}}
+    cluster = Cluster([4], queues).ask("u", "/U", 4, on={"h0": 4}).ask("a", "/A", 3)
+    assert "because /U deserves more: gpu all, and /A 1" in words(cluster, "/A")
 
 
 def test_a_delay_and_a_run_time_say_until_when() -> None:

@@ -142,7 +142,8 @@ def _others(others: Document) -> Iterator[str]:
         yield f"  in its own queue {counted(own['units'])} of lower priority{young} make no room [R-CONTEST-5]"
     for cause in others["causes"]:
         ours, theirs = cause["held"]
-        told = _CAUSES[cause["cause"]].format(**cause)
+        values = ["all" if value is None else value for value in cause["values"]]
+        told = _CAUSES[cause["cause"]].format(**cause | {"values": values})
         yield f"  {cause['consumer']} holds {cause['resource']} {theirs} and its queue {ours} {told}"
 
 

@@ -137,7 +137,7 @@ class _Trials:
         """A request that may be taken back, or one that comes before others of its queue."""
         mine = self.asked.model
         if not is_preemptible(self.asked):
-            change = Change("preemptible", mine.preemptible, new=True, request=mine.id)
+            change = Change("preemptible", old=False, new=True, request=mine.id)
             yield Trial(self.plan, with_request(self.state, mine.id, preemptible=True), (change,))
         others = {each.model.priority for each in self.inquiry.books.by_leaf[self.asked.leaf] if each is not self.asked}
         for priority in sorted(each for each in others if each >= mine.priority):
