@@ -108,7 +108,8 @@ def test_r_queue_4_usage_that_is_given_as_nothing_is_nothing() -> None:
 
 
 def test_r_held_1_what_goes_with_a_gang_elsewhere_is_not_on_its_way_in_the_next_cycle_either() -> None:
-    cluster = Cluster([2, 1], {"/A": {"deserved": {"gpu": 3}}, "/B": {"reclaim_grace": "30s"}})
+    queues = {"/A": LAST | {"deserved": {"gpu": 1}}, "/B": {"reclaim_grace": "30s"}}
+    cluster = Cluster([2, 1], queues)
     cluster.ask("gang", "/B", 3, min_count=3, on={"h0": 2, "h1": 1}).ask("x", "/A", 3)
     assert verified(cluster)
     cycle = cluster.cycle()
@@ -118,6 +119,30 @@ def test_r_held_1_what_goes_with_a_gang_elsewhere_is_not_on_its_way_in_the_next_
     assert cluster.document["held"] == [{"request": "x", "host": "h1", "units": 1}]
     cluster.cycle(seconds=30)
     assert cluster.held() == {"x": 3}
+
+
+def test_r_contest_4_what_a_gang_frees_beyond_one_unit_goes_to_the_taker_before_others_are_stopped() -> None:
+    queues = {"/Y": {"over_quota_weight": 0.5, "reclaim_grace": "30s"}, "/X": {"deserved": {"gpu": 2}}}
+    cluster = Cluster([8, 8], queues | {"/U": {"deserved": {"gpu": 4}}})
+    cluster.ask("gang", "/Y", 8, min_count=8, on={"h0": 8}).ask("x", "/X", 8, on={"h1": 8}).ask("u", "/U", 4)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert cluster.reclaims() == {"gang": 8}
+    assert cluster.document["held"] == [{"request": "u", "host": "h0", "units": 4}]
+    assert list(second_cycle(cluster.plan, cycle)) == []
+    cluster.cycle(seconds=30)
+    assert cluster.held() == {"x": 8, "u": 4}
+
+
+def test_r_contest_4_what_a_gang_frees_on_two_hosts_goes_to_the_taker_on_both() -> None:
+    cluster = Cluster([2, 1], {"/A": {"deserved": {"gpu": 3}}, "/B": {"reclaim_grace": "30s"}})
+    cluster.ask("gang", "/B", 3, min_count=3, on={"h0": 2, "h1": 1}).ask("x", "/A", 3)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    held = {row["host"]: row["units"] for row in cluster.document["held"]}
+    assert (cluster.reclaims(), held) == ({"gang": 3}, {"h0": 2, "h1": 1})
+    assert list(second_cycle(cluster.plan, cycle)) == []
+    assert verified(cluster)
 
 
 def test_r_notice_2_of_a_gang_that_stops_for_two_nothing_stays_below_its_minimum() -> None:

@@ -27,7 +27,7 @@ from fairhold.rules.queues.contest import (
     sides,
 )
 from fairhold.rules.queues.moving import Mover
-from fairhold.rules.queues.rooms import Rooms, divided
+from fairhold.rules.queues.rooms import Rooms, divided, rooms_beyond
 from fairhold.rules.queues.serving import Turns
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import Candidates, is_broken, whole
@@ -152,12 +152,30 @@ class Reclaimer:
         """One request's turn; what failed for one like it since the last take is not tried again."""
         model = asked.model
         kind = asked.leaf, asked.unit, self.wants(asked), model.siting, model.priority, is_preemptible(asked)
-        if not may_take(self.books, asked.leaf) or self._is_early(asked) or (kind in self._failed and not asked.units):
+        if not may_take(self.books, asked.leaf) or self._is_early(asked):
+            return False
+        if self._use_freed(asked):
+            return True
+        if kind in self._failed and not asked.units:
             return False
         found = take(asked)
         if not found:
             self._failed.add(kind)
         return found
+
+    def _use_freed(self, asked: Asked) -> bool:
+        """What goes for it leaves room for more of its units, as gangs go whole: those get it before anybody goes."""
+        units = self.wants(asked)
+        need = amounts_of(asked.unit, units)
+        rooms, packs = rooms_beyond(asked, self.ways), packs_whole(asked)
+        bars = (each(self.queues, asked.leaf, need) for each in (breaks_limit, may_reclaim))
+        has_room = (max if packs else sum)([0, *rooms.values()]) >= units
+        if not has_room or self._is_barred(asked, need) or any(bar is not None for bar in bars):
+            return False
+        for host, here in divided(rooms, units, (), packs=packs).items():
+            self._hold(asked, host, here)
+        self._booked(asked, units, [])
+        return True
 
     def waits_until(self, asked: Asked) -> int | None:
         """Until when a request has not waited long enough to take anything (`preemption_delay`); None = it has."""

@@ -6,13 +6,14 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, count, less, total
-from fairhold.rules.pools.siting import packs_whole
+from fairhold.rules.pools.siting import hosts_for, packs_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine
+    from fairhold.rules.pools.ways import Ways
 
 
 class Rooms:
@@ -80,6 +81,17 @@ def divided(rooms: Mapping[Machine, int], units: int, first: Iterable[Machine], 
             units -= here
         if not units:
             break
+    return found
+
+
+def rooms_beyond(asked: Asked, ways: Ways) -> dict[Machine, int]:
+    """Host → units that fit where others go for a request already, beside those that are on their way to it there."""
+    found: dict[Machine, int] = {}
+    mine = ways.of.get(asked, {})
+    for host, way in mine.items():
+        if way.victims and hosts_for(asked, [host], mine):
+            room = total((parcel.room(asked) for parcel in host.parcels), len(asked.unit))
+            found[host] = count(asked.unit, add(ways.freed(asked, host), room)) - way.units
     return found
 
 

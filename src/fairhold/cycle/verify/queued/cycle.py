@@ -13,6 +13,7 @@ from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep
 from fairhold.cycle.verify.pooled.terms import TOP
+from fairhold.cycle.verify.queued.entitled import exceeds_share, is_barred, rooms_beside
 from fairhold.cycle.verify.queued.gates import Gates
 from fairhold.cycle.verify.queued.moving import Moving
 from fairhold.cycle.verify.queued.order import (
@@ -174,21 +175,13 @@ class Queued:
                 while waiting:
                     asked = self._next(waiting, self._wants)
                     is_open = self.restraint.allows(asked.leaf) and not self._is_early(asked)
-                    if not (is_open and take(asked)) or not self._wants(asked):
+                    if not (is_open and (self._from_freed(asked) or take(asked))) or not self._wants(asked):
                         waiting.discard(asked)
 
     def _is_early(self, asked: Asked) -> bool:
         since = asked.model.submitted if asked.model.since is None else asked.model.since
         delay = self.table.queues[asked.leaf].delay
         return bool(delay) and since + delay > self.stock.now
-
-    def _is_barred(self, asked: Asked, need: tuple[int, ...]) -> bool:
-        table = self.table
-        return not is_preemptible(asked) and any(
-            need[at] and table.fixed[at][path] + need[at] > table.deserves(path, at)
-            for path in table.queues[asked.leaf].up[:-1]
-            for at in table.width
-        )
 
     def _by_moves_or_others(self, asked: Asked) -> bool:
         return self._by_moves(asked) or self._from_others(asked)
@@ -197,7 +190,7 @@ class Queued:
         """Others move to hosts where places are kept for them, if that is switched on and enough (R-CONTEST-6)."""
         table, units = self.table, self._wants(asked)
         need = scaled(asked.unit, units)
-        if not table.settings.consolidation or self._is_barred(asked, need) or self._breaks_limit(asked, need):
+        if not table.settings.consolidation or is_barred(self.table, asked, need) or self._breaks_limit(asked, need):
             return False
         up = table.queues[asked.leaf].up
 
@@ -222,12 +215,22 @@ class Queued:
         self._bring_to(asked, units, rooms, victims)
         return True
 
+    def _from_freed(self, asked: Asked) -> bool:
+        """More of it comes to where units leave for it already, and leave room for more (R-CONTEST-4)."""
+        table, units = self.table, self._wants(asked)
+        need = scaled(asked.unit, units)
+        if exceeds_share(table, asked, need) or is_barred(table, asked, need) or self._breaks_limit(asked, need):
+            return False
+        rooms = rooms_beside(self.coming, asked, self._hosts(asked))
+        if (max if packs(asked) else sum)([0, *rooms.values()]) < units:
+            return False
+        self._bring_to(asked, units, rooms, [])
+        return True
+
     def _from_others(self, asked: Asked) -> bool:
         table, need = self.table, scaled(asked.unit, self._wants(asked))
         wanted = [at for at in table.width if need[at]]
-        if any(table.held[at][asked.leaf] + need[at] > table.fair[at][asked.leaf] for at in wanted):
-            return False
-        if self._is_barred(asked, need):
+        if exceeds_share(self.table, asked, need) or is_barred(self.table, asked, need):
             return False
         hosts = self._hosts(asked)
         idle = summed((parcel.idle for host in hosts for parcel in host.parcels), len(need))
@@ -332,7 +335,7 @@ class Queued:
 
     def _from_own(self, asked: Asked) -> bool:
         need = scaled(asked.unit, self._wants(asked))
-        if self._is_barred(asked, need):
+        if is_barred(self.table, asked, need):
             return False
         least, gone = self.table.queues[asked.leaf].spares_for_preempt, list[Piece]()
         for each in list(self._pieces(asked.leaf, set(), None, is_all=False, below=asked.model.priority)):
