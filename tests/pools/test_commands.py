@@ -158,7 +158,38 @@ def test_windows_tell_what_is_owned_and_what_each_switch_takes_back(
 
 def test_check_knows_it(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     check_plan(files[0], as_json=False)
-    assert "good; 3 consumers, 4 policy entries" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "good; 3 consumers, 4 policy entries" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["/A", "main", "policies[0]", "cpu", "8,", "gpu", "2", "h1"] in lines
+    assert ["/B", "main", "policies[1]", "cpu", "8,", "gpu", "2", "parts", "of", "h1,", "h2"] in lines
+
+
+def test_check_tells_who_would_own_what_as_a_cycle_assigns_it(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_plan(files[0], as_json=True)
+    rows = json.loads(capsys.readouterr().out)["ownership"]
+    half = {"cpu": 4, "gpu": 1}
+    assert rows == [
+        {
+            "consumer": consumer,
+            "resource_group": group,
+            "hosts": hosts,
+            "parts": parts,
+            "amounts": {"cpu": 8, "gpu": 2},
+            "entry": entry,
+        }
+        for consumer, group, hosts, parts, entry in (
+            ("/A", "main", ["h1"], {}, 0),
+            ("/B", "main", [], {"h1": half, "h2": half}, 1),
+            ("/C", "big", ["b1"], {}, 3),
+        )
+    ]
+    print_cycle(*files, None, as_json=True)
+    in_force = json.loads(capsys.readouterr().out)["ownership"]
+    told = [(row["consumer"], name, row["amounts"]) for row in rows if row["entry"] != 1 for name in row["hosts"]]
+    assert told == [(row["consumer"], row["host"], row["amounts"]) for row in in_force]
 
 
 def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

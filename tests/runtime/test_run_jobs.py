@@ -209,6 +209,16 @@ def test_warnings_of_the_plan_are_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert "(1 more without tasks)" in told.out
 
 
+def test_the_summary_has_consumers_in_plan_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever came first, and whoever has the better rank."""
+    document = plan_document(3, {"/C": {"owned": 1}, "/A": {"owned": 1, "rank": 2}, "/B": {"owned": 1, "rank": 1}})
+    jobs = [{"consumer": path, "argv": ["true"]} for path in ("/B", "/A", "/C")]
+    case = Case(tmp_path, document, jobs)
+    assert run_jobs(case.plan, case.jobs, case.output, plain=True) == 0
+    table = capsys.readouterr().out.partition("consumer ")[2]
+    assert [line.split()[0] for line in table.splitlines()[1:4]] == ["/C", "/A", "/B"]
+
+
 def test_without_any_task_there_is_no_table(tmp_path: Path) -> None:
     plan, _ = read_plan(Case(tmp_path, plan_document(2, TWO), []).plan)
     run = LocalRun(plan, [], tmp_path, lambda _: None)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify import Finding
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
+    from fairhold.planio.balances import Balance
 
 Document = dict[str, Any]
 _MOVE_COLUMNS = ("consumer", "resource_group", "request", "host", "units", "for", "deadline", "reason")
@@ -54,7 +55,8 @@ def _warn(warnings: Iterable[Fault]) -> None:
 
 
 def check_plan(path: Path, *, as_json: bool) -> None:
-    """`check`: warnings, then the balance of every parent."""
+    """`check`: warnings, then the balance of every parent, and who would own which hosts."""
+    from fairhold.cli.owners import owners, owners_text  # noqa: PLC0415
     from fairhold.planio.balances import balances  # noqa: PLC0415
 
     try:
@@ -63,7 +65,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         if as_json:
             print_json({"faults": [fault_document(fault) for fault in error.faults]})
         raise
-    rows = balances(plan)
+    rows, owned = balances(plan), owners(plan)
     if as_json:
         print_json(
             {
@@ -81,6 +83,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
                     | ({} if plan.calendar is None else {"entry": row.entry})
                     for row in rows
                 ],
+                "ownership": owned,
             }
         )
         return
@@ -89,14 +92,22 @@ def check_plan(path: Path, *, as_json: bool) -> None:
     print_text(f"{printable(str(path))}: good; {len(plan.tree) - 1} consumers, {entries}")
     if rows:
         print_text("")
-        when = [(f"policies[{row.entry}]",) if plan.calendar is not None else () for row in rows]
-        cells = [
-            (row.resource_group, *entry, row.owned, row.children_owned, row.balance, plan.tree.paths[row.consumer])
-            for row, entry in zip(rows, when, strict=True)
-        ]
-        head = ("group", *(("entry",) if when[0] else ()), "owned", "children own", "balance", "consumer")
-        # Paths are long and differ in length: at the end of the line they push nothing out of sight.
-        print_text(table(head, cells, room=0))
+        print_text(_balance_table(plan, rows))
+    if owned:
+        print_text("")
+        print_text(owners_text(owned))
+
+
+def _balance_table(plan: Plan, rows: list[Balance]) -> str:
+    """The balance of every parent."""
+    when = [(f"policies[{row.entry}]",) if plan.calendar is not None else () for row in rows]
+    cells = [
+        (row.resource_group, *entry, row.owned, row.children_owned, row.balance, plan.tree.paths[row.consumer])
+        for row, entry in zip(rows, when, strict=True)
+    ]
+    head = ("group", *(("entry",) if when[0] else ()), "owned", "children own", "balance", "consumer")
+    # Paths are long and differ in length: at the end of the line they push nothing out of sight.
+    return table(head, cells, room=0)
 
 
 def fault_document(fault: Fault) -> Document:

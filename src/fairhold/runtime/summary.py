@@ -37,6 +37,7 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
     paths = {group: books.rows.path for group, books in orchestrator.books.items()}
     had_tasks = {(job.resource_group, paths[job.resource_group](job.leaf)) for job in jobs}
     shown = [leaf for key, leaf in tally.leaves.items() if key in had_tasks or leaf.peak_lent]
+    shown.sort(key=lambda leaf: _place(orchestrator.books[leaf.resource_group], leaf.path))
     rows: list[tuple[str, ...]] = [_HEAD]
     for leaf in shown:
         books = orchestrator.books[leaf.resource_group]
@@ -58,6 +59,16 @@ def summary(orchestrator: Orchestrator, tally: Tally, elapsed: int, output: Path
         f"{_counted(taken, noun)} reclaimed, {_counted(stopped, 'attempt')} stopped and run again"
     )
     yield f"output in {output}"
+
+
+def _place(books: Books, path: str) -> tuple[int, ...]:
+    """Where a consumer stands in the plan: it comes after those above it and before its later siblings' own."""
+    tree = books.rows.source.tree
+    row, line = tree.rows[path], []
+    while row:
+        line.append(row)  # siblings count up in plan order
+        row = tree.parent[row]
+    return tuple(reversed(line))
 
 
 def _counted(number: int, noun: str) -> str:
