@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +19,10 @@ from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.plan import parse_plan
 from tests.orchestrator.house import SECOND, House, notices, starts, stops
 from tests.orchestrator.vector_storm import VectorStorm
+
+if TYPE_CHECKING:
+    from fairhold.model.adjusted import Adjusted
+    from fairhold.orchestrator.cluster import Cluster
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -98,6 +102,26 @@ def test_controls_hold_back_what_is_taken_and_wake_it_again() -> None:  # R-CONT
     assert thawed.books[POOLED].shortages == house.live.books[POOLED].shortages != {}
     assert len(notices(house.wait(SECOND))) == 2
     assert len(notices(house.wait(SECOND))) == 1
+
+
+def test_when_ownership_was_adjusted_stays_known() -> None:  # R-ADJUST-5
+    entry = GPUS["policies"][0] | {"settings": {"rebalance_interval": "10s"}}
+    house = GpuHouse(GPUS | {"policies": [entry]})
+    house.submit("/B", 1)
+    first = _adjusted(house.live.cluster)
+    house.wait(5 * SECOND)
+    house.submit("/B", 1)
+    assert _adjusted(house.live.cluster) == first
+    document = json.loads(json.dumps(freeze(house.live.cluster)))
+    assert _adjusted(thaw(document, open_cluster_books(house.plan, 0), forgets=True, own="h1")) == first
+    house.wait(5 * SECOND)  # nothing else happens
+    assert first.at + 10 * SECOND <= _adjusted(house.live.cluster).at <= house.now
+
+
+def _adjusted(cluster: Cluster) -> Adjusted:
+    vectors = cluster.books[POOLED].vectors
+    assert vectors is not None
+    return vectors.adjusted["gpu"]
 
 
 def test_a_gang_begins_whole_or_not_at_all() -> None:

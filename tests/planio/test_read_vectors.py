@@ -349,7 +349,6 @@ def test_a_grace_above_every_bound_is_told() -> None:
         ("hold_after: 5m", "other-policy"),
         ("within: fifo", "other-policy"),
         ("lead: 5m", "other-policy"),
-        ("rebalance_interval: 5m", "other-policy"),
     ],
 )
 def test_settings_that_have_no_effect_are_refused(said: str, code: str) -> None:
@@ -357,7 +356,7 @@ def test_settings_that_have_no_effect_are_refused(said: str, code: str) -> None:
     assert [fault.code for fault in faults_of(text)] == [code]
 
 
-@pytest.mark.parametrize("said", ["hold_after: 5m", "lead: 5m", "rebalance_interval: 5m", "within: users"])
+@pytest.mark.parametrize("said", ["hold_after: 5m", "lead: 5m", "within: users"])
 def test_a_refused_setting_says_why_and_what_to_do_instead(said: str) -> None:
     (fault,) = faults_of(swapped(VECTORS, "packing: balanced", f"packing: balanced, {said}"))
     assert "is not there under `multidimensional`: " in fault.what

@@ -146,6 +146,8 @@ def entries(draw: st.DrawFn, resources: list[str], hosts: list[str], tree: Json,
     grace = draw(st.sampled_from(GRACES))
     if grace is not None:
         switches["public_pool_grace"] = grace
+    if draw(FEW) == 1:
+        switches["rebalance_interval"] = draw(st.sampled_from(("10s", "10m")))
     switches |= {key: draw(st.sampled_from(some)) for key, some in RESTRAINTS.items() if draw(FEW) == 2}
     return {"resource_groups": groups, "policy": "multidimensional", "settings": switches, "consumers": stated}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DURATIONS = frozenset(
     {
-        *("grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after"),
+        *("grace", "max_run_time", "min_runtime", "lead", "await_ends", "hold_after", "rebalance_interval"),
         *("private_pool_grace", "public_pool_grace"),
         *("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay", "half_life"),
     }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
+    from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import PolicySettings
     from fairhold.model.state import Allocation, Request
     from fairhold.model.tree import ConsumerTree
@@ -317,6 +318,8 @@ class PoolBooks:
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     hosts_down: list[Machine] = field(default_factory=list)
     unmet: list[Unmet] = field(default_factory=list)
+    adjusted: Adjusted | None = None
+    """The last adjustment of ownership, where the entry says how often (R-ADJUST-5)"""
     unplaced: dict[Asked, int] = field(default_factory=dict)
     """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
     serial: int = 0

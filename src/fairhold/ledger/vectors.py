@@ -21,6 +21,7 @@ from fairhold.model.vector import Told, told_of, vector_of
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
     from fairhold.model.vector import Parcel, Vector
@@ -35,6 +36,7 @@ class Vectors:
     """What books of vectors have beside the tables of slots.
 
     ownership : parcels as adjusted so far, None = they are assigned afresh
+    adjusted  : resource group → its last adjustment, where the plan says how often
     held      : (request, host) → freed units that are kept for it, as the cycle before has left them
     freed     : (request, host) where units under notice for it went since that cycle
     histories : what has been used, one for each entry of `fair_share`
@@ -44,6 +46,7 @@ class Vectors:
     def __init__(self, plan: Plan) -> None:
         self._resources, self._tree = plan.resources, plan.tree
         self.ownership: tuple[Parcel, ...] | None = None
+        self.adjusted: dict[str, Adjusted] = {}
         self.held: dict[tuple[str, str], int] = {}
         self.freed: dict[tuple[str, str], None] = {}
         self.queues: frozenset[int] | None = None

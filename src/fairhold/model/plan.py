@@ -130,6 +130,8 @@ class PolicySettings:
     hold_after          : microseconds for which a gang waits before units are held for it, None = none ever are
     observe_only        : what its consumers should give back is decided and shown, and nobody is told to
     public_pool_grace   : microseconds within which what nobody owns is let go, None = no bound (`multidimensional`)
+    rebalance_interval  : microseconds after which ownership is adjusted to workloads again, 0 = each cycle
+                          (`multidimensional`)
     fair_share          : how surplus is divided and taken back, None = another policy
     """
 
@@ -147,6 +149,7 @@ class PolicySettings:
     observe_only: bool = False
     hold_after: int | None = None
     public_pool_grace: int | None = None
+    rebalance_interval: int = 0
     fair_share: FairShareSettings | None = None
 
 

@@ -291,10 +291,12 @@ class OwnershipAdjusted(NamedTuple):
 
     resources : names
     parcels   : host, path of the owner, its amount of each of them in the declared unit
+    adjusted  : resource group, when it was adjusted last and to what, where the plan says how often
     """
 
     resources: tuple[str, ...]
     parcels: tuple[tuple[str, ...], ...]
+    adjusted: tuple[tuple[str, int, str], ...] = ()
 
 
 class MachineLapsed(NamedTuple):

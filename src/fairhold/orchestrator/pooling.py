@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.close import parts_of
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.joining import adjusted_in, run_entries
 from fairhold.ledger.decision import Shortage
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.ledger.vectors import POOLED
@@ -70,8 +70,9 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
             _grant(live, each)
     _count_shortages(live, done)
     ownership = tuple(parcel for each in done for parcel in each.ownership)
-    if ownership != books.vectors.ownership:
-        live.do(ownership_told(books, ownership))
+    adjusted = adjusted_in(cycle.cycles)
+    if (ownership, adjusted) != (books.vectors.ownership, books.vectors.adjusted):
+        live.do(ownership_told(books, ownership, adjusted))
 
 
 def _count_shortages(live: Orchestrator, done: list[PooledCycle]) -> None:

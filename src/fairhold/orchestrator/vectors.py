@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pooled.force import entries_in_force, groups_of_members
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.adjusted import Adjusted
 from fairhold.model.siting import siting_of
 from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
 from fairhold.model.vector import Parcel, told_of, vector_of
@@ -43,6 +44,7 @@ def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
         if path in tree.rows and vector is not None:
             found.append(Parcel(host, tree.rows[path], vector))
     books.vectors.ownership = tuple(found)
+    books.vectors.adjusted = {group: Adjusted(at, of) for group, at, of in change.adjusted}
 
 
 def lapse(cluster: Cluster, change: say.MachineLapsed, now: int) -> None:
@@ -65,7 +67,9 @@ OF_VECTORS: dict[type, Callable[[Cluster, Any, int], None]] = {
 """What these changes do to a cluster."""
 
 
-def ownership_told(books: Books, parcels: tuple[Parcel, ...]) -> say.OwnershipAdjusted:
+def ownership_told(
+    books: Books, parcels: tuple[Parcel, ...], adjusted: Mapping[str, Adjusted]
+) -> say.OwnershipAdjusted:
     """Parcels in names, with amounts that do not depend on base units."""
     plan = books.rows.source
     rows = []
@@ -73,7 +77,8 @@ def ownership_told(books: Books, parcels: tuple[Parcel, ...]) -> say.OwnershipAd
         amounts = dict(told_of(plan.resources, parcel.amounts))
         texts = (amounts.get(resource.name, "0") for resource in plan.resources)
         rows.append((parcel.host, plan.tree.paths[parcel.consumer], *texts))
-    return say.OwnershipAdjusted(tuple(resource.name for resource in plan.resources), tuple(rows))
+    last = tuple((group, each.at, each.of) for group, each in adjusted.items())
+    return say.OwnershipAdjusted(tuple(resource.name for resource in plan.resources), tuple(rows), last)
 
 
 def grace_of(books: Books, leaf: int, now: int) -> int:
@@ -113,6 +118,7 @@ def state_of(cluster: Cluster, now: int) -> State:
         previous_cycle=books.ran,
         is_settled=True,
         ownership=vectors.ownership,
+        adjusted=vectors.adjusted,
         usage=usage_now(books, now),
     )
 
@@ -224,8 +230,10 @@ def freeze_vectors(cluster: Cluster) -> Document:
         "gone": [name for name, machine in cluster.machines.items() if machine.is_gone],
     }
     if vectors.ownership is not None:
-        names, parcels = ownership_told(books, vectors.ownership)
+        names, parcels, last = ownership_told(books, vectors.ownership, vectors.adjusted)
         document["ownership"] = [list(names), [list(each) for each in parcels]]
+        if last:
+            document["adjusted"] = [list(each) for each in last]
     return {"vectors": document}
 
 
@@ -245,7 +253,8 @@ def restore_vectors(cluster: Cluster, document: Mapping[str, Any], path_of: Call
     if "ownership" in said:
         names, parcels = said["ownership"]
         rows = tuple((host, path_of(path), *amounts) for host, path, *amounts in parcels)
-        adjust(cluster, say.OwnershipAdjusted(tuple(names), rows), cluster.now)
+        last = tuple((group, at, of) for group, at, of in said.get("adjusted", ()))
+        adjust(cluster, say.OwnershipAdjusted(tuple(names), rows, last), cluster.now)
 
 
 def freeze_unit(attempt: Attempt) -> Document:

@@ -23,10 +23,6 @@ ABSENT = {
         "hosts and parts of hosts are owned, and no slots",
         "leave it out, or write `own`",
     ),
-    "rebalance_interval": (
-        "ownership is adjusted in every cycle, with the least movement, and nothing says when it was adjusted before",
-        "leave it out",
-    ),
     "within": (
         "requests of a leaf go by priority, submitted, id; in turn eight GPUs a unit would count as much as one CPU",
         "leave it out; so that no user fills a leaf write `user_limit`, or give users leaves of their own",

@@ -31,12 +31,10 @@ SETTINGS_OF = {
     "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
     "ownership": _COMMON,
     "share_ratio": ("enforce", "entitlement", *_COMMON),
-    "multidimensional": ("packing", "victims", "public_pool_grace", *RESTRAINTS[:4]),
+    "multidimensional": ("packing", "victims", "public_pool_grace", "rebalance_interval", *RESTRAINTS[:4]),
     "fair_share": ("packing", *SWITCHES, *RESTRAINTS[:4]),
 }
 """Policy → the settings that it reads."""
-_OTHER_SETTINGS = ("rebalance_interval",)
-NOT_IN_SETTINGS = {key: f"the setting `{key}` is" for key in _OTHER_SETTINGS}
 
 
 def read_policies(
@@ -124,7 +122,7 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
     node = {key: word for key, word in stated.items() if key in SETTINGS_OF[policy]}
     for key in stated:
         if key not in node:
-            refuse_key(report, key, policy, (*place, key), keys_of=SETTINGS_OF, not_here=NOT_IN_SETTINGS)
+            refuse_key(report, key, policy, (*place, key), keys_of=SETTINGS_OF, not_here={})
     packing = _read_choice(report, node, "packing", PACKINGS, place)
     victims = _read_choice(report, node, "victims", VICTIM_ORDERS, place)
     evenly = report.flag(node.get("distribute_evenly", False), (*place, "distribute_evenly"))
@@ -136,9 +134,15 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
     settings = PolicySettings(
         *(evenly, keep, packing, victims, within, enforce, entitlement, lead),
         public_pool_grace=read_bound(report, node.get("public_pool_grace"), (*place, "public_pool_grace")),
+        rebalance_interval=_read_interval(report, node.get("rebalance_interval"), (*place, "rebalance_interval")),
         fair_share=read_switches(report, node, place) if policy == FAIR_SHARE else None,
     )
     return with_restraints(report, node, place, settings)
+
+
+def _read_interval(report: Report, value: Value, place: Place) -> int:
+    """Read how often ownership is adjusted; 0 = `none`, each cycle."""
+    return 0 if value is None or value == "none" else report.duration(value, place)
 
 
 def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], place: Place) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.state import State
 from fairhold.model.tree import ROOT
+from fairhold.planio.adjusted import read_adjusted
 from fairhold.planio.counts import check_amounts, read_counts, read_sizes
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.loans import read_loans
@@ -33,7 +34,8 @@ __all__ = ["parse_state", "read_state", "state_document"]
 
 KEYS = (
     *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
-    *("reclaims", "held", "ownership", "borrowed", "shortages", "spent", "usage", "hosts_down", "previous_cycle"),
+    *("reclaims", "held", "ownership", "adjusted", "borrowed", "shortages", "spent", "usage", "hosts_down"),
+    "previous_cycle",
 )
 
 
@@ -109,6 +111,7 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
         shortages=read_shortages(view, top.get("shortages"), now),
         spent=read_spent(view, top.get("spent")),
         ownership=read_ownership(view, top.get("ownership")),
+        adjusted=read_adjusted(view, top.get("adjusted")),
         usage=_read_usage(view, top.get("usage")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),
         capacity=sizes.capacity,

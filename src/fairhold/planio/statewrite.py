@@ -38,6 +38,11 @@ def state_document(plan: Plan, state: State) -> Row:
         "reclaims": [_notice(plan, notice) for notice in state.notices],
         "held": [_held(held) for held in state.held],
         "ownership": [_parcel(plan, parcel) for parcel in state.ownership or ()],
+        "adjusted": {
+            name: {"at": format_instant(each.at), "of": each.of}
+            for name in plan.resource_groups
+            if (each := state.adjusted.get(name)) is not None
+        },
         "borrowed": [_loan(paths, loan) for loan in state.borrowed],
         "shortages": [_shortage(paths, short) for short in state.shortages],
         "spent": _counts(plan, state.spent),

@@ -25,7 +25,8 @@ def with_owned(state: State, plan: Plan, before: State, old: Plan, moved: Mappin
     """
     if state.ownership is not None or before.ownership is None:
         return state
-    return replace(state, ownership=tuple(_carried(before.ownership, plan, old, moved or {})))
+    owned = tuple(_carried(before.ownership, plan, old, moved or {}))
+    return replace(state, ownership=owned, adjusted=state.adjusted or before.adjusted)
 
 
 def _carried(parcels: Iterable[Parcel], plan: Plan, old: Plan, moved: Mapping[str, str]) -> Iterator[Parcel]:

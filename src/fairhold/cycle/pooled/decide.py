@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
     from fairhold.model.state import State
     from fairhold.rules.pools.sweeps import Sweeps
 
@@ -65,7 +65,7 @@ def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None
     waits = {asked.leaf for asked in decided.books.asked.values() if asked.waiting}
     left = {leaf: short for leaf, short in shortages.items() if leaf in waits}
     ripe = [short.since + settings.await_ends for short in left.values() if not short.is_taking]
-    dues = [each for each in (restraint.due, *ripe) if each is not None and each > state.now]
+    dues = [each for each in (restraint.due, *ripe, _adjusting(decided, settings)) if each and each > state.now]
     return Decided(
         books=decided.books,
         stops=decided.stops,
@@ -75,6 +75,14 @@ def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None
         due=None if settings.observe_only else min(dues, default=None),
         queues=decided.queues,
     )
+
+
+def _adjusting(decided: Decided, settings: PolicySettings) -> int | None:
+    """When ownership is adjusted next, if workloads may be others by then (R-ADJUST-5)."""
+    last = decided.books.adjusted
+    if last is None or (last.at == decided.books.now and not decided.sweeps.placed):
+        return None
+    return last.at + settings.rebalance_interval
 
 
 def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint, members: Members) -> Decided:

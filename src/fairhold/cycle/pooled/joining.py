@@ -15,6 +15,7 @@ from fairhold.model.vector import amounts_document
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -77,6 +78,16 @@ def _pools(found: Iterable[tuple[InForce, Document]]) -> Document:
     return {"pools": {force.name: each for force, each in pools}} if pools else {}
 
 
+def adjusted_in(cycles: Cycles) -> dict[str, Adjusted]:
+    """Resource group → its last adjustment, where its entry says how often (R-ADJUST-5)."""
+    return {
+        group: last
+        for force, cycle in cycles
+        if (last := cycle.books.adjusted) is not None
+        for group in force.entry.resource_groups
+    }
+
+
 def with_vectors(after: State, before: State, cycles: Cycles) -> State:
     """The state of slots after a cycle with the parts that hold vectors.
 
@@ -99,5 +110,6 @@ def with_vectors(after: State, before: State, cycles: Cycles) -> State:
         notices=(*after.notices, *chain.from_iterable(cycle.notices for cycle in done), *noticed),
         held=(*after.held, *chain.from_iterable(cycle.held for cycle in done)),
         ownership=(*chain.from_iterable(cycle.ownership for cycle in done),),
+        adjusted=adjusted_in(cycles),
         shortages=(*after.shortages, *chain.from_iterable(cycle.shortages for cycle in done)),
     )

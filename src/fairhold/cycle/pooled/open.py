@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
+from fairhold.model.adjusted import Adjusted, print_of
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning, steps_of
 from fairhold.rules.pools.booking import Kind, KnownPools, book_before, book_units, split_lenders
@@ -39,7 +40,7 @@ def entries_of(plan: Plan) -> list[PolicyEntry]:
 def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
     """The books of one entry at the instant of a state as it is, ownership adjusted, every unit booked."""
     books = _books(plan, entry, terms_of(plan, entry), state)
-    _stand(plan, books, state, _units(plan, books, state))
+    _stand(plan, entry, books, state, _units(plan, books, state))
     return books
 
 
@@ -52,7 +53,7 @@ def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[PoolBook
         due = tuple(noun for noun in state.notices if noun.deadline <= state.now)
         stops = _settle(plan, books, replace(state, notices=due), stated) if due else []
         state = replace(state, notices=tuple(noun for noun in state.notices if noun.deadline > state.now))
-    _stand(plan, books, state, stated)
+    _stand(plan, entry, books, state, stated)
     return books, stops
 
 
@@ -73,9 +74,17 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
     return [(request, host, units) for (request, host), units in found.items()]
 
 
-def _stand(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
+def _stand(plan: Plan, entry: PolicyEntry, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
     """Who owns what now, and where all units stand on it."""
-    adjust(books, _before(books, state, stated), steps_of(plan.resources))
+    keeps = False
+    if interval := entry.settings.rebalance_interval:
+        now = Adjusted(state.now, print_of(plan, entry, entry.resource_groups, state.hosts_down))
+        last = {state.adjusted.get(group) for group in entry.resource_groups}
+        keeps = state.ownership is not None and all(
+            each is not None and each.of == now.of and each.at + interval > now.at for each in last
+        )
+        books.adjusted = min((each for each in last if each), key=lambda each: each.at) if keeps else now
+    adjust(books, _before(books, state, stated), steps_of(plan.resources), keeps=keeps)
     pools: KnownPools = {}
     for host in books.hosts:
         book_units(books, host, stated, pools)

@@ -1,4 +1,4 @@
-"""Ownership of a whole plan entry: level by level, to parcels (SPEC §6.7, R-ADJUST-0 to R-ADJUST-4)."""
+"""Ownership of a whole plan entry: level by level, to parcels (SPEC §6.7, R-ADJUST-0 to R-ADJUST-5)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ class Before:
         self.busy: set[tuple[int, Machine]] = set()
 
 
-def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
-    """Work out who owns what now, and divide every host into parcels."""
+def adjust(books: PoolBooks, before: Before, steps: Vector, *, keeps: bool = False) -> None:
+    """Work out who owns what now, and divide every host into parcels.
+
+    keeps : everybody owns what it did before (R-ADJUST-5)
+    """
     books.hosts_of = {}
     if not books.terms.own:  # nobody owns anything
         for host in books.hosts:
@@ -42,7 +45,7 @@ def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
     space = {host: host.plain for host in books.hosts}
     for host in books.hosts:
         host.parcels = []
-    _divide(books, PUBLIC, dict.fromkeys(books.hosts, ()), space, _Context(before, load, steps))
+    _divide(books, PUBLIC, dict.fromkeys(books.hosts, ()), space, _Context(before, load, steps, keeps=keeps))
     for host in books.hosts:
         _overcommit(host)
         for row in dict.fromkeys(row for parcel in host.parcels for row, _ in parcel.chain):
@@ -50,8 +53,8 @@ def adjust(books: PoolBooks, before: Before, steps: Vector) -> None:
 
 
 class _Context:
-    def __init__(self, before: Before, load: dict[Machine, int], steps: Vector) -> None:
-        self.before, self.load, self.steps = before, load, steps
+    def __init__(self, before: Before, load: dict[Machine, int], steps: Vector, *, keeps: bool) -> None:
+        self.before, self.load, self.steps, self.keeps = before, load, steps, keeps
 
 
 def _divide(
@@ -60,18 +63,7 @@ def _divide(
     """Adjust the children of one consumer inside what it owns; what they do not own is its own parcel."""
     level = Level(books, parent, space, context.load.__getitem__, context.steps)
     if level.rows:
-        level.set_targets()
-        for host in space:
-            owned = context.before.owned.get(host, {})
-            mine = [row for row in owned if row in level.former]
-            if len(mine) > 1:
-                mine.sort(key=books.terms.position.__getitem__)
-            for row in mine:
-                level.assign(row, host, owned[row])
-        level.release_unused(partial(_is_busy, context.before))
-        level.trim()
-        level.give_short()
-        level.place_entries()
+        _adjust_level(books, level, context)
         books.unmet += unmet(level)
     for row in level.rows:
         inside: dict[Machine, Vector] = {}
@@ -90,6 +82,23 @@ def _divide(
     for host, amounts in level.left.items():
         if any(amounts) or parent == PUBLIC:
             host.parcels.append(Parcel(host, parent, chains[host], amounts))
+
+
+def _adjust_level(books: PoolBooks, level: Level, context: _Context) -> None:
+    """From what the children owned before to what they own now."""
+    level.set_targets()
+    for host in level.space:
+        owned = context.before.owned.get(host, {})
+        mine = [row for row in owned if row in level.former]
+        if len(mine) > 1:
+            mine.sort(key=books.terms.position.__getitem__)
+        for row in mine:
+            level.assign(row, host, owned[row])
+    if not context.keeps:
+        level.release_unused(partial(_is_busy, context.before))
+        level.trim()
+        level.give_short()
+    level.place_entries()
 
 
 def _is_busy(before: Before, row: int, host: Machine) -> bool:

@@ -131,6 +131,9 @@ class Claims:
                 self._take_total(claim)
             else:
                 self._take_hosts(claim)
+
+    def sort_out(self) -> None:
+        """Which host is of which entry of a consumer."""
         for path, group in dict.fromkeys((each.path, each.group) for each in self.claims):
             self._sort_out([each for each in self.claims if (each.path, each.group) == (path, group)])
 

@@ -76,6 +76,8 @@ def compare_moves(plan: Plan, state: State, said: Json, expected: Json) -> Itera
         if section == "requests" and isinstance(rows, list):
             rows = [_with_span(row) for row in rows]
         yield from _compare_rows(rule, f"state {section}", rows, right[section])
+    last = expected["state"]["adjusted"]
+    yield from _compare_values(after.get("adjusted", {}), last, ("state", "adjusted"), "R-ADJUST-5")
     yield from _compare_values(after.get("usage", {}), _usage(plan, state), ("state", "usage"), FORMAT)
 
 

@@ -74,7 +74,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
     pools: list[tuple[Share, Json]] = []
     queues: Json = {}
     found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused", "warnings")}
-    after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": []}
+    after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": [], "adjusted": {}}
     for share in shares_now(plan, state.now):
         decided = decide(plan, share, state)
         stock, sweeps = decided.stock, decided.sweeps
@@ -86,6 +86,9 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["refused"] += refused_rows(stock)
         found["warnings"] += unmet_rows(plan, stock) + decided.warnings
         found["ownership"] += ownership_rows(plan, stock)
+        if last := stock.adjusted:
+            said = {"at": format_instant(last.at), "of": last.of}
+            after["adjusted"] |= dict.fromkeys(share.groups, said)
         after["shortages"] += shortage_rows(plan, decided.shortages)
         for section, rows in state_rows(plan, stock, sweeps.coming).items():
             after[section] += rows

@@ -15,6 +15,7 @@ from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stoc
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
 from fairhold.cycle.verify.pooled.users import cap_users
 from fairhold.cycle.verify.pooled.victims import age, is_young
+from fairhold.model.adjusted import Adjusted, print_of
 from fairhold.model.vector import Owning
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def open_stock(plan: Plan, share: Share, state: State) -> Stock:
     """The stock of one entry at the instant of a state, as it is, every unit booked."""
     stock = _empty(plan, share, state)
-    _settle_down(plan, stock, state, _stand(plan, stock, state))
+    _settle_down(plan, share, stock, state, _stand(plan, stock, state))
     return stock
 
 
@@ -52,7 +53,7 @@ def open_settled(plan: Plan, share: Share, state: State) -> tuple[Stock, Counter
         for host in stock.hosts.values():
             host.parcels = []
         state = replace(state, notices=tuple(row for row in state.notices if row.deadline > state.now))
-    _settle_down(plan, stock, state, kinds)
+    _settle_down(plan, share, stock, state, kinds)
     return stock, stopped
 
 
@@ -72,11 +73,15 @@ def _empty(plan: Plan, share: Share, state: State) -> Stock:
     return stock
 
 
-def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
+def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Kinds) -> None:
     """Ownership adjusted, every unit booked, notices given, and for whom space is held."""
     owned, busy = _before(plan, stock, state, kinds)
     adjusting = Adjusting(stock.terms, owned, busy, tuple(each.step for each in plan.resources))
-    adjusting.divide(stock.hosts)
+    kept = _kept_adjustment(plan, share, state)
+    adjusting.divide(stock.hosts, is_due=kept is None)
+    if share.entry.settings.rebalance_interval:
+        name = print_of(plan, share.entry, share.groups, state.hosts_down)
+        stock.adjusted = Adjusted(state.now, name) if kept is None else kept
     stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
     for host in stock.hosts.values():
         book(stock.terms, host, kinds)
@@ -89,6 +94,18 @@ def _settle_down(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> None:
     stock.keeps |= said
     stop_never(stock)
     cap_users(stock)
+
+
+def _kept_adjustment(plan: Plan, share: Share, state: State) -> Adjusted | None:
+    """The last adjustment, where it holds on; None = ownership is to be adjusted (R-ADJUST-5)."""
+    before = [state.adjusted[group] for group in share.groups if group in state.adjusted]
+    if state.ownership is None or len(before) < len(share.groups):
+        return None
+    oldest = min(before, key=lambda each: each.at)
+    if state.now - oldest.at >= share.entry.settings.rebalance_interval:
+        return None
+    name = print_of(plan, share.entry, share.groups, state.hosts_down)
+    return oldest if {each.of for each in before} == {name} else None
 
 
 def _stand(plan: Plan, stock: Stock, state: State) -> Kinds:

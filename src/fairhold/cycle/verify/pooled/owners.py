@@ -35,9 +35,11 @@ class Adjusting:
         self.terms, self.before, self.busy, self.steps = terms, before, busy, steps
         self.load: dict[str, Fraction] = {}
         self.unmet: list[tuple[Claim, Amounts, Amounts]] = []
+        self.is_due = True
 
-    def divide(self, hosts: Mapping[str, Host]) -> None:
-        """Divide all hosts into parcels."""
+    def divide(self, hosts: Mapping[str, Host], *, is_due: bool) -> None:
+        """Divide all hosts into parcels; as before where nothing is to be adjusted (R-ADJUST-5)."""
+        self.is_due = is_due
         self.load = {name: workload(host) for name, host in hosts.items()}
         for host in hosts.values():
             host.parcels = []
@@ -52,7 +54,9 @@ class Adjusting:
             for path in sorted(self.terms.children[owner], key=self.terms.order.__getitem__):
                 if path in self.before.get(host.name, {}):
                     level.remember(path, host, self.before[host.name][path], is_busy=(path, host.name) in self.busy)
-        level.settle()
+        if self.is_due:
+            level.settle()
+        level.sort_out()
         self.unmet += level.unmet()
         rest = dict(space)
         for path in level.paths:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 OF_POOLS = ("pools", "ownership", "refused")
+OF_STATE = ("ownership", "adjusted", "usage")
 LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
 STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
 OF_VECTORS = frozenset({"own-unmet", "oversubscribed"})
@@ -29,6 +30,7 @@ def slots_of(state: State) -> State:
         notices=tuple(each for each in state.notices if each.request not in mine),
         held=tuple(each for each in state.held if each.request not in mine),
         ownership=None,
+        adjusted={},
     )
 
 
@@ -65,7 +67,7 @@ def part(
         for is_unmet, side in ((False, slots), (True, pools)):
             side["warnings"] = [row for row, each in zip(result["warnings"], told, strict=True) if each is is_unmet]
     if isinstance(result.get("state"), dict):
-        slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, ("ownership", "usage"))
+        slots["state"], pools["state"] = _part(result["state"], is_of, STATE_LISTS, OF_STATE)
     return slots, pools
 
 

@@ -13,6 +13,7 @@ from fairhold.cycle.verify.pooled.terms import TOP, Terms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from fairhold.model.adjusted import Adjusted
     from fairhold.model.state import Request
     from fairhold.model.vector import Owning
 
@@ -185,6 +186,8 @@ class Stock:
     keeps: dict[tuple[str, str], int | None] = field(default_factory=dict)
     down: dict[str, Host] = field(default_factory=dict)
     unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
+    adjusted: Adjusted | None = None
+    """The last adjustment, where the entry says how often (R-ADJUST-5)"""
     count: int = 0
     lost: Counter[Asked] = field(default_factory=Counter)
     """Request → units of this cycle that were not placed after all (R-SWEEP-3)"""
