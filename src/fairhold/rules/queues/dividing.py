@@ -7,14 +7,13 @@ of a band leave goes to its own queues before a lower priority gets anything (S4
 from __future__ import annotations
 
 from itertools import groupby
+from operator import truediv
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-_FINE = 1 << 64
 
 
 class Siblings(NamedTuple):
@@ -54,7 +53,8 @@ def divide(total: int, step: int, siblings: Siblings, correction: Correction | N
     stated = siblings.deserved
     if max(stated, default=0) >= UNLIMITED:
         stated = [total if deserved >= UNLIMITED else deserved for deserved in stated]
-    share = list(map(min, stated, siblings.wanted))
+    pairs = zip(stated, siblings.wanted, strict=True)
+    share = [mine if mine < most else most for mine, most in pairs]  # noqa: FURB136 - spares a call for every queue
     for each in surplus(total - sum(share), step, siblings, share, correction):
         for at, units in zip(each.members, each.given, strict=True):
             share[at] += units
@@ -82,8 +82,13 @@ def surplus(
     wanted, weight, priority = siblings.wanted, siblings.weight, siblings.priority
     is_open = [at for at, most in enumerate(wanted) if most > share[at] and weight[at]]
     is_open.sort(key=priority.__getitem__, reverse=True)  # it is stable: plan order inside a band
+    has_history = bool(correction and correction.k[0] and correction.whole and siblings.usage)
     for _, band in groupby(is_open, key=priority.__getitem__):
-        for some, parts in _corrected(list(band), siblings, correction):
+        members = list(band)
+        groups = [(members, [weight[at] for at in members])]
+        if correction and has_history:
+            groups = _corrected(*groups[0], siblings, correction)
+        for some, parts in groups:
             if left > 0:
                 given = pour(left, step, [wanted[at] - share[at] for at in some], parts)
                 yield Round(some, parts, left, given)
@@ -91,13 +96,10 @@ def surplus(
 
 
 def _corrected(
-    members: list[int], siblings: Siblings, correction: Correction | None
+    members: list[int], weights: list[int], siblings: Siblings, correction: Correction
 ) -> list[tuple[list[int], list[int]]]:
     """Who of a band is served together, by which weights; first those whom their history leaves any."""
-    weights = [siblings.weight[at] for at in members]
-    (k, of), whole = correction or Correction()
-    if not k or not whole or not siblings.usage:
-        return [(members, weights)]
+    (k, of), whole = correction
     sum_ = sum(weights)
     left = [
         weight * (of + k) * whole - k * siblings.usage[at] * sum_ for at, weight in zip(members, weights, strict=True)
@@ -129,6 +131,8 @@ def pour(left: int, step: int, caps: Sequence[int], weights: Sequence[int]) -> l
             more = min(step, caps[at] - given[at], left)
             given[at] += more
             left -= more
+            if not left:
+                break
     return given
 
 
@@ -143,9 +147,7 @@ def fill(left: int, caps: Sequence[int], weights: Sequence[int]) -> tuple[list[i
         return list(caps), [], left - all_, 0
     given = [0] * len(caps)
     sum_ = sum(weights)
-    order = sorted(
-        range(len(caps)), key=[cap * _FINE // part for cap, part in zip(caps, weights, strict=True)].__getitem__
-    )
+    order = sorted(range(len(caps)), key=list(map(truediv, caps, weights)).__getitem__)
     while order:
         above = []
         for at in order:
