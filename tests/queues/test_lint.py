@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairhold.errors import InputError
-from fairhold.planio.kaifiles import FINDINGS, lint_kai
+from fairhold.planio.kaifiles import FINDINGS, RESOURCES, lint_kai
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,8 +34,8 @@ spec:
   priority: 200
   resources:
     gpu: {quota: 8, overQuotaWeight: 2, limit: 12}
-    cpu: {quota: 0, overQuotaWeight: 1, limit: -1}
-    memory: {quota: 0, overQuotaWeight: 1, limit: -1}
+    cpu: {quota: 64, overQuotaWeight: 1, limit: -1}
+    memory: {quota: 512, overQuotaWeight: 1, limit: -1}
 ---
 kind: PodGroup
 metadata: {name: training}
@@ -71,7 +71,7 @@ def test_a_good_file_has_no_findings() -> None:
             "quota: 13, overQuotaWeight: 2, limit: 12",
             (18, "kai-quota-above-limit"),
         ),
-        ("    memory: {quota: 0, overQuotaWeight: 1, limit: -1}\n", "", (17, "kai-resource-missing")),
+        ("    memory: {quota: 512, overQuotaWeight: 1, limit: -1}\n", "", (17, "kai-resource-missing")),
         ("parentQueue: research", "parentQueue: reserch", (15, "kai-no-parent")),
         ("queue: vision", "queue: research", (24, "kai-work-in-parent")),
         ("queue: vision", "queue: nowhere", (24, "kai-no-queue")),
@@ -81,12 +81,15 @@ def test_a_good_file_has_no_findings() -> None:
         ("quota: 8", "quota: -2", (18, "kai-negative")),
         ("quota: 8", "quota: eight", (18, "kai-no-number")),
         ("quota: 16", "quota: 0", (24, "kai-fixed-without-quota")),
+        ("cpu: {quota: 64", "cpu: {quota: 0", (24, "kai-fixed-without-quota")),
+        ("memory: {quota: -1", "memory: {quota: 0", (24, "kai-fixed-without-quota")),
+        ("cpu: {quota: -1", "cpu: {quota: 63", (7, "kai-children-above")),
         ("priority: 200", "priority: high", (16, "kai-no-number")),
         ("priority: 200", "reclaimMinRuntime: 10", (16, "kai-no-duration")),
         ("priority: 200", "displayName: 7", (16, "kai-no-text")),
         ("parentQueue: research", "parentQueue: 7", (15, "kai-no-text")),
         ("parentQueue: research", "parentQueue: vision", (15, "kai-parent-loop")),
-        ("cpu: {quota: 0, overQuotaWeight: 1, limit: -1}", "cpu: 8", (19, "kai-no-mapping")),
+        ("cpu: {quota: 64, overQuotaWeight: 1, limit: -1}", "cpu: 8", (19, "kai-no-mapping")),
         ("metadata: {name: vision}", "metadata: vision", (13, "kai-no-mapping")),
         ("kind: PodGroup", "kind: PodGruop", (22, "kai-no-kind")),
         ("kind: PodGroup", "kind: [PodGroup]", (22, "kai-no-object")),
@@ -106,6 +109,48 @@ def test_two_siblings_with_all_as_their_quota_and_a_multiplier_that_is_not_read(
     assert "kai-unlimited-twice" in [code for _, code in codes(text)]
     shard = {"kind": "SchedulingShard", "spec": {"plugins": {"proportion": {"reclaimerUtilizationMultiplier": "1.2"}}}}
     assert [code for _, code in codes(json.dumps(shard))] == ["kai-key-not-read"]
+
+
+def unlimited(resource: str, third: int) -> list[str]:
+    """What is found where two of three queues have all of a resource as their quota."""
+    queues = [
+        {
+            "kind": "Queue",
+            "metadata": {"name": name},
+            "spec": {"resources": {each: {"quota": 1, "overQuotaWeight": 1, "limit": -1} for each in RESOURCES}},
+        }
+        for name in "abc"
+    ]
+    for queue, quota in zip(queues, (-1, -1, third), strict=True):
+        queue["spec"]["resources"][resource]["quota"] = quota  # type: ignore[index]
+    return [code for _, code in codes(json.dumps({"kind": "List", "items": queues}))]
+
+
+def test_two_that_have_all_are_told_of_every_resource_that_somebody_counts() -> None:
+    for resource in RESOURCES:
+        assert unlimited(resource, 5) == ["kai-unlimited-twice"]
+    assert unlimited("gpu", -1) == ["kai-unlimited-twice", "kai-unlimited-twice"]
+    assert unlimited("cpu", -1) == []
+
+
+def test_work_for_good_needs_quota_of_what_it_asks_for() -> None:
+    none = GOOD.replace("cpu: {quota: 64", "cpu: {quota: 0")
+
+    def found(more: str) -> list[str]:
+        return [code for _, code in codes(none.replace("inference}", f"inference, {more}}}"))]
+
+    def pod(requests: str) -> list[str]:
+        return found(f"containers: [{{resources: {{limits: {requests}}}}}]")
+
+    assert pod("{nvidia.com/gpu: 1, memory: 1Gi}") == []
+    assert pod("{nvidia.com/gpu: 1, cpu: 4}") == ["kai-fixed-without-quota"]
+    assert found("containers: []") == ["kai-fixed-without-quota"]
+    shared = GOOD.replace("gpu: {quota: 8", "gpu: {quota: 0").replace(
+        "inference}", "inference, containers: [{resources: {requests: {cpu: 1}}}]}"
+    )
+    assert codes(shared) == []
+    with_part = shared.replace("{name: training}", "{name: training, annotations: {gpu-fraction: '0.5'}}")
+    assert [code for _, code in codes(with_part)] == ["kai-fixed-without-quota"]
 
 
 def test_lists_are_looked_through_and_bad_syntax_is_refused_with_its_line() -> None:

@@ -81,10 +81,14 @@ class _Queue:
 
 @dataclass
 class _Work:
-    """A pod group or pod: its queue, and whether it says or means that it is never taken back."""
+    """A pod group or pod: its queue, and whether it says or means that it is never taken back.
+
+    asks : resources that its containers ask for; all where it does not say
+    """
 
     queue: str
     is_fixed: bool
+    asks: tuple[str, ...]
     document: Document
     place: Place
 
@@ -257,7 +261,7 @@ class KaiFiles:
         is_high = priority in FIXED_CLASSES or (type(number) is int and number >= BORDER)
         if isinstance(queue, str):
             is_fixed = said == "non-preemptible" if said else is_high
-            self.work.append(_Work(queue, is_fixed, document, place))
+            self.work.append(_Work(queue, is_fixed, _asked(metadata, spec), document, place))
 
     def _keys(self, document: Document, place: Place, value: dict[str, Value], known: Iterable[str]) -> None:
         known = tuple(known)
@@ -299,7 +303,8 @@ class KaiFiles:
     def _siblings(self, parent: str, mine: list[_Queue], resource: str) -> Iterator[tuple[Document, Fault]]:
         quotas = [queue.numbers.get(resource, (0.0, 0.0, 0.0))[0] for queue in mine]
         unlimited = [queue for queue, quota in zip(mine, quotas, strict=True) if quota == UNLIMITED]
-        for queue in unlimited[1:] if resource == "gpu" else ():
+        is_meant = resource != "gpu" and len(unlimited) == len(mine)  # nobody counts it: KAI's own examples do so
+        for queue in () if is_meant else unlimited[1:]:
             what = f"`{shown(unlimited[0].name)}` and `{shown(queue.name)}` both have all of {resource} as their quota"
             place = (*queue.place, "spec", "resources", resource, "quota")
             yield queue.document, Fault("kai-unlimited-twice", what, "give one of them a number", place)
@@ -308,15 +313,16 @@ class KaiFiles:
         above = self.queues[parent]
         most = above.numbers.get(resource, (0.0, 0.0, 0.0))[0]
         total = sum(quota for quota in quotas if quota > 0)
-        if most != UNLIMITED and (total > most or (unlimited and resource == "gpu")):
+        if most != UNLIMITED and (total > most or unlimited):
             said = "have all" if unlimited else f"have {total:g}"
             what = f"the quotas of its children {said} of {resource} together, and `{shown(parent)}` has {most:g}"
             place = (*above.place, "spec", "resources", resource)
             yield above.document, Fault("kai-children-above", what, "raise its quota, or lower theirs", place)
 
-    def _quota(self, name: str) -> float:
-        """GPUs that are a queue's for sure; -1 = all."""
-        return self.queues[name].numbers.get("gpu", (0.0, 0.0, 0.0))[0]
+    def _without(self, name: str, resources: Iterable[str]) -> list[str]:
+        """Resources of which nothing is a queue's for sure."""
+        numbers = self.queues[name].numbers
+        return [each for each in resources if not numbers.get(each, (0.0, 0.0, 0.0))[0]]
 
     def _weights(self, queue: _Queue, *, is_parent: bool) -> Iterator[tuple[Document, Fault]]:
         for resource, (_, weight, limit) in queue.numbers.items():
@@ -340,8 +346,9 @@ class KaiFiles:
                 work.document,
                 Fault("kai-work-in-parent", what, "name a queue without children", (*work.place, "spec")),
             )
-        elif work.is_fixed and (none := [name for name in self._above(queue) if not self._quota(name)]):
-            what = f"this work is not preemptible, and the quota of gpu of `{shown(none[0])}` is 0"
+        elif work.is_fixed and (none := [name for name in self._above(queue) if self._without(name, work.asks)]):
+            which = ", ".join(self._without(none[0], work.asks))
+            what = f"this work is not preemptible, and the quota of {which} of `{shown(none[0])}` is 0"
             mend = "give the queue a quota, or write `preemptibility: preemptible`"
             yield work.document, Fault("kai-fixed-without-quota", what, mend, (*work.place, "spec"))
 
@@ -360,6 +367,18 @@ def documents(text: str) -> Iterator[str]:
 
 def _mapping(value: Value) -> dict[str, Value]:
     return value if isinstance(value, dict) else {}
+
+
+def _asked(metadata: dict[str, Value], spec: dict[str, Value]) -> tuple[str, ...]:
+    """Resources that the containers of a pod ask for; all where none says so."""
+    containers = spec.get("containers")
+    notes = _mapping(metadata.get("annotations"))
+    names = {"gpu"} if "gpu-fraction" in notes or "gpu-memory" in notes else set()
+    for each in containers if isinstance(containers, list) else ():
+        stated = _mapping(_mapping(each).get("resources"))
+        for key in ("requests", "limits"):
+            names |= {name.rpartition("/")[2] for name in _mapping(stated.get(key))}
+    return tuple(each for each in RESOURCES if each in names) or RESOURCES
 
 
 def _places_of(value: Value, key: str) -> Iterator[Place]:
