@@ -86,7 +86,7 @@ def test_a_host_without_amounts_is_one_fault() -> None:
             "share_limit.slots",
             "some of `cpu`, `memory`",
         ),
-        ("share_limit: {gpu: 6}", 'share_limit: {gpu: "-6"}', "negative", "share_limit.gpu", "above 0"),
+        ("share_limit: {gpu: 6}", 'share_limit: {gpu: "-6"}', "negative", "share_limit.gpu", "0 or more"),
         ("memory: 512", 'memory: "1.5 GiB"', "not-a-number", "hosts.0.memory", "a number in GiB"),
         ("cpu: 64", 'cpu: "0.3 cpu"', "not-a-number", "hosts.0.cpu", "write a number"),
         ("cpu: 64", "cpu: 0.0003", "no-multiple", "hosts.0.cpu", "write 0.001"),
@@ -109,7 +109,7 @@ def test_a_notice_without_its_host_is_one_fault() -> None:
 @pytest.mark.parametrize(
     ("said", "code", "mend"),
     [
-        ({"cpu": "-1"}, "negative", "write an amount above 0"),
+        ({"cpu": "-1"}, "negative", "write 0 or more"),
         ({"cpu": "1.5 GiB"}, "not-a-number", "write a number"),
         ({"cpu": 0.0003}, "no-multiple", "write 0.001"),
         ({"cpu": 0}, "out-of-range", "write an amount above 0 of one resource at least"),

@@ -98,7 +98,7 @@ def test_owning_nothing_is_not_the_same_as_not_known() -> None:
         ("unit: {cpu: 4}, ", "", "missing-key", "requests.1", "add `unit:`"),
         ("{cpu: 4}", "{cpu: 0, gpu: 0}", "out-of-range", "requests.1.unit", "above 0 of one resource"),
         ("{cpu: 4}", "{}", "out-of-range", "requests.1.unit", "above 0 of one resource"),
-        ("{cpu: 4}", "{cpu: 5, memory: -4}", "negative", "requests.1.unit.memory", "above 0"),
+        ("{cpu: 4}", "{cpu: 5, memory: -4}", "negative", "requests.1.unit.memory", "0 or more"),
         ("{cpu: 4}", "{cpu: 0.0015}", "no-multiple", "requests.1.unit.cpu", "write 0.002"),
         ("{cpu: 4}", "{gpu: 0.5}", "no-multiple", "requests.1.unit.gpu", "write 1"),
         ("{cpu: 4}", "{slots: 1}", "unknown-resource", "requests.1.unit.slots", "some of `cpu`, `memory`, `gpu`"),

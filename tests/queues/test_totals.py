@@ -19,7 +19,7 @@ from fairhold.planio.state import parse_state, state_document
 from fairhold.runtime.explaining_pools import as_document
 from tests.examples import FEW
 from tests.pools.test_verify import quota_of
-from tests.queues.small import NOW
+from tests.queues.small import NOW, Cluster
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,3 +197,38 @@ def test_any_amounts_are_verified_and_read_back(demand: Json, held: Json, group:
     state = parse_state(json.dumps(document), plan, "state.json")
     assert verify(plan, state, quota_of(plan, state)) == ()
     assert parse_state(json.dumps(state_document(plan, state)), plan, "state.json") == state
+
+
+@pytest.mark.parametrize(
+    ("queues", "told"),
+    [
+        ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 2}}}, "`/A` beside them all of it"),
+        ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 9}}}, "there are 8"),
+        ({"A": {"deserved": "unlimited"}, "B": {}}, ""),
+    ],
+)
+def test_more_is_deserved_than_there_is_where_one_deserves_all(queues: Json, told: str) -> None:
+    plan: Json = {
+        "fairhold": 1,
+        "cluster": "c",
+        "resources": {"gpu": {}},
+        "resource_groups": {"g": {"capacity": {"gpu": 8}}},
+        "consumers": {name: {} for name in queues},
+        "policies": [
+            {
+                "resource_groups": ["g"],
+                "policy": "fair_share",
+                "consumers": {f"/{name}": each for name, each in queues.items()},
+            }
+        ],
+    }
+    found = [each.what for each in parse_plan(json.dumps(plan), "plan.json")[1] if each.code == "oversubscribed"]
+    assert [told in what for what in found] == [True] * bool(told)
+
+
+@pytest.mark.parametrize(("key", "word"), [("deserved", "unlimited"), ("limit", "none")])
+def test_who_writes_minus_one_as_in_kai_is_told_the_word(key: str, word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Cluster([4], {"/A": {key: {"gpu": -1}}})
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.mend) == ("negative", f"write 0 or more, or `{word}` for no bound")

@@ -60,8 +60,14 @@ def _read_bounds(
         return tuple((at, UNLIMITED) for at in range(len(resources.resources)))
     found = []
     for at, stated, here in stated_members(report, value, place, resources, f"amounts by resource, or `{word}`"):
-        is_any = stated is None or stated == word
-        found.append((at, UNLIMITED if is_any else read_amount(report, stated, here, resources.resources[at])))
+        number = exact_number(stated)
+        if stated is None or stated == word:
+            found.append((at, UNLIMITED))
+        elif number is not None and number < 0:  # KAI writes -1 for as much as there is
+            mend = f"write 0 or more, or `{word}` for no bound"
+            report.fault("negative", f"{shown(stated)} is below 0", mend, here)
+        else:
+            found.append((at, read_amount(report, stated, here, resources.resources[at])))
     return tuple(sorted(found))
 
 
@@ -178,12 +184,14 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
             have = sum(int(amounts[place] * resource.overcommit) for amounts in totals if amounts)
             most = above.get(place, 0) if parent else have
             total = sum(units for units in deserved.values() if units < UNLIMITED)
-            if not every and total > most:
-                whose = f"`{shown(tree.paths[parent])}` deserves" if parent else "there are"
-                what = (
-                    f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` together, "
-                    f"and {whose} {amount_text(resource, most)}"
-                )
+            if total > (0 if len(every) == 1 else most):
+                what = f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` together, and "
+                if total <= most:
+                    what += f"`{shown(tree.paths[every[0]])}` beside them all of it"
+                elif parent:
+                    what += f"`{shown(tree.paths[parent])}` deserves {amount_text(resource, most)}"
+                else:
+                    what += f"there are {amount_text(resource, most)}"
                 mend = "lower them; as it is all of it stands, and who comes first has it"
-                last = tree.paths[max(deserved)]
+                last = tree.paths[max(row for row in deserved if row not in every)]
                 report.warn("oversubscribed", what, mend, (*where, last, "deserved", resource.name))

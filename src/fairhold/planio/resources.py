@@ -191,7 +191,8 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
         report.fault("not-a-number", f"expected an amount, found {kind(value)}", f"write a number{unit}", place)
         return least
     if number < 0:
-        report.fault("negative", f"{shown(value)} is below 0", "write an amount above 0", place)
+        mend = "write an amount above 0" if least else "write 0 or more"
+        report.fault("negative", f"{shown(value)} is below 0", mend, place)
     elif number * resource.base > LARGEST:
         most = amount_text(resource, LARGEST // resource.base * resource.base)
         report.fault("out-of-range", f"{shown(value)} is more than {most}", "write a smaller amount", place)
