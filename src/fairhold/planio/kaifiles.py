@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError
 from fairhold.planio.document import parse_document
+from fairhold.planio.kaiplaces import places_of
 from fairhold.planio.report import kind, shown
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ class KaiFiles:
 
     def _shard(self, document: Document, place: Place, value: dict[str, Value]) -> None:
         """The multiplier of reclaim is read by another name than the documentation has."""
-        for at in _places_of(value, MULTIPLIER):
+        for at in places_of(value, MULTIPLIER):
             what = f"KAI does not read `{MULTIPLIER}`: its code looks for `{MULTIPLIER_READ}`"
             self._tell(document, (*place, *at), "kai-key-not-read", what, f"write `{MULTIPLIER_READ}`, too")
 
@@ -379,20 +380,6 @@ def _asked(metadata: dict[str, Value], spec: dict[str, Value]) -> tuple[str, ...
         for key in ("requests", "limits"):
             names |= {name.rpartition("/")[2] for name in _mapping(stated.get(key))}
     return tuple(each for each in RESOURCES if each in names) or RESOURCES
-
-
-def _places_of(value: Value, key: str) -> Iterator[Place]:
-    """Where a key stands, however deep."""
-    members: Iterable[tuple[str | int, Value]] = ()
-    if isinstance(value, dict):
-        members = value.items()
-    elif isinstance(value, list):
-        members = enumerate(value)
-    for step, below in members:
-        if step == key:
-            yield (step,)
-        for place in _places_of(below, key):
-            yield (step, *place)
 
 
 def _amount(number: float) -> str:
