@@ -17,7 +17,7 @@ SHARED: dict[str, Any] = {
         "/": {"lost": 3 * HOUR // 2, "stopped": 4},
         "/A": {
             "wait": {"p95": 61_000_000, "count": 7},
-            "slowdown": {"mean": 1_500},
+            "slowdown": {"mean": 1_500, "count": 7},
             "longest": 0,
             "lost": 0,
             "stopped": 0,
@@ -41,7 +41,8 @@ SHARED: dict[str, Any] = {
         ("stopped(/) < 5", True),
         ("utilisation(/) >= 95%", True),
         ("utilisation(/) >= 95.5%", False),
-        ("fairness(/) > 98", True),
+        ("fairness(/) > 98%", True),
+        ("fairness(/) > 0", True),
     ],
 )
 def test_what_holds(text: str, holds: bool) -> None:  # noqa: FBT001
@@ -60,6 +61,8 @@ def test_what_holds(text: str, holds: bool) -> None:  # noqa: FBT001
         ("wait.p95(/A) < -60s", "is no bound"),
         ("stopped(/A) < 1.5", "is no bound"),
         ("utilisation(/A) > 5%", "is of all together"),
+        ("fairness(/) >= 0.9", "is no bound"),
+        ("utilisation(/) >= 98", "is no bound"),
         ("wait.p95(/A) != 60s", "is no expectation"),
         ("wait.p95(/A) < 60s or true", "is no expectation"),
     ],
@@ -82,6 +85,8 @@ def test_a_consumer_that_is_not_there_is_refused() -> None:
         ("utilisation(/) > 1%", "95.40%"),
         ("slowdown.mean(/A) < 1", "1.500"),
         ("stopped(/) < 5", "4"),
+        ("wait.count(/A) > 0", "7"),
+        ("slowdown.count(/A) > 0", "7"),
     ],
 )
 def test_numbers_in_their_units(text: str, words: str) -> None:

@@ -69,6 +69,8 @@ class Expectation:
 
     def words(self, number: int) -> str:
         """A number in its units."""
+        if self.statistic == "count":
+            return str(number)
         if self.what in TIMES:
             return format_duration(number)
         if self.what in SUMS:
@@ -112,6 +114,8 @@ def _bound(what: str, statistic: str | None, text: str) -> int | None:
         return int(text) if text.isascii() and text.isdigit() else None
     if what in TIMES:
         return 0 if text == "0" else parse_duration(text)
+    if what in PARTS and text.strip("0") and not text.endswith("%"):
+        return None  # 0.9 could be meant as a part of 1
     scale = {"slowdown": 1000} | dict.fromkeys(SUMS, 3_600_000_000) | dict.fromkeys(PARTS, 10_000)
     digits = text.removesuffix("%") if what in PARTS else text.removesuffix("h") if what in SUMS else text
     match = re.fullmatch(r"([0-9]{1,12})(?:\.([0-9]{1,9}))?", digits)
