@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import TYPE_CHECKING
 
@@ -108,3 +109,26 @@ def test_without_the_extra_lines_are_written_as_they_are(tmp_path: Path, monkeyp
     assert (tmp_path / "events-0001.jsonl").read_text() == '[0,"Withdrawn",1]\n'
     with pytest.raises(UsageError, match=r"pip install 'fairhold\[sim\]'"), open_events(tmp_path, PARQUET):
         pass
+
+
+@pytest.mark.parametrize("form", [PARQUET, JSONL])
+def test_a_part_that_cannot_be_written_is_named_and_leaves_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    if form == PARQUET:
+        pytest.importorskip("polars", reason="Parquet needs the extra `sim`")
+    written = lines()[:6]
+
+    def write_bytes(path: Path, _: object) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")  # without a name, as the system says it
+
+    with pytest.raises(OSError, match="No space left") as failed, open_events(tmp_path, form, rows=4) as write:  # noqa: PT012 - the fifth fails
+        for line in written[:4]:
+            write(line)
+        monkeypatch.setattr(type(tmp_path), "write_bytes", write_bytes)
+        for line in written[4:] * 2:
+            write(line)
+    assert failed.value.filename == str(tmp_path / f"events-0002.{form}")
+    assert [path.name for path in tmp_path.iterdir()] == [f"events-0001.{form}"]
+    assert list(read_events(tmp_path)) == written[:4]

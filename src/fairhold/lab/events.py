@@ -7,12 +7,13 @@ after a crash. Read back, the lines are the same bytes as `sim.log` wrote.
 from __future__ import annotations
 
 import json
-import os
 import re
 from contextlib import contextmanager
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError, UsageError
+from fairhold.lab.whole import write_whole
 from fairhold.orchestrator import changes as said
 
 if TYPE_CHECKING:
@@ -91,16 +92,15 @@ class _Writer:
         """Save what was collected as a part of its own."""
         if not self._lines:
             return
+        lines, self._lines = self._lines, []  # what cannot be written is not tried again
         self._parts += 1
-        name = f"events-{self._parts:04d}.{self._form}"
-        draft = self._folder / f".{name}.new"
         if self._pl is None:
-            with draft.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(self._lines)
+            content: bytes | memoryview = "".join(lines).encode()
         else:
-            _frame(self._pl, self._lines).write_parquet(draft)
-        os.replace(draft, self._folder / name)  # noqa: PTH105 - the atomic one
-        self._lines = []
+            packed = BytesIO()
+            _frame(self._pl, lines).write_parquet(packed)
+            content = packed.getbuffer()
+        write_whole(self._folder / f"events-{self._parts:04d}.{self._form}", content)
 
 
 def _frame(pl: Any, lines: list[str]) -> Any:  # noqa: ANN401

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fairhold.lab.events import open_events
 from fairhold.lab.report import report_page, save_plots
+from fairhold.lab.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -16,39 +17,49 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
 
+SUMMARY, REPORT, PLOTS = "summary.json", "report.html", "plots"
+
 
 class Results:
-    """A folder of results; what an earlier run left there under the same names is replaced."""
+    """A folder of results; what an earlier run left there under the same names is replaced.
+
+    folder : where it is
+
+    Its summary and its report go at once: until they are written anew, the folder is that of a run that is not over.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        for name in (SUMMARY, REPORT):
+            (folder / name).unlink(missing_ok=True)
 
     @contextmanager
     def events(self, plan: str) -> Iterator[Callable[[str], object]]:
         """A sink for the event log of a plan; every whole part of it can be read, also after a crash."""
-        with open_events(self._folder / _file_name(plan)) as write:
+        with open_events(self.folder / _file_name(plan)) as write:
             yield write
 
     def finish(self, documents: Mapping[str, Document]) -> None:
         """Write the summaries, as `summary.json`."""
         text = json.dumps({"plans": documents}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        self._write("summary.json", f"{text}\n")
+        self._write(SUMMARY, f"{text}\n")
 
     def report(self, documents: Mapping[str, Document], title: str, *, plots: bool) -> None:
         """Write the page `report.html`, and its plots as pictures; raises UsageError without the extra `sim`."""
-        self._write("report.html", report_page(documents, title))
+        self._write(REPORT, report_page(documents, title))
         if plots:
-            folder = self._folder / "plots"
+            folder = self.folder / PLOTS
             folder.mkdir(exist_ok=True)
             save_plots(folder, documents)
 
     def _write(self, name: str, text: str) -> None:
-        """All of a file or none of it."""
-        draft = self._folder / f".{name}.new"
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, self._folder / name)  # noqa: PTH105 - the atomic one
+        write_whole(self.folder / name, text.encode())
 
 
 def _file_name(plan: str) -> str:
-    return "".join(each if each.isalnum() or each in "-_." else "_" for each in plan)
+    """A name of its own in the folder for every plan: other characters, and a point in front, are written as `%XX`."""
+    name = "".join(each if each.isalnum() or each in "-_." else quote(each, safe="") for each in plan)
+    if not name or name in {SUMMARY, REPORT, PLOTS} or name.startswith("."):
+        name = f"%{ord(name[0]):02X}{name[1:]}" if name else "%"
+    return name

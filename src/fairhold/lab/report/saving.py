@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import vl_convert
@@ -10,6 +9,7 @@ import vl_convert
 from fairhold.lab.report.charts import plots_of
 from fairhold.lab.report.data import in_rows, resources_of
 from fairhold.lab.report.frame import Frame, theme, with_data
+from fairhold.lab.whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,9 +45,8 @@ def save(folder: Path, documents: Mapping[str, Document], forms: tuple[str, ...]
         text = vl_convert.vegalite_to_svg(chart.to_dict(), config=theme(INK, PAPER))
         for form in forms:
             content = text.encode() if form == "svg" else vl_convert.svg_to_png(text, scale=_SHARP)
-            path, draft = folder / f"{name}.{form}", folder / f".{name}.{form}.new"
-            draft.write_bytes(content)
-            os.replace(draft, path)  # noqa: PTH105 - the atomic one
+            path = folder / f"{name}.{form}"
+            write_whole(path, content)
             written.append(path)
     return written
 
