@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairhold.cli import simulating
 from tests.cli.test_commands import fairhold
 from tests.lab.test_scenario import HOSTS, JOBS, PLAN, text_of
 
@@ -89,3 +90,30 @@ def test_a_folder_gets_the_report_and_its_plots(scenario: Path, tmp_path: Path) 
     assert "<h1>scenario</h1>" in page
     assert "http://" not in page.split("</style>")[0]
     assert list((tmp_path / "out/plots").glob("*-allocation.svg"))
+
+
+def test_a_consumer_that_is_not_there_is_told_before_anything_is_played(scenario: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    failed = fairhold("simulate", str(scenario), "-o", out, "--assert", "wait.max(/X) < 2s", exits=1)
+    assert "[unknown-consumer]" in failed.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("cause", [KeyboardInterrupt, OSError(28, "No space left on device", "events-0001.jsonl")])
+def test_a_run_that_stops_says_what_its_folder_holds(
+    scenario: Path,
+    tmp_path: Path,
+    cause: BaseException | type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise cause
+
+    monkeypatch.setattr(simulating, "simulate", stop)
+    with pytest.raises((KeyboardInterrupt, OSError)):
+        simulating.run_scenario(
+            scenario, "", tmp_path / "out", (), as_json=False, processes=1, report=False, plots=False, check=False
+        )
+    told = capsys.readouterr().err
+    assert told == f"warning: `plan` was not played to its end: {tmp_path / 'out'} has whole parts of event logs only\n"

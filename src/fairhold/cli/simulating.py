@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
@@ -19,7 +19,7 @@ from fairhold.runtime.outlet import warn
 from fairhold.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from fairhold.lab.comparing import Difference
@@ -51,14 +51,17 @@ def run_scenario(
     if only and only not in scenario.scenes:
         raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
     _tell_findings(scenario)
-    documents = _play(scenario, names, output, processes, check=check)
     expectations = (*scenario.expect, *asked)
+    for name in names:
+        check_paths(expectations, {"consumers": {"/", *scenario.scenes[name].plan.tree.rows}})
+    results = None if output is None else Results(output)
+    documents = _play(scenario, names, results, processes, check=check)
     for document in documents.values():
         for shared in document["shared"]:
             check_paths(expectations, shared)
     outcome = _expectations(expectations, documents)
-    if output is not None:
-        _finish(Results(output), documents, path.stem, has_report=report, plots=plots)
+    if results is not None:
+        _finish(results, documents, path.stem, has_report=report, plots=plots)
     if as_json:
         print_json({"plans": documents, "expected": outcome})
     else:
@@ -79,28 +82,32 @@ def _finish(results: Results, documents: dict[str, Document], title: str, *, has
 
 
 def _play(
-    scenario: Scenario, names: list[str], output: Path | None, processes: int, *, check: bool
+    scenario: Scenario, names: list[str], results: Results | None, processes: int, *, check: bool
 ) -> dict[str, Document]:
-    if output is None and not check and processes > 1 and len(names) == len(scenario.scenes) > 1:
+    if results is None and not check and processes > 1 and len(names) == len(scenario.scenes) > 1:
         return simulate_all(scenario, processes)
     found: dict[str, Document] = {}
-    with ExitStack() as stack:
-        results = None if output is None else Results(output)
-        for name in names:
-            write = None if results is None else stack.enter_context(results.events(name))
-            found[name] = simulate(scenario, name, write=write, on_progress=_progress(name), check=check)
+    for name in names:
+        advance = Advance()
+        try:
+            with nullcontext() if results is None else results.events(name) as write:
+                shows = _shown_by(advance, name)
+                found[name] = simulate(scenario, name, write=write, on_progress=shows, check=check)
+        except (KeyboardInterrupt, OSError):
+            advance.close()
+            if results is not None:
+                warn(f"`{shown(name)}` was not played to its end: {results.folder} has whole parts of event logs only")
+            raise
+        advance.close()
     return found
 
 
-def _progress(name: str) -> Any:  # noqa: ANN401 - a callable, or nothing
-    """How far it is, on a terminal."""
-    if not sys.stderr.isatty():
-        return None
+def _shown_by(advance: Advance, name: str) -> Callable[[int, int, int], None]:
+    """What shows how far it is. Of the work of a job half is to begin it, and half to end it."""
 
-    def show(done: int, jobs: int) -> None:
-        part = 100 * done // max(1, jobs)
-        sys.stderr.write(f"\r{name}: {done:,} of {jobs:,} jobs have come ({part} %)\x1b[K" + "\n" * (done == jobs))
-        sys.stderr.flush()
+    def show(come: int, over: int, jobs: int) -> None:
+        words = f"{name}: of {jobs:,} jobs {come:,} have come and {over:,} are over"
+        advance.show(words, come + over, 2 * jobs)
 
     return show
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
@@ -50,7 +51,20 @@ def run_sweep(
     file = plan_file(path, name)
     document: Any = parse_document(read_text(file), str(file)).value
     wanted = [*asked, *scenario.expect]
-    tried = sweep(scenario, document, variations, wanted, count=count, seed=seed, processes=processes)
+    advance = Advance()
+    try:
+        tried = sweep(
+            scenario,
+            document,
+            variations,
+            wanted,
+            count=count,
+            seed=seed,
+            processes=processes,
+            on_progress=lambda done, whole: advance.show(f"{done:,} of {whole:,} plans", done, whole),
+        )
+    finally:
+        advance.close()
     tried.sort(key=lambda each: (bool(each.fault), not _keeps(each, wanted), each.numbers, str(each.values)))
     if as_json:
         print_json([_document(each, variations, wanted) for each in tried])

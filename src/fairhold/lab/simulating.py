@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.sim.play import Watch
 
-    OnProgress = Callable[[int, int], None]
+    OnProgress = Callable[[int, int, int], None]
 
 MANY_ROWS, MANY_JOBS = 60, 2_000
 """From so many consumers and jobs on, cycles pay for the half second that compiled kernels need to start."""
-EVERY = 2_000
+EVERY = 200
 """Steps between two reports of progress."""
 Document = dict[str, Any]
 
@@ -45,7 +45,7 @@ def simulate(
 
     write       : is given every line of the event log
     check       : look at every cycle whether what must hold of it does; raises BrokenRuleError where it does not
-    on_progress : is told how many jobs have come so far, and of how many
+    on_progress : is told how many jobs have come so far, how many of them are over, and how many there will be
     """
     scene = scenario.scenes[plan]
     if len(scene.plan.tree) >= MANY_ROWS and len(scene.workload) >= MANY_JOBS:
@@ -55,7 +55,7 @@ def simulate(
     simulation = Simulation(scene, told, is_brief=not check)
     measures = measures_of(scenario, simulation.live.cluster)
     told += measures
-    jobs, step = len(scene.workload), simulation.step
+    first, last, step = simulation.arrived, simulation.last, simulation.step
     goes_on = True
     while goes_on:
         for _ in range(EVERY):
@@ -63,7 +63,8 @@ def simulate(
                 goes_on = False
                 break
         if on_progress is not None:
-            on_progress(simulation.arrived, jobs)
+            come = simulation.arrived - first
+            on_progress(come, come - len(simulation.live.jobs), last - first)
     for each in measures:
         each.close(max(simulation.now, scenario.begin))
     return {"plan": plan} | summarize(measures, simulation.refused, log.digest)

@@ -14,7 +14,7 @@ from fairhold.lab.varying import combinations, varied
 from fairhold.planio.plan import parse_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from fairhold.lab.expecting import Expectation
     from fairhold.lab.scenario import Scenario
@@ -43,11 +43,13 @@ def sweep(
     count: int = 0,
     seed: int = 0,
     processes: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Tried]:
     """Play every combination, or `count` of them drawn by chance; the result is the same on any number of processes.
 
     plan  : the document of the scenario's only plan
     asked : numbers that are kept of each run; those of the first resource that is shared
+    on_progress : is told how many plans were played, and of how many
 
     Raises InputError where the scenario has several plans, or a variation does not fit.
     """
@@ -57,9 +59,18 @@ def sweep(
     values = list(combinations(variations, count, seed))
     play = partial(_try, scenario, dict(plan), tuple(variations), tuple(asked))
     if processes <= 1 or len(values) == 1:
-        return [play(each) for each in values]
+        return _counted(map(play, values), len(values), on_progress)
     with ProcessPoolExecutor(min(processes, len(values))) as pool:
-        return list(pool.map(play, values))
+        return _counted(pool.map(play, values), len(values), on_progress)
+
+
+def _counted(played: Iterator[Tried], whole: int, on_progress: Callable[[int, int], None] | None) -> list[Tried]:
+    found = []
+    for each in played:
+        found.append(each)
+        if on_progress is not None:
+            on_progress(len(found), whole)
+    return found
 
 
 def _try(

@@ -71,7 +71,8 @@ class Simulation:
 
     now     : its instant
     live    : the orchestrator
-    arrived : jobs of the workload that have been looked at so far
+    arrived : jobs of the workload that have been looked at so far, those before its start among them
+    last    : where `arrived` ends: jobs from there on come after the end
     """
 
     def __init__(self, scene: Scene, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
@@ -95,7 +96,7 @@ class Simulation:
         self._wake: int | None = None
         self._latest = scene.start
         self.arrived = self._first()
-        self._last = self._end_of_jobs()
+        self.last = self._end_of_jobs()
         self._arrange()
 
     @property
@@ -111,7 +112,7 @@ class Simulation:
     def step(self) -> bool:
         """Let the next thing happen; False: nothing is left, or the end of the scene is there."""
         submit = self.scene.workload.submit
-        arrival = submit[self.arrived] if self.arrived < self._last else UNLIMITED
+        arrival = submit[self.arrived] if self.arrived < self.last else UNLIMITED
         happens = self._heap[0][0] if self._heap else UNLIMITED
         wakes = UNLIMITED if self._wake is None else self._wake
         self.now = min(arrival, happens, wakes)
