@@ -68,6 +68,7 @@ SETTINGS: list[tuple[int, str, object, list[object]]] = [
     (0, "observe_only", True, [False, True]),
     (0, "hold_after", "1h", [None, "1h"]),
     (3, "public_pool_grace", "90s", [None, "1m30s"]),
+    (3, "rebalance_interval", "90s", ["0s", "1m30s"]),
     (4, "division", "kai", ["exact", "kai"]),
     (4, "reclaimer_utilization_multiplier", 1.25, [1, 1.25]),
     (4, "k", 0.5, [0, 0.5]),
