@@ -131,6 +131,13 @@ def test_an_unknown_consumer_is_reported_and_the_rest_goes_on() -> None:
     assert simulation.now == 11 * SECOND
 
 
+@pytest.mark.parametrize(("end", "now"), [(None, 0), (9 * SECOND, 9 * SECOND)])
+def test_a_run_without_jobs_ends_where_it_began_or_is_said_to_end(end: int | None, now: int) -> None:
+    simulation = Simulation(Scene(TWO, jobs_of(), 0, end=end))
+    simulation.run()
+    assert simulation.now == now
+
+
 def test_services_run_to_the_end_of_the_scene() -> None:
     service = Workload(["s"], [0], [0], [2], [ENDLESS], consumers=("/A",))
     simulation = Simulation(Scene(TWO, service, 0, end=60 * SECOND))

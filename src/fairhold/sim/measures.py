@@ -40,7 +40,7 @@ class Tallies:
     """What happened to the tasks of one leaf that came after the warm-up.
 
     submitted, finished, failed : tasks
-    waits, slowdowns, runs : (tasks,) microseconds to the first start; thousandths; microseconds from start to end
+    waits, slowdowns : (tasks,) microseconds to the first start; thousandths
     told, withdrawn, stopped : attempts that were told to leave, that could stay after all, that were stopped
     lost : work that was lost, in unit-microseconds; released: microseconds from each notice to the end
     """
@@ -50,7 +50,6 @@ class Tallies:
         "finished",
         "lost",
         "released",
-        "runs",
         "slowdowns",
         "stopped",
         "submitted",
@@ -61,7 +60,7 @@ class Tallies:
 
     def __init__(self) -> None:
         self.submitted = self.finished = self.failed = self.told = self.withdrawn = self.stopped = self.lost = 0
-        self.waits, self.slowdowns, self.runs, self.released = array("q"), array("q"), array("q"), array("q")
+        self.waits, self.slowdowns, self.released = array("q"), array("q"), array("q")
 
 
 class Measures:
@@ -216,7 +215,6 @@ class Measures:
         self._left[name] -= change.then not in _GOES_ON
         if change.then == said.DONE and job.counts:
             tallies.finished += 1
-            tallies.runs.append(now - started)
             tallies.slowdowns.append(max(1000, (now - job.submitted) * 1000 // max(now - started, SHORT)))
         elif change.then == said.FAILED and job.counts:
             tallies.failed += 1

@@ -115,10 +115,11 @@ class Simulation:
         arrival = submit[self.arrived] if self.arrived < self.last else UNLIMITED
         happens = self._heap[0][0] if self._heap else UNLIMITED
         wakes = UNLIMITED if self._wake is None else self._wake
-        self.now = min(arrival, happens, wakes)
-        if self.now >= (UNLIMITED if self.scene.end is None else self.scene.end) or self._is_over(arrival, happens):
-            self.now = min(self.now, self.scene.end or self.now)
+        instant, end = min(arrival, happens, wakes), self.scene.end
+        if self._is_over(arrival, happens) or (end is not None and instant >= end):
+            self.now = self.now if end is None else end
             return False
+        self.now = instant
         if happens <= self.now:
             _, _, serial, event, number = heappop(self._heap)
             self._happen(event, number, serial)
