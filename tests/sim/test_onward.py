@@ -1,0 +1,87 @@
+"""A copy of a cluster that is played on does what the cluster itself would do, and leaves that alone."""
+
+from typing import Any
+
+import pytest
+
+from fairhold.orchestrator import changes as said
+from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.sim import onward
+from fairhold.sim.onward import Onward
+from fairhold.sim.play import Simulation
+from fairhold.sim.scene import Scene
+from tests.orchestrator.house import House
+from tests.sim.scenes import SECOND, Story, plan_of, random_jobs
+
+OWNERS: dict[str, Any] = {"/A": {"owned": 8}, "/B": {"owned": 12}}
+_TOLD = (said.Started, said.Noticed, said.Withdrawn, said.Stopping, said.Ended, said.JobEnded)
+
+
+def copied(live: Any, plan: Any, now: int) -> Any:
+    return thaw(freeze(live.cluster), open_cluster_books(plan, now), forgets=True, own="")
+
+
+def told(lines: list[tuple[int, said.Change]], since: int) -> list[tuple[int, said.Change]]:
+    """What happens to tasks after an instant; the number of the cycle that told somebody is left away."""
+    return [
+        (now, change._replace(cycle=0) if isinstance(change, said.Noticed) else change)
+        for now, change in lines
+        if now > since and isinstance(change, _TOLD)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_played_on_is_what_happens(seed: int) -> None:
+    plan, jobs = plan_of(OWNERS), random_jobs(seed, ["/A", "/B"], gangs=seed % 2 == 0)
+    whole = Story()
+    Simulation(Scene(plan, jobs, 0), [whole]).run()
+    half = 65 * SECOND  # all jobs have come, and no cycle is due
+    first = Simulation(Scene(plan, jobs, 0, half))
+    first.run()
+    before = freeze(first.live.cluster)
+    assert before["attempts"]
+    rest: list[tuple[int, said.Change]] = []
+    length = dict(zip(jobs.name, jobs.duration, strict=True))
+    copy = Onward(
+        copied(first.live, plan, half),
+        half,
+        lambda _, attempt: attempt.started + length[attempt.job.name],
+        lambda now, changes: rest.extend((now, change) for change in changes),
+    )
+    assert copy.run(10_000 * SECOND)
+    assert told(rest, half) == told(whole.lines, half)
+    assert freeze(first.live.cluster) == before
+
+
+def test_a_time_limit_ends_a_task_and_what_has_none_runs_on() -> None:
+    house = House(h1=2)
+    house.submit(count=1, time_limit=60 * SECOND)
+    house.submit(count=1)
+    house.submit("/A", count=1)
+    copy = Onward(copied(house.live, house.plan, house.now), house.now)
+    assert sorted(copy.live.attempts) == [1, 2]
+    copy.run(3_000 * SECOND)
+    running = {attempt.job.name for attempt in copy.live.attempts.values()}
+    assert running == {"j2", "j3"}
+    assert house.live.attempts.keys() == {1, 2}
+
+
+def test_what_is_being_stopped_is_gone_at_once() -> None:
+    house = House(h1=2)
+    house.submit(count=2)
+    house.submit("/A", count=1)
+    house.wait(3 * SECOND)
+    assert [attempt.stopping for attempt in house.live.attempts.values()].count("reclaim") == 1
+    copy = Onward(copied(house.live, house.plan, house.now), house.now)
+    copy.run(house.now + SECOND)
+    assert sorted(attempt.job.name for attempt in copy.live.attempts.values()) == ["j1", "j2"]
+
+
+def test_a_story_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onward, "MOST_EVENTS", 10)
+    house = House(h1=2)
+    house.submit(count=1_000, time_limit=SECOND)
+    copy = Onward(copied(house.live, house.plan, house.now), house.now)
+    assert not copy.run(2_000 * SECOND)
+    assert copy.events == 10
