@@ -6,6 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.pools.strategies import LABELS, SITINGS
+
 Json = dict[str, Any]
 NOW = "2026-01-05T09:00:00Z"
 FEW = st.integers(0, 2)
@@ -67,7 +69,11 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
     resources = ["gpu", "cpu", "memory"][: draw(st.sampled_from((1, 1, 1, 2, 2, 3)))]
     tree, paths, leaves = draw(trees())
     hosts = [
-        {"name": f"h{at}", **{name: draw(st.integers(1, 6)) for name in resources}}
+        {
+            "name": f"h{at}",
+            **{name: draw(st.integers(1, 6)) for name in resources},
+            **draw(st.sampled_from(({}, {}, *LABELS))),
+        }
         for at in range(draw(st.integers(1, 3)))
     ]
     settings: Json = {}
@@ -112,8 +118,9 @@ def requests(draw: st.DrawFn, at: int, resources: list[str], leaves: list[str]) 
         "submitted": f"2026-01-05T08:{draw(st.integers(0, 59)):02}:00Z",
         "priority": draw(st.sampled_from((0, 0, 10, 50, 100))),
     }
-    if draw(st.integers(0, 3)) == 3:
+    if draw(st.booleans()):
         request["min_count"] = draw(st.integers(1, request["count"]))
+    request |= draw(st.sampled_from(({}, {}, *SITINGS, {"place": "pack"})))
     if draw(st.integers(0, 4)) == 4:
         request["preemptible"] = draw(st.booleans())
     return request

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import parse_state
+from fairhold.units import SECOND
 from tests.pools.test_verify import cycle_of
 from tests.pools.truths import second_cycle
 from tests.queues.small import Cluster
@@ -16,9 +18,10 @@ LAST: dict[str, Any] = {"over_quota_weight": 0}
 YOUNG = "2026-01-05T08:30:00Z"
 
 
-def verified(cluster: Cluster) -> bool:
-    """Whether the independent check says the same of the next cycle."""
+def verified(cluster: Cluster, seconds: int = 0) -> bool:
+    """Whether the independent check says the same of the next cycle, so many seconds after the one before."""
     state = parse_state(json.dumps(cluster.document), cluster.plan, "state.json")
+    state = replace(state, now=state.now + seconds * SECOND)
     return verify(cluster.plan, state, cycle_of(cluster.plan, state)) == ()
 
 
@@ -170,3 +173,43 @@ def test_nobody_below_what_it_deserves_is_said_of_it_where_a_queue_takes_from_it
     cycle = run_cycle(cluster.plan, state, check=True)
     assert sum(row["units"] for row in cycle.document["reclaims"]) == 5
     assert cycle.untrue == ()
+
+
+def packing() -> Cluster:
+    """B has filled two hosts; of A a gang that packs wants 1 or 2 GPUs on one host, and somebody half a GPU."""
+    queues = {
+        "/A": LAST | {"deserved": {"gpu": 4}, "priority": 50, "reclaim_grace": "30s"},
+        "/B": {"deserved": {"gpu": 2}, "over_quota_weight": 0.5, "reclaim_grace": "30s"},
+    }
+    cluster = Cluster([4, 2], queues).ask("b", "/B", 8, gpu=2, on={"h0": 2, "h1": 1})
+    return cluster.ask("gang", "/A", 2, min_count=1, place="pack").ask("half", "/A", gpu=0.5)
+
+
+def test_r_site_3_a_gang_that_packs_starts_first_where_space_is_held_for_it() -> None:
+    cluster = packing()
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.document["held"] == [
+        {"request": "gang", "host": "h1", "units": 1},
+        {"request": "half", "host": "h0", "units": 1},
+    ]
+    for seconds in (0, 120, 0, 120, 120):
+        assert verified(cluster, seconds)
+        assert list(second_cycle(cluster.plan, cluster.cycle(seconds))) == []
+        assert (cluster.reclaims(), cluster.last and cluster.last.document["withdrawn"]) == ({}, [])
+    assert cluster.held() == {"b": 1, "gang": 2, "half": 1}
+
+
+def test_r_notice_2_what_goes_for_a_gang_that_packs_elsewhere_by_now_stays() -> None:
+    """One GPU of h0 ends by itself before h1 is free: the gang starts there, and what goes on h1 is of no use to it."""
+    cluster = packing()
+    cluster.cycle()
+    (row,) = [row for row in cluster.document["allocations"] if row["host"] == "h0"]
+    row["units"] = 1
+    cluster.document["reclaims"] = [row for row in cluster.document["reclaims"] if row["for"] == "gang"]
+    assert verified(cluster)
+    cycle = cluster.cycle(seconds=5)
+    grants = [(row["request"], row["host"], row["units"]) for row in cycle.document["grants"]]
+    assert grants == [("gang", "h0", 1), ("half", "h0", 1)]
+    assert [(row["request"], row["host"], row["units"]) for row in cycle.document["withdrawn"]] == [("b", "h1", 1)]
+    assert list(second_cycle(cluster.plan, cycle)) == []

@@ -150,8 +150,11 @@ class Placing:
             found = self.host_for(asked)
             return [self._put_on(asked, *found)] if found is not None and self._is_within(asked, found[1]) else []
         if packs_whole(asked):
-            tries = ([host] for host in hosts_for(asked, self.hosts))
-            return next((placed for some in tries if (placed := self._put_among(asked, units, some))), [])
+            hosts = hosts_for(asked, self.hosts)
+            if asked in self._keeps:  # what goes or has gone for it there goes for nothing if it stands elsewhere
+                hosts.sort(key=lambda host: all(asked not in parcel.kept for parcel in host.parcels))
+            tries = (self._put_among(asked, units, [host]) for host in hosts)
+            return next((placed for placed in tries if placed), [])
         return self._put_among(asked, units, None)
 
     def _put_among(self, asked: Asked, units: int, some: list[Machine] | None) -> list[Unit]:

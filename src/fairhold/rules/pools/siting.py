@@ -35,6 +35,11 @@ def packs_whole(asked: Asked) -> bool:
     return asked.siting is not None and asked.siting.place == PACK and asked.model.min_count > 0
 
 
+def stands_elsewhere(asked: Asked, host: Machine) -> bool:
+    """Whether it is a gang that packs and has its host, which is another one (R-SITE-3)."""
+    return packs_whole(asked) and bool(asked.units) and all(unit.host is not host for unit in asked.units)
+
+
 def is_choosy(asked: Asked) -> bool:
     """Whether a request says which hosts come first."""
     return asked.siting is not None and bool(asked.siting.prefer or asked.siting.place)
@@ -50,11 +55,12 @@ def choice(asked: Asked, host: Machine) -> tuple[int, int]:
 def hosts_for(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
     """Hosts where a request may get a unit, those that it would have first before the others.
 
-    ways : what is on its way to it; a gang that packs stays on the host where it stands, or will
+    ways : what is on its way to it; a gang that packs stays on the host where it stands, or, while it stands nowhere,
+           where it will
     """
     found = [host for host in hosts if not host.is_closed and (asked.siting is None or will_do(asked, host))]
     if packs_whole(asked):
-        there = {unit.host for unit in asked.units} | {host for host, way in (ways or {}).items() if way.units}
+        there = {unit.host for unit in asked.units} or {host for host, way in (ways or {}).items() if way.units}
         found = [host for host in found if not asked.away and (not there or host in there)]
     if is_choosy(asked):
         found.sort(key=lambda host: choice(asked, host))

@@ -8,7 +8,7 @@ from fairhold.kernels.vectors import add, beyond, common, count, fits, less, tim
 from fairhold.ledger.pools import OWN, PUBLIC, free_of
 from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.siting import hosts_for
+from fairhold.rules.pools.siting import hosts_for, stands_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -266,9 +266,9 @@ class Ways:
             del hosts[host]
 
     def refresh(self, asked: Asked) -> None:
-        """What was placed is no longer on its way."""
+        """What was placed is no longer on its way, nor what a gang that packs cannot use: it stands elsewhere now."""
         for host, way in self.of[asked].items():
-            way.units = self._without(asked, host, ())
+            way.units = 0 if stands_elsewhere(asked, host) else self._without(asked, host, ())
 
     def _let_go(self, asked: Asked, needed: int, hosts: Collection[Machine]) -> list[Unit]:
         """No more is on its way than is needed: notices on some hosts are withdrawn, then what stands ready goes."""

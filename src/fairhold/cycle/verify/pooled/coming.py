@@ -10,7 +10,7 @@ from fairhold.cycle.verify.pooled.booking import nearest_pool
 from fairhold.cycle.verify.pooled.lending import is_lendable, reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
-from fairhold.cycle.verify.pooled.siting import able_hosts
+from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import keep, kept_on
 from fairhold.cycle.verify.pooled.terms import OWN, TOP
 
@@ -163,9 +163,10 @@ class Coming:
         return nearest_pool(self.stock.terms, parcels, asked.leaf)
 
     def look_again(self, asked: Asked) -> None:
-        """What was placed comes no more."""
+        """What was placed comes no more, and a gang that packs gets nothing where it does not stand (R-SITE-3)."""
+        own = [unit.host for unit in asked.units] if packs(asked) else []
         for host, way in self.to[asked].items():
-            way.units = self._without(asked, host, ())
+            way.units = self._without(asked, host, ()) if not own or host in own else 0
 
     def withdraw(self) -> tuple[list[Unit], bool]:
         """Notices that their takers need no more; with it, whether anything that was kept is idle again."""

@@ -61,7 +61,11 @@ class Filling:
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place all of so many units, or none."""
         self.seeking.line(asked)  # as it is before a unit is placed, which may be taken away again
-        tries: Iterable[Host | None] = able_hosts(asked, self.seeking.hosts) if packs(asked) else [None]
+        tries: Iterable[Host | None] = [None]
+        if packs(asked):
+            hosts = able_hosts(asked, self.seeking.hosts)
+            has = [host for host in hosts if any(asked.id in parcel.kept for parcel in host.parcels)]
+            tries = [*has, *(host for host in hosts if host not in has)]
         return next((placed for only in tries if (placed := self._put_on(asked, units, only))), [])
 
     def _put_on(self, asked: Asked, units: int, only: Host | None) -> list[Unit]:

@@ -45,9 +45,9 @@ def able_hosts(asked: Asked, hosts: Iterable[Host], coming: Iterable[Host] = ())
 
     coming : hosts on which units are on their way to it
     """
-    there = {unit.host.name for unit in asked.units} | {host.name for host in coming}
     found = [host for host in hosts if will_do(asked, host)]
     if packs(asked):
+        there = {unit.host.name for unit in asked.units} or {host.name for host in coming}
         found = [host for host in found if not asked.away and (host.name in there or not there)]
     return sorted(found, key=lambda host: wish(asked, host))
 
