@@ -244,8 +244,12 @@ def test_requests_that_wait_alike_are_told_once_and_one_alone_by_its_name(
     assert (told["consumer"], [row["request"] for row in told["requests"]]) == ("/A", ["r29"])
     print_explanation(plan, state, "/A", "", as_json=True)
     assert len(json.loads(capsys.readouterr().out)[0]["requests"]) == len(asks)
-    with pytest.raises(ArgumentError, match="no consumer `r30`"):
+    with pytest.raises(ArgumentError, match=r"(?s)no request `r30` in the state.*did you mean `r\d\d`\?"):
         print_explanation(plan, state, "r30", "", as_json=False)
+    with pytest.raises(ArgumentError, match=r"requests are: r00, r01, .*, r09, …; a consumer is"):
+        print_explanation(plan, state, "Trading", "", as_json=False)
+    with pytest.raises(ArgumentError, match="no consumer `/r29`"):
+        print_explanation(plan, state, "/r29", "", as_json=False)
 
 
 def test_whoever_shares_no_group_is_told_so(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,6 +55,17 @@ def otherwise(cycle: Cycle, told: Json) -> Iterator[object]:
                     yield row
     for request in told["requests"]:
         yield from wrong_requests(cycle, request)
+        yield from without_numbers(request["waits"])
+
+
+def without_numbers(waits: Json | None) -> Iterator[object]:
+    """Refusals that do not say by which numbers they fail."""
+    others = (waits or {}).get("others")
+    for side in others["sides"] if others else ():
+        for strategy in side["strategies"]:
+            for test in [*strategy["fails"], *strategy["refused"]]:
+                if not ({"value", "bound"} <= test.keys() or {"ours", "theirs"} <= test.keys() or "ran" in test):
+                    yield test
 
 
 def wrong_requests(cycle: Cycle, request: Json) -> Iterator[object]:

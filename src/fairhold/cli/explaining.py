@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.files import open_plan, print_json, print_text, unknown
 from fairhold.cli.pool_requests import request_text
-from fairhold.cli.pool_words import pools_in_words, printable_lines
+from fairhold.cli.pool_words import moves_in_words, pools_in_words, printable_lines
 from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.cycle.explain import explain
@@ -14,7 +14,7 @@ from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.open import open_books, settle
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.cycle.run import run
-from fairhold.errors import ArgumentError
+from fairhold.errors import ArgumentError, Fault
 from fairhold.planio.state import read_state
 from fairhold.runtime import explaining, explaining_pools
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.cli.pools import Document
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
 
 
 def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, *, as_json: bool) -> None:
@@ -37,7 +39,7 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
     asks = next((each for each in state.requests if each.id == name), None) if name not in plan.tree.rows else None
     consumer = plan.tree.paths[asks.consumer] if asks else name
     if consumer not in plan.tree.rows:
-        raise ArgumentError([unknown("consumer", name, plan.tree.paths)])
+        raise ArgumentError([_neither(plan, state, name)])
     shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
     if group and group not in shared:
         raise ArgumentError([unknown("resource group", group, shared)])
@@ -48,7 +50,7 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
         if as_json:
             print_json(alone)
         else:
-            print_text("\n\n".join(_in_words(row) for told in alone for row in told["requests"]))
+            print_text("\n\n".join(_in_words(told) for told in alone))
         return
     results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
     slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
@@ -64,8 +66,24 @@ def _alone(pools: list[Document], name: str) -> Iterator[Document]:
     for told in pools:
         rows = [row for row in told["requests"] if row["request"] == name]
         if rows:
-            yield told | {"requests": rows}
+            moves = [move for move in told["moves"] if name in {move["request"], move.get("for")}]
+            yield told | {"requests": rows, "moves": moves}
 
 
-def _in_words(row: Document) -> str:
-    return printable_lines(queue_text(row) if "preemptible" in row else request_text(row))
+def _in_words(told: Document) -> str:
+    rows = (queue_text(row) if "preemptible" in row else request_text(row) for row in told["requests"])
+    return "\n\n".join(map(printable_lines, (*rows, *moves_in_words(told))))
+
+
+def _neither(plan: Plan, state: State, name: str) -> Fault:
+    """A name is that of no consumer in the plan and of no request in the state; the nearest of all is suggested."""
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    requests = [each.id for each in state.requests]
+    if name.startswith("/") or not requests:
+        return unknown("consumer", name, plan.tree.paths)
+    near = get_close_matches(name, [*requests, *plan.tree.paths], n=1)
+    what = f"there is no request `{name}` in the state, and no consumer of that name in the plan"
+    few = ", ".join(requests[:10]) + (", …" if len(requests) > 10 else "")
+    mend = f"did you mean `{near[0]}`?" if near else f"requests are: {few}; a consumer is named by its path, as `/A/B`"
+    return Fault("unknown-request", what, mend)

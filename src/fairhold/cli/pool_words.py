@@ -24,7 +24,7 @@ _READABLE = 24
 def pools_in_words(told: Document) -> str:
     """The whole explanation as text; of queues in their own words."""
     if "pools" not in told:
-        return "\n\n".join(printable_lines(part) for part in [*parts_in_words(told), *_moves(told)])
+        return "\n\n".join(printable_lines(part) for part in [*parts_in_words(told), *moves_in_words(told)])
     parts = [
         told["sentence"],
         _owned(told),
@@ -32,7 +32,7 @@ def pools_in_words(told: Document) -> str:
         *(_limit(each) for each in told["share_limits"]),
         *(_pool(pool, told["consumer"]) for pool in told["pools"]),
         *map(request_text, told_together(told["requests"])),
-        *_moves(told),
+        *moves_in_words(told),
     ]
     return "\n\n".join(printable_lines(part) for part in parts if part)
 
@@ -147,14 +147,16 @@ def _sibling(row: Document, *, has_some: bool) -> tuple[object, ...]:
     return (row["consumer"], row["share_priority"], row["share_ratio"], *numbers, part, bound)
 
 
-def _moves(told: Document) -> Iterator[str]:
-    """What requests do not tell: units that were stopped, and notices that are withdrawn."""
-    said = {"stops": "its grace had run out, it is stopped", "withdrawn": "it may stay, its notice is withdrawn"}
-    rows = [
-        f"  {move['units']} of {move['request']} ({move['consumer']}) on {move['host']}: {said[move['kind']]}"
-        f" [{'R-SETTLE-1' if move['kind'] == 'stops' else 'R-NOTICE-2'}]"
-        for move in told["moves"]
-        if move["kind"] in said
-    ]
+def moves_in_words(told: Document) -> Iterator[str]:
+    """What requests do not tell: units that were stopped, and for whom, and notices that are withdrawn."""
+    rows = [f"  {_move(move)}" for move in told["moves"] if move["kind"] in {"stops", "withdrawn"}]
     if rows:
         yield "\n".join(["Moves:", *rows])
+
+
+def _move(move: Document) -> str:
+    whose = f"{move['units']} of {move['request']} ({move['consumer']}) on {move['host']}"
+    if move["kind"] == "withdrawn":
+        return f"{whose}: it may stay, its notice is withdrawn [R-NOTICE-2]"
+    whom = f" for {move['for']}" if move.get("for") else ""
+    return f"{whose}: its grace had run out, it is stopped{whom} [R-SETTLE-1]"

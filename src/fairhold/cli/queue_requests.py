@@ -19,14 +19,14 @@ _TESTS = {
     "within fair share": "{consumer} would have {resource} {value}, and its fair share is {bound}, {by} too little",
     "above threshold": "{consumer} holds {resource} {value}, and has to hold more than {bound}",
     "within deserved": "{consumer} would have {resource} {value}, and deserves {bound}, {by} too little",
-    "above deserved": "{consumer} holds {resource} {value}, and has to hold more than the {bound} that it deserves",
+    "above deserved": "{consumer} holds {resource} {value}, and has to hold more than it deserves, {bound}",
     "deserved": "{consumer} deserves {resource} {bound}, and would be left with {value}",
     "saturation": "{compared_with} would have {ours} of its fair share of {resource}, {consumer} {theirs}: it has to "
     "have more than {multiplier} times that, so to be left with more than {resource} {least}, and is with {left}",
     "order": "{compared_with} would have {ours} of its fair share of {resource}, more than {consumer} with {theirs}, "
     "which has to be left with {resource} {least}, and is with {left}",
-    "young": "{request} of {consumer} has not run long enough, and is spared until {until}",
-    "strategy": "{consumer} would hold no more {resource} than it may keep",
+    "young": "{request} of {consumer} has run for {ran}, and is spared until it has for {runtime}, at {until}",
+    "strategy": "{consumer} would hold {resource} {value} by then, and may keep {bound}",
 }
 """Inequality that fails → what it says of both sides."""
 _CAUSES = {
@@ -139,7 +139,8 @@ def _others(others: Document) -> Iterator[str]:
     if others["own_queue"]:
         own = others["own_queue"]
         young = f", {own['young']} of them spared until {own['until']}" if own["young"] else ""
-        yield f"  in its own queue {counted(own['units'])} of lower priority{young} make no room [R-CONTEST-5]"
+        make = "makes" if own["units"] == 1 else "make"
+        yield f"  in its own queue {counted(own['units'])} of lower priority{young} {make} no room [R-CONTEST-5]"
     for cause in others["causes"]:
         ours, theirs = cause["held"]
         values = ["all" if value is None else value for value in cause["values"]]
@@ -158,6 +159,9 @@ def _strategy(one: Document) -> Iterator[str]:
         if "gang" in each:
             gang = f"deserved is blocked by gang {each['gang']}, {counted(each['units'])} that stop together"
             yield f"    {how} {gang}: {_test(each)} [{each['rule']}]"
+        elif each["rest"]:
+            rest = f"{counted(each['rest'])} that would make room may not go without others that make none"
+            yield f"    {how} {rest}: {_test(each)} [{each['rule']}]"
         else:
             yield f"    {how} it keeps {each['pieces']}: {_test(each)} [{each['rule']}]"
     if not one["could_give"] and not one["refused"]:

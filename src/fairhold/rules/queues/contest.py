@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairhold.ledger.queues import Amount, Queues, QueueTerms
+    from fairhold.rules.queues.victims import Piece
 
 FAIR_SHARE, QUOTA = "fair_share", "quota"
 STRATEGIES = (FAIR_SHARE, QUOTA)
@@ -32,6 +33,26 @@ class Refused(NamedTuple):
     rule: str
     row: int
     at: int
+
+
+class Looked(NamedTuple):
+    """What a search has found of one piece, for who wants to know why nothing is taken.
+
+    mine, theirs : the sides
+    refused : why it stays, None = it could go; `young`: it has not run long enough, `strategy`: its side holds no more
+              than it may
+    is_rest : it is all that is needed, and may not go once what makes no room is returned
+    numbers : base units of what `refused` names: of the taker's side and of the queue that it is about, both after the
+              take, and of that queue before anything was taken
+    """
+
+    strategy: str
+    mine: int
+    theirs: int
+    piece: Piece
+    refused: Refused | None
+    numbers: tuple[int, int, int] = (0, 0, 0)
+    is_rest: bool = False
 
 
 def sides(terms: QueueTerms, one: int, other: int) -> tuple[int, int]:
@@ -64,12 +85,17 @@ def is_open(  # noqa: PLR0917 - the numbers of one comparison
     if strategy == FAIR_SHARE:
         return any(queues.held[at][theirs] > queues.threshold(at, theirs) for at in short)
     deserved = queues.terms.deserved
-    return is_within(queues, mine, need, short) and any(queues.held[at][theirs] > deserved[at][theirs] for at in short)
+    is_within = beyond_deserved(queues, mine, need, short) is None
+    return is_within and any(queues.held[at][theirs] > deserved[at][theirs] for at in short)
 
 
-def is_within(queues: Queues, mine: int, need: Sequence[int], short: Iterable[int]) -> bool:
-    """Whether the taker's side stays within what it deserves of what is short (S4.17)."""
-    return all(queues.held[at][mine] + need[at] <= queues.terms.deserved[at][mine] for at in short)
+def beyond_deserved(queues: Queues, mine: int, need: Sequence[int], short: Iterable[int]) -> Refused | None:
+    """Of what the taker's side does not stay within what it deserves, of what is short; None = of nothing (S4.17)."""
+    deserved = queues.terms.deserved
+    for at in short:
+        if queues.held[at][mine] + need[at] > deserved[at][mine]:
+            return Refused("within deserved", mine, at)
+    return None
 
 
 class Contest:

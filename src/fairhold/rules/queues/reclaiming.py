@@ -19,10 +19,11 @@ from fairhold.rules.queues.contest import (
     QUOTA,
     STRATEGIES,
     Contest,
+    Looked,
     Refused,
+    beyond_deserved,
     contended,
     is_open,
-    is_within,
     may_reclaim,
     sides,
 )
@@ -66,33 +67,19 @@ class _Order(NamedTuple):
     search: _Search
     gone: Mapping[Piece, int]
 
-    def is_kept(self) -> bool:
-        """Whether it is when all that is not needed has been returned: the taker's own side may hold more by that."""
+    def broken(self) -> tuple[int, Refused] | None:
+        """The first side that it is not kept with when all that is not needed has been returned; None = it is kept.
+
+        The taker's own side may hold more by that.
+        """
         strategy, rivals, need, short = self.search
-        queues = self.contest.queues
-        return all(
-            self.contest.refused(strategy, rivals[side], side, ()) is None
-            and (strategy != QUOTA or is_within(queues, rivals[side], need, short))
-            for side in set(self.gone.values())
-        )
-
-
-class Looked(NamedTuple):
-    """What a search has found of one piece, for who wants to know why nothing is taken.
-
-    mine, theirs : the sides
-    refused : why it stays, None = it could go; `young`: it has not run long enough, `strategy`: its side holds no more
-              than it may
-    numbers : base units of what `refused` names: of the taker's side and of the queue that it is about, both after the
-              take, and of that queue before anything was taken
-    """
-
-    strategy: str
-    mine: int
-    theirs: int
-    piece: Piece
-    refused: Refused | None
-    numbers: tuple[int, int, int] = (0, 0, 0)
+        for side in dict.fromkeys(self.gone.values()):
+            refused = self.contest.refused(strategy, rivals[side], side, ())
+            if refused is None and strategy == QUOTA:
+                refused = beyond_deserved(self.contest.queues, rivals[side], need, short)
+            if refused is not None:
+                return side, refused
+        return None
 
 
 class Reclaimer:
@@ -280,12 +267,14 @@ class Reclaimer:
             self._remove(piece, rooms, -1)
         return False
 
-    def _note(self, search: _Search, contest: Contest, side: int, piece: Piece, refused: Refused | None) -> None:
+    def _note(
+        self, search: _Search, contest: Contest, side: int, piece: Piece, refused: Refused | None, *, rest: bool = False
+    ) -> None:
         if self._looked is not None:
             row, at = (side, search.short[0]) if refused is None else refused[1:]
             mine = search.rivals[side]
             numbers = contest.after(at, mine), contest.after(at, row), contest.before[at][row]
-            self._looked.append(Looked(search.strategy, mine, side, piece, refused, numbers))
+            self._looked.append(Looked(search.strategy, mine, side, piece, refused, numbers, rest))
 
     def _preempt(self, asked: Asked) -> bool:
         """Inside its own queue: from requests of a strictly lower priority."""
@@ -357,8 +346,10 @@ class Reclaimer:
                 gone[piece] = side
                 self._remove(piece, rooms, 1)
         victims = [unit for piece in taken if piece in gone for unit in piece]
-        is_kept = order is None or len(gone) == len(taken) or order.is_kept()
-        if not is_kept or not go_now(self.books, victims):
+        broken = None if order is None or len(gone) == len(taken) else order.broken()
+        if order is not None and broken is not None:
+            self._note(order.search, order.contest, broken[0], tuple(victims), broken[1], rest=True)
+        if broken is not None or not go_now(self.books, victims):
             for piece in gone:
                 self._remove(piece, rooms, -1)
             return False

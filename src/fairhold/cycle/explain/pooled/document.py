@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.candidates import kinds
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
+from fairhold.cycle.explain.pooled.moves import moves_of
 from fairhold.cycle.explain.pooled.owned import borrowed, lent, owned
 from fairhold.cycle.explain.pooled.requests import request_document
 from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
@@ -18,14 +19,10 @@ from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fairhold.cycle.explain.pooled.inquiry import Document
     from fairhold.ledger.pools import Asked, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
-
-_MOVES = ("stops", "grants", "reclaims", "withdrawn")
 
 
 def explain_pools(
@@ -63,7 +60,7 @@ def _explained(inquiry: Inquiry, search: Search | None) -> Document:
         "share_limits": list(limits_of(inquiry)),
         "pools": [pool_document(inquiry, standing) for standing in inquiry.pools(inquiry.row)],
         "requests": [_request(inquiry, why, search, asked, new) for asked in inquiry.asked()],
-        "moves": list(_moves(inquiry)),
+        "moves": list(moves_of(inquiry)),
     }
 
 
@@ -75,12 +72,3 @@ def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked, ne
         if search is not None and inquiry.is_about(asked) and asked.lacking > inquiry.ways.units(asked):
             found["would_help"] = search.of(asked, kinds(inquiry, asked, waiting))
     return found
-
-
-def _moves(inquiry: Inquiry) -> Iterator[Document]:
-    """What the cycle moves that the consumer, or one below it, holds, gets or waits for."""
-    mine = {asked.model.id for asked in inquiry.asked()}
-    for kind in _MOVES:
-        for move in getattr(inquiry.cycle, kind):
-            if move["request"] in mine or move.get("for") in mine:
-                yield {"kind": kind, **move}

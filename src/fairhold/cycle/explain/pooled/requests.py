@@ -23,6 +23,12 @@ def request_document(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> D
 
     new : units that the cycle has placed
     """
+    numbers = numbers_of(inquiry, asked, inquiry.ways.units(asked))
+    return numbers | {"stands": list(_stands(inquiry, asked, new))} | ways_to(inquiry, asked)
+
+
+def numbers_of(inquiry: Inquiry, asked: Asked, on_the_way: int) -> Document:
+    """What a request wants, has and waits for."""
     return {
         "request": asked.model.id,
         "consumer": inquiry.path(asked.leaf),
@@ -33,9 +39,14 @@ def request_document(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> D
         "held": asked.held,
         "on_hosts_down": asked.away,
         "waiting": asked.lacking,
-        "on_the_way": inquiry.ways.units(asked),
-        "stands": list(_stands(inquiry, asked, new)),
-        "coming": list(coming(inquiry, asked)),
+        "on_the_way": on_the_way,
+    }
+
+
+def ways_to(inquiry: Inquiry, asked: Asked) -> Document:
+    """What is on its way to a request, and what is kept for it where nobody has to go any more."""
+    return {
+        "coming": list(_coming(inquiry, asked)),
         "kept": [
             {"host": host.name, "units": way.units}
             for host, way in inquiry.ways.of.get(asked, {}).items()
@@ -85,7 +96,7 @@ def notice_document(inquiry: Inquiry, unit: Unit) -> Document | None:
     }
 
 
-def coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
+def _coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
     """Units of the request that are on their way to each host, and what they wait for there."""
     for host, way in inquiry.ways.of.get(asked, {}).items():
         if not way.units or not way.victims:

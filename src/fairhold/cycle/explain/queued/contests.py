@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.queued.document import saturation_text
 from fairhold.rules.queues.contest import FAIR_SHARE, STRATEGIES, is_open, may_reclaim, sides
 from fairhold.rules.queues.victims import Candidates
-from fairhold.units import format_instant
+from fairhold.units import format_duration, format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fairhold.cycle.explain.pooled.inquiry import Document
     from fairhold.cycle.explain.queued.asking import Asking
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import Asked, Unit
     from fairhold.ledger.queues import Amount
-    from fairhold.rules.queues.reclaiming import Looked
+    from fairhold.rules.queues.contest import Looked
 
 TEST_OF = {"deserved": "A", "saturation": "B", "order": "C"}
 """Inequality that is kept → its letter in R-CONTEST-2."""
@@ -57,7 +57,7 @@ class Contests:
             return "nobody else"
         if not self.open_sides:
             return "strategy"
-        if any(each.refused is None for each in self.looked):
+        if any(each.refused is None for each in self.looked) and not any(each.is_rest for each in self.looked):
             return "no room"
         if not self.looked:
             return "not preemptible"
@@ -79,22 +79,8 @@ class Contests:
             "gate": self._gate(),
             "sides": [self._side(side, self.rivals[side]) for side in sides_[:_MOST]],
             "sides_left_out": max(0, len(sides_) - _MOST),
-            "own_queue": self._own_queue(),
             "causes": list(islice(self._causes(), _MOST)),
         }
-
-    def _own_queue(self) -> Document | None:
-        """Units of lower priority in its own queue, and how many of them have not run long enough (R-CONTEST-5).
-
-        None = there are none.
-        """
-        asking, leaf, mine = self.asking, self.asked.leaf, self.asked.model.priority
-        pieces = Candidates(asking.inquiry.books, asking.now).inside(leaf, lambda other: other.model.priority < mine)
-        ends = [unit.started + asking.terms.preempt_min_runtime[leaf] for piece in pieces for unit in piece]
-        young = [end for end in ends if end > asking.inquiry.books.now]
-        if not ends:
-            return None
-        return {"units": len(ends), "young": len(young), "until": format_instant(max(young)) if young else None}
 
     def _gate(self) -> Document | None:
         """With what it needs its queue is above its fair share (R-CONTEST-1)."""
@@ -148,11 +134,12 @@ class Contests:
         """Whether a side may give by a strategy; if not, why; if so, which of its pieces are refused and why."""
         is_able = self._is_open(strategy, row, side)
         mine = [each for each in self.looked if each.strategy == strategy and each.theirs == side]
+        rest = [each for each in self.looked if each.strategy == strategy and each.is_rest]
         return {
             "strategy": strategy,
             "may_give": is_able and self.gate is None,
             "fails": [] if is_able else list(self._closed(strategy, side, row)),
-            "could_give": len({unit for each in mine if each.refused is None for unit in each.piece}),
+            "could_give": len(_units(each for each in mine if each.refused is None) - _units(rest)),
             "refused": self._refusals(mine),
         }
 
@@ -186,8 +173,8 @@ class Contests:
         pieces: dict[object, set[object]] = {}
         for each in looked:
             if each.refused is not None:
-                first.setdefault(each.refused, each)
-                pieces.setdefault(each.refused, set()).add(each.piece)
+                first.setdefault((each.refused, each.is_rest), each)
+                pieces.setdefault((each.refused, each.is_rest), set()).add(each.piece)
         return [self._refusal(each) | {"pieces": len(pieces[refused])} for refused, each in first.items()]
 
     def _refusal(self, one: Looked) -> Document:
@@ -196,10 +183,11 @@ class Contests:
         asking, asked = self.asking, one.piece[0].asked
         found: Document = {
             "test": rule,
-            "rule": "R-CONTEST-2" if rule in TEST_OF else "R-CONTEST-1" if rule == "strategy" else "R-CONTEST-3",
+            "rule": "R-CONTEST-2" if rule in TEST_OF else "R-CONTEST-3" if rule == "young" else "R-CONTEST-1",
             "consumer": asking.inquiry.path(row),
             "resource": asking.name(at),
             "request": asked.model.id,
+            "rest": len(one.piece) if one.is_rest else None,
         }
         if rule == "deserved":
             bound = asking.terms.deserved[at][row]
@@ -213,9 +201,13 @@ class Contests:
             found["least"] = self._least(rule, at, ours, one.mine, row)
             return found | ({"multiplier": str(asking.terms.settings.multiplier)} if rule == "saturation" else {})
         if rule == "young":
-            runtime = asking.terms.reclaim_min_runtime[row]
-            found["until"] = format_instant(max(unit.started for unit in one.piece) + runtime)
-        return found
+            runtime, started = asking.terms.reclaim_min_runtime[row], max(unit.started for unit in one.piece)
+            found["runtime"], found["ran"] = map(format_duration, (runtime, asking.inquiry.books.now - started))
+            found["until"] = format_instant(started + runtime)
+            return found
+        by_shares = one.strategy == FAIR_SHARE and rule == "strategy"
+        most = asking.now.threshold(at, row) if by_shares else asking.terms.deserved[at][row]
+        return found | self._inequality(rule, row, at, their, most)
 
     def _causes(self) -> Iterator[Document]:
         """Why another leaf that holds more keeps it: hierarchy, what is deserved, priority or weight (S4.21)."""
@@ -253,3 +245,21 @@ class Contests:
                         "compared": [asking.inquiry.path(row), asking.inquiry.path(side)],
                         "values": [ours, theirs],
                     }
+
+
+def _units(looked: Iterable[Looked]) -> set[Unit]:
+    return {unit for each in looked for unit in each.piece}
+
+
+def own_queue(asking: Asking, asked: Asked) -> Document | None:
+    """Units of lower priority in its own queue, and how many of them have not run long enough (R-CONTEST-5).
+
+    None = there are none.
+    """
+    leaf, mine = asked.leaf, asked.model.priority
+    pieces = Candidates(asking.inquiry.books, asking.now).inside(leaf, lambda other: other.model.priority < mine)
+    ends = [unit.started + asking.terms.preempt_min_runtime[leaf] for piece in pieces for unit in piece]
+    young = [end for end in ends if end > asking.inquiry.books.now]
+    if not ends:
+        return None
+    return {"units": len(ends), "young": len(young), "until": format_instant(max(young)) if young else None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.moves import moves_of
 from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.explain.queued.asking import Asking
 from fairhold.cycle.explain.queued.candidates import kinds
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.ledger.pools import Asked, Unit
 
-_MOVES = ("stops", "grants", "reclaims", "withdrawn")
 ROOT = 0
 
 
@@ -39,7 +39,7 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
         ],
         "over_fair_share": list(_over(asking)),
         "requests": [_request(asking, why, search, asked, new) for asked in inquiry.asked()],
-        "moves": list(_moves(inquiry)),
+        "moves": list(moves_of(inquiry)),
     }
 
 
@@ -97,12 +97,3 @@ def _request(asking: Asking, why: Why, search: Search | None, asked: Asked, new:
         if search is not None and lacks and asking.inquiry.is_about(asked):
             found["would_help"] = search.of(asked, kinds(asking, asked, waiting))
     return found
-
-
-def _moves(inquiry: Inquiry) -> Iterator[Document]:
-    """What the cycle moves that the consumer, or one below it, holds, gets or waits for."""
-    mine = {asked.model.id for asked in inquiry.asked()}
-    for kind in _MOVES:
-        for move in getattr(inquiry.cycle, kind):
-            if move["request"] in mine or move.get("for") in mine:
-                yield {"kind": kind, **move}

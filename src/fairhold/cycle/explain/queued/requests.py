@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.requests import coming
+from fairhold.cycle.explain.pooled.requests import numbers_of, ways_to
 from fairhold.ledger.queues import is_preemptible
 from fairhold.rules.pools.telling import rule_of_queue
 from fairhold.rules.queues.contest import sides
@@ -25,27 +25,15 @@ def request_document(asking: Asking, asked: Asked, new: Collection[Unit]) -> Doc
     """
     inquiry = asking.inquiry
     place = asking.order.get(asked.model.id)
-    return {
-        "request": asked.model.id,
-        "consumer": inquiry.path(asked.leaf),
-        "unit": inquiry.amounts(asked.unit),
-        "count": asked.model.count,
-        "min_count": asked.model.min_count,
-        "priority": asked.model.priority,
-        "preemptible": is_preemptible(asked),
-        "held": asked.held,
-        "on_hosts_down": asked.away,
-        "waiting": asked.lacking,
-        "on_the_way": inquiry.ways.new_units(asked),
-        "serving": None if place is None else {"place": place, "of": len(asking.order), "rule": "R-SERVE-1"},
-        "stands": list(_stands(asking, asked, new)),
-        "coming": list(coming(inquiry, asked)),
-        "kept": [
-            {"host": host.name, "units": way.units}
-            for host, way in inquiry.ways.of.get(asked, {}).items()
-            if way.units and not way.victims
-        ],
-    }
+    return (
+        numbers_of(inquiry, asked, inquiry.ways.new_units(asked))
+        | {
+            "preemptible": is_preemptible(asked),
+            "serving": None if place is None else {"place": place, "of": len(asking.order), "rule": "R-SERVE-1"},
+            "stands": list(_stands(asking, asked, new)),
+        }
+        | ways_to(inquiry, asked)
+    )
 
 
 def _stands(asking: Asking, asked: Asked, new: Collection[Unit]) -> Iterator[Document]:

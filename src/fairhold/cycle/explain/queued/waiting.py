@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
 from fairhold.cycle.explain.pooled.rooms import Rooms, nearest
-from fairhold.cycle.explain.queued.contests import Contests
+from fairhold.cycle.explain.queued.contests import Contests, own_queue
 from fairhold.kernels.vectors import add
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of, is_preemptible
@@ -64,7 +64,7 @@ class Waiting:
     need    : base units of every resource that it wants in one go, where something of that is barred
     gang    : units that it wants in one go, and how many fit
     until   : instant up to which it may not take anything
-    others  : what it finds among other queues, where it comes to that
+    others  : what it finds among other queues, where it comes to that; own: in its own one
     """
 
     reason: str
@@ -75,6 +75,7 @@ class Waiting:
     until: int | None = None
     control: HeldBack | None = None
     others: Contests | None = None
+    own: Document | None = None
     more: Document = field(default_factory=dict)
 
 
@@ -150,7 +151,8 @@ class Why:
         if reason == "nobody else":
             reason = self._idle(spaces, unit, fit)
         more = self._moves(asked, wants)
-        return Waiting(reason, gap, gang=(wants, fit) if wants > 1 else None, others=others, more=more)
+        own, gang = own_queue(asking, asked), (wants, fit) if wants > 1 else None
+        return Waiting(reason, gap, gang=gang, others=others, own=own, more=more)
 
     def _moves(self, asked: Asked, wants: int) -> Document:
         """Who would have to move to make room for it; looked for once for all that find the same."""
@@ -218,7 +220,9 @@ def waiting_document(asking: Asking, waiting: Waiting) -> Document:
         found["until"] = format_instant(waiting.until)
     if waiting.control is not None:
         found |= waiting.control.document()
-    return found | ({"others": waiting.others.document} if waiting.others is not None else {})
+    if waiting.others is not None:
+        found["others"] = waiting.others.document | {"own_queue": waiting.own}
+    return found
 
 
 def _whole(space: Space) -> Vector:
