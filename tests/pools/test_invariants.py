@@ -15,7 +15,7 @@ from fairhold.cycle.invariants import Violation
 from fairhold.cycle.pooled import invariants, joining
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.errors import BrokenRuleError
-from fairhold.ledger.pools import Notice
+from fairhold.ledger.pools import Notice, Parcel
 from fairhold.units import SECOND
 from tests.examples import FEWER
 from tests.pools.small import inputs, of, on, own
@@ -143,6 +143,12 @@ def usages_do_not_add_up(cycle: PooledCycle) -> None:
     cycle.sweeps.standings[0].usage[0] += 1
 
 
+def one_more_has_units_on_the_way(cycle: PooledCycle) -> None:
+    cycle.books.terms = replace(cycle.books.terms, settings=replace(cycle.books.terms.settings, packing="exclusive"))
+    for host in cycle.books.hosts:
+        cycle.sweeps.ways.way(cycle.books.asked["N"], host, 0).units = 1
+
+
 @pytest.mark.parametrize(
     ("harm", "truth"),
     [
@@ -160,12 +166,38 @@ def usages_do_not_add_up(cycle: PooledCycle) -> None:
         (one_below_its_quota_gives, "nobody_at_or_under_quota_loses_a_unit"),
         (more_is_divided_than_there_is, "quotas_are_within_total_and_demand"),
         (usages_do_not_add_up, "quotas_are_within_total_and_demand"),
+        (one_more_has_units_on_the_way, "nothing_is_taken_where_others_stay"),
     ],
 )
 def test_every_truth_finds_out_what_breaks_it(harm: Callable[[PooledCycle], None], truth: str) -> None:
     plan, state, cycle = decided()
     harm(cycle)
     assert truth in broken(plan, state, cycle)
+
+
+@pytest.mark.parametrize(
+    ("asks", "has", "text"),
+    [
+        ({"hosts": 1}, {"h0": 4, "h1": 4}, "owns 2 hosts, at most 1"),
+        ({"hosts": "70%"}, {"h0": 4, "h1": 1}, "owns 2 hosts, at most 1"),
+        ({"hosts": ["h0"]}, {"h0": 4, "h1": 1}, "owns some of h1, by name others"),
+        ({"per_host": {"cpu": "50%"}}, {"h0": 2, "h1": 3}, "owns (3000, 0) of h1, at most (2000, 0)"),
+        ({"total": {"cpu": 5}}, {"h0": 4, "h1": 2}, "owns 6000 in all, at most 5000"),
+    ],
+)
+def test_r_adjust_2_who_owns_more_than_its_target_is_found_out_s2_25(
+    asks: Json, has: dict[str, int], text: str
+) -> None:
+    plan, state = inputs({"/A": own(**asks), "/B": {}}, [of("/B", 1)])
+    (_, cycle), *_ = joining.run_entries(plan, state)
+    assert broken(plan, state, cycle) == set()
+    chain = next(parcel.chain for host in cycle.books.hosts for parcel in host.parcels if parcel.chain)
+    for host in cycle.books.hosts:
+        mine = 1000 * has[host.name]
+        public = Parcel(host, 0, (), (host.plain[0] - mine, 0))
+        host.parcels = [Parcel(host, chain[0][0], chain, (mine, 0)), *([public] if any(public.amounts) else [])]
+    done = invariants.Done(plan, state, cycle)
+    assert [each.text for each in invariants.nobody_owns_more_than_its_target(done)] == [text]
 
 
 @FEWER

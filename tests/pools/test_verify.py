@@ -96,6 +96,24 @@ def test_a_raised_quota_breaks_its_rule() -> None:
     assert len(found) > 1  # the conditions tell that it is more than is wanted, or than there is
 
 
+@pytest.mark.parametrize(
+    ("asks", "rows", "where"),
+    [
+        ({"hosts": 1}, {"h0": 4, "h1": 4}, "ownership /A all"),
+        ({"hosts": "50%"}, {"h0": 4, "h1": 4}, "ownership /A all"),
+        ({"hosts": ["h0"]}, {"h0": 4, "h1": 4}, "ownership /A all"),
+        ({"total": {"cpu": 5}}, {"h0": 4, "h1": 2}, "ownership /A all cpu"),
+    ],
+)
+def test_r_adjust_2_more_than_the_target_is_found_s2_25(asks: Json, rows: dict[str, int], where: str) -> None:
+    plan, state = small({"/A": own(**asks), "/B": {}}, [of("/B", 1)])
+    result = cycle_of(plan, state)
+    assert verify(plan, state, result) == ()
+    result["ownership"] = [{"host": name, "consumer": "/A", "amounts": {"cpu": has}} for name, has in rows.items()]
+    found = {each.where: each.text for each in verify(plan, state, result) if each.rule == "R-ADJUST-2"}
+    assert found[where].startswith("owns too m")
+
+
 def test_a_grant_on_another_host_is_found_though_the_state_agrees() -> None:
     plan, state = small({"/A": {}, "/B": {}}, [of("/A", 1), of("/B", 1)])
     result = cycle_of(plan, state)

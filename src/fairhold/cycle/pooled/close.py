@@ -28,13 +28,13 @@ def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
         for parcel in host.parcels:
             if parcel.owner != PUBLIC:
                 key = parcel.owner, host.place
-                plain = _plain(host, parcel.amounts)
+                plain = plain_of(host, parcel.amounts)
                 found[key] = add(found[key], plain) if key in found else plain
     order = sorted(found, key=lambda key: (books.terms.position[key[0]], key[1]))
     return tuple(ParcelNoun(books.hosts[place].name, owner, found[owner, place]) for owner, place in order)
 
 
-def _plain(host: Machine, amounts: Vector) -> Vector:
+def plain_of(host: Machine, amounts: Vector) -> Vector:
     """Amounts of a parcel without overcommitment."""
     if host.plain == host.total:
         return amounts

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.invariants import Violation
 from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.targets import beyond_targets
 from fairhold.cycle.queued.invariants import untrue_of_queues
 from fairhold.kernels.vectors import add, total
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.model.vector import steps_of
+from fairhold.rules.pools.alone import are_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.pooled.force import InForce
     from fairhold.cycle.pooled.joining import Cycles
     from fairhold.cycle.pooled.run import PooledCycle
-    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -127,6 +130,17 @@ def children_own_inside_their_parents(done: Done) -> Iterator[Violation]:
                 yield Violation("children_own_inside_their_parents", host.name, text)
 
 
+def nobody_owns_more_than_its_target(done: Done) -> Iterator[Violation]:
+    """By every entry under `own` no more is owned than it asks for (R-ADJUST-0, R-ADJUST-2).
+
+    Where ownership was not adjusted, it is as before (R-ADJUST-5).
+    """
+    last = done.books.adjusted
+    if last is None or last.at == done.books.now:
+        for row, text in beyond_targets(done.books, steps_of(done.plan.resources)):
+            yield Violation("nobody_owns_more_than_its_target", done.path(row), text)
+
+
 def share_limits_hold(done: Done) -> Iterator[Violation]:
     """Nothing is granted above a share limit, and what is held above one is under notice (R-LIMIT-1, R-LIMIT-3).
 
@@ -205,6 +219,21 @@ def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
         if unit.notice is not None and done.books.unplaced.get(unit.asked, 0) < unit.asked.model.count:
             text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
             yield Violation("nothing_is_placed_in_vain", unit.host.name, text)
+
+
+def nothing_is_taken_where_others_stay(done: Done) -> Iterator[Violation]:
+    """Where no two leaves share a host, units on their way have it alone when all under notice is gone (R-HOSTS-3)."""
+    name = "nothing_is_taken_where_others_stay"
+    if not are_alone(done.books):
+        return
+    leaves: dict[Machine, dict[int, None]] = {}
+    for asked, ways in done.cycle.sweeps.ways.of.items():
+        for host in [host for host, way in ways.items() if way.units]:
+            leaves.setdefault(host, {})[asked.leaf] = None
+    for host, coming in leaves.items():
+        mine = coming | dict.fromkeys(unit.asked.leaf for unit in host.units if unit.notice is None)
+        if len(mine) > 1:
+            yield Violation(name, host.name, f"{' and '.join(map(done.path, mine))} will have units there")
 
 
 def pools_do_not_touch_one_another(done: Done) -> Iterator[Violation]:
@@ -287,6 +316,7 @@ TRUTHS: tuple[Truth, ...] = (
     units_are_conserved,
     hosts_hold_what_they_have,
     children_own_inside_their_parents,
+    nobody_owns_more_than_its_target,
     share_limits_hold,
     users_hold_no_more_than_they_may,
     who_borrows_lets_go_in_time,
@@ -295,6 +325,7 @@ TRUTHS: tuple[Truth, ...] = (
     nobody_at_or_under_quota_loses_a_unit,
     quotas_are_within_total_and_demand,
     nothing_is_placed_in_vain,
+    nothing_is_taken_where_others_stay,
 )
 """Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""
 OF_ALL: tuple[Truth, ...] = (units_are_conserved, hosts_hold_what_they_have, users_hold_no_more_than_they_may)

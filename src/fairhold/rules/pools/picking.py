@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, fits, less, times, total
 from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit, free_of
+from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
 from fairhold.rules.pools.restraint import are_spared
 from fairhold.rules.pools.standing import Standing
@@ -172,6 +173,7 @@ class _Search:
         self.picker, self.books, self.asked, self.source = picker, picker.books, asked, source
         self.leaves, self.alone = leaves, alone
         self._spares_young = self.books.restraint.spares_young
+        self._is_alone = are_alone(self.books)
         self._most: dict[tuple[int, int], tuple[int, Over]] = {}
         """(pool, leaf) → how over-used it is before anything is picked; keys: → its place among those that give."""
         self._keys: dict[tuple[int, int], tuple[object, ...] | None] = {}
@@ -208,14 +210,14 @@ class _Search:
         asked, source, dimensions = self.asked, self.source, self.books.terms.dimensions
         parcels = source.parcels(host)
         whole = parcels[0].amounts if len(parcels) == 1 else total((each.amounts for each in parcels), dimensions)
-        if not fits(asked.unit, whole):
+        if not fits(asked.unit, whole) or (self._is_alone and is_awaited(self.picker.ways, asked, host)):
             return None
         room, among = self.picker.room(asked, source, host, is_within=not source.is_compared), set(parcels)
         if not host.is_plain:
             able = [unit for unit in able if not among.isdisjoint(unit.books)]
         picked: list[_Turn] = []
         gone: set[Unit] = set()
-        while not fits(asked.unit, room):
+        while not fits(asked.unit, room) or (self._is_alone and has_strangers(asked, host, gone)):
             turn = self._next(able, gone)
             if turn is None:
                 self.picker.stay(gone)
@@ -228,7 +230,8 @@ class _Search:
             for unit in turn.bundle:
                 self.picker.leaves(unit)
         self.picker.stay(gone)
-        for turn in reversed(picked[:]) if len(picked) > 1 else ():  # those not needed are given back, the last first
+        is_spare = len(picked) > 1 and not self._is_alone
+        for turn in reversed(picked[:]) if is_spare else ():  # those not needed are given back, the last first
             if fits(asked.unit, less(room, turn.freed)):
                 room = less(room, turn.freed)
                 picked.remove(turn)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
+from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.content import parcels_for, room_in
 from fairhold.rules.pools.loads import Loads, workload
 from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
@@ -52,7 +53,7 @@ class Placing:
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
         self._kinds: dict[Asked, _Kind] = {}
         self._alike: dict[object, _Kind] = {}
-        self._is_exclusive = books.terms.settings.packing == "exclusive"
+        self._is_exclusive = are_alone(books)
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
 
@@ -72,11 +73,11 @@ class Placing:
             room = room_in(parcels, asked, self.books.terms.dimensions)
         else:
             return False
-        return fits(asked.unit, room) and (not self._is_exclusive or self._is_open(host, asked))
+        return fits(asked.unit, room) and self._is_open(host, asked)
 
     def _is_open(self, host: Machine, asked: Asked) -> bool:
         """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
-        return not self._is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units)
+        return not self._is_exclusive or is_open(asked, host)
 
     def _kind(self, asked: Asked) -> _Kind:
         """What requests have in common that fit on the same hosts."""

@@ -5,27 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.pools import OWN, PUBLIC, within
+from fairhold.ledger.pools import PUBLIC
 from fairhold.model.vector import DEFAULT_PREFERENCE
+from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.assigning import fill_own, fill_pool
-from fairhold.rules.pools.content import is_lent_to, lend_up, may_use
+from fairhold.rules.pools.content import lend_up
+from fairhold.rules.pools.leaving import give_up, keep_limits
+from fairhold.rules.pools.levels import compare, take_lent_back, take_own
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.picking import Source
-from fairhold.rules.pools.restraint import is_young
-from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.taking import Taker
-from fairhold.rules.pools.turns import Turns
-from fairhold.rules.pools.unplacing import forget_unplaced, placed_now, unplace
-from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_key, giving_order
+from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import all_on_reserved, may_stay, withdraw, withdraw_nobodys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
-    from fairhold.model.vector import Owning
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.rules.pools.standing import Standing
 
 
 MOST_ROUNDS = 20
@@ -77,7 +74,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         taker = Taker(books, ways, found.noticed)
         found.standings = taker.standings
         for unit in all_on_reserved(books):
-            _give_up(taker, unit)  # SPEC §6.7.4
+            give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
         withdraw_nobodys(found, taker)
         _take_back(taker, found)
@@ -105,7 +102,8 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     if _fill_levels(found, limits, early):
         _fill_rest(found, limits, early)
     is_unplaced = forget_unplaced(found.placed, limits)
-    _, is_released = withdraw(found)
+    is_any, is_released = withdraw(found)
+    is_released = is_released or (is_any and are_alone(books))  # what stays after all lets its leaf use its host
     has_room = limits.expect(found.ways.shared())
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
     return is_unplaced or is_released or has_room or (may_go_on and len(found.placed) > before)
@@ -224,176 +222,3 @@ def _fill_rest(found: Sweeps, limits: Limits, early: _Early) -> None:
             found.placed += fill_pool(books, pool, early.waits, limits)
         if len(found.placed) == before:
             return
-
-
-def keep_limits(taker: Taker) -> None:
-    """What is held above share limits goes, even if nobody waits (R-LIMIT-3)."""
-    books, terms = taker.books, taker.books.terms
-    for row in taker.limits.broken() if not books.restraint.is_still else ():
-        while row in taker.limits.broken():
-            over = [at for at, most in terms.limit[row] if taker.limits.used[row][at] > most]
-            able = [
-                unit
-                for unit in books.units()
-                if unit.notice is None
-                and unit.pool >= 0
-                and row in terms.above[unit.asked.leaf]
-                and any(unit.asked.unit[at] for at in over)
-            ]
-            if not able:
-                break
-            unit = min(
-                able,
-                key=lambda unit: (
-                    any(is_young(books, each) for each in bundle_of(unit, ())),
-                    len(terms.above[unit.pool]),
-                    giving_key(terms, taker.standing(unit.pool), unit.asked.leaf),
-                    giving_order(terms, unit, breaks=breaks_gang(unit, ())),
-                ),
-            )
-            _give_up(taker, unit)
-
-
-def _give_up(taker: Taker, unit: Unit) -> None:
-    """A unit goes though nobody waits, with its whole gang where that falls below its minimum."""
-    books = taker.books
-    if unit.notice is not None or books.restraint.is_still or unit not in unit.asked.units:
-        return
-    bundle = bundle_of(unit, ())
-    for each in bundle:
-        taker.give(each, None, "limit")
-    new = placed_now(books, bundle)
-    told = [each for each in bundle if each not in new]
-    unplace(books, new)
-    taker.notices += told
-    books.restraint.gone += len(told)
-
-
-def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
-    """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
-    hosts = taker.books.hosts_in(leaf)
-    stated = {parcel.preference for host in hosts for parcel in host.parcels if parcel.owner == leaf}
-    for each in sorted(stated) if preference is None else [preference]:
-
-        def mine(host: Machine, at: int = each) -> list[Parcel]:
-            return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
-
-        source = Source(OWN, mine, lambda _parcel: True, lambda unit: unit.pool != OWN)
-        for asked in sorted(taker.books.by_leaf[leaf], key=lambda one: one.order):
-            while taker.take(asked, source, hosts):
-                pass
-
-
-def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
-    """A private pool takes back what it lent up, for its leaves in the order of the assignment loop (R-TAKE-2).
-
-    of : whether what is owned by an entry of the pool's owner is taken back now
-    """
-    books, terms = taker.books, taker.books.terms
-    outside = set(terms.above[pool]) - {pool}
-    hosts = [host for host in books.hosts_in(pool) if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
-    if not any(unit.pool in outside for host in hosts for unit in host.units):
-        return
-
-    def source(leaf: int) -> Source:
-        def parcels(host: Machine) -> list[Parcel]:
-            return [
-                parcel
-                for parcel in host.parcels
-                if _is_of(parcel, pool, of) and is_lent_to(parcel, pool) and may_use(terms, parcel, leaf, pool)
-            ]
-
-        def gives(unit: Unit) -> bool:
-            return unit.pool in outside and pool not in terms.above[unit.asked.leaf]
-
-        return Source(pool, parcels, lambda _parcel: True, gives)
-
-    def renewed() -> Standing:
-        order.renew(lambda asked: taker.ways.units_in(asked, pool))
-        return order
-
-    order = Standing(books, pool, with_lent=True)
-    _in_turns(taker, pool, source, hosts, renewed)
-
-
-def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
-    return any(row == pool and of(entry) for row, entry in parcel.chain)
-
-
-def compare(taker: Taker, pool: int) -> None:
-    """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
-    books, terms = taker.books, taker.books.terms
-    standing = taker.standing(pool)
-    ways, members = taker.ways, standing.members
-    if ways.of:
-        waits = {a: ways.units_in(a, pool) + max(0, a.waiting - ways.units(a)) for a in members}
-    else:
-        waits = {a: left for a in members if (left := a.waiting)}
-    standing.divide(waits)
-
-    public_grace = within(terms.settings.public_pool_grace)
-
-    def source(leaf: int) -> Source:
-        is_in_time = terms.grace[leaf] <= public_grace
-
-        def parcels(host: Machine) -> list[Parcel]:
-            if host.is_plain:  # the common case
-                return host.parcels if is_in_time and pool == PUBLIC else []
-            there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
-            return [
-                parcel
-                for parcel in host.parcels
-                if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
-                and may_use(terms, parcel, leaf, pool)
-            ]
-
-        return Source(
-            pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True
-        )
-
-    _in_turns(taker, pool, source, books.hosts, lambda: standing)
-
-
-def _in_turns(
-    taker: Taker,
-    pool: int,
-    source: Callable[[int], Source],
-    hosts: list[Machine],
-    used: Callable[[], Standing],
-) -> None:
-    """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again.
-
-    used : how the pool is used now
-    """
-    standing, hosts = used(), [host for host in hosts if not host.is_closed]
-    is_done = False
-    while not is_done:
-        is_done = True
-        lines: dict[int, list[Asked]] = {}
-        for asked in standing.members:
-            if taker.wants(asked) and standing.size[asked]:
-                lines.setdefault(asked.leaf, []).append(asked)
-        if not lines:
-            return
-        turns = Turns(taker.books.terms, pool, lines, used().moved)
-        while (leaf := turns.next()) is not None:
-            place, line = source(leaf), lines[leaf]
-            line.sort(key=lambda asked: asked.order)
-            if _take_one(taker, line, place, hosts):
-                is_done = False
-                break
-            turns.drop(leaf)
-
-
-def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machine]) -> bool:
-    """Take for the first request of a leaf for which it can be; where one got nothing, its like are not tried."""
-    tried: set[Vector] = set()
-    for asked in line:
-        is_plain = asked.siting is None and not asked.min_count and asked not in taker.ways.of
-        if is_plain and asked.unit in tried:
-            continue
-        if taker.take(asked, source, hosts):
-            return True
-        if is_plain:
-            tried.add(asked.unit)
-    return False

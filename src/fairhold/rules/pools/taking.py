@@ -9,10 +9,11 @@ from fairhold.kernels.vectors import beyond, fits, times
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.picking import Pick, Picker
+from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace_for
-from fairhold.rules.pools.ways import hold_beyond, limits_as_moved, wanted
+from fairhold.rules.pools.ways import limits_as_moved, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

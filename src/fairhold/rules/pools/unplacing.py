@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import beyond, times
 from fairhold.ledger.pools import OWN, remove
-from fairhold.rules.pools.ways import hold_beyond, reachable
+from fairhold.rules.pools.reach import hold_beyond, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

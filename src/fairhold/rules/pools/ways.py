@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, common, count, fits, less, times, total
 from fairhold.ledger.pools import OWN, PUBLIC, free_of
-from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
+from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
+from fairhold.rules.pools.content import is_lent_to
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.reach import hold_beyond, is_in, kept_for, reachable, those_in
 from fairhold.rules.pools.siting import hosts_for, stands_elsewhere
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ class Ways:
 
     def kept_in(self, asked: Asked, host: Machine, pool: int) -> Vector:
         """What is held for a request on a host of what is in a pool, or of its leaf's own."""
-        parcels = _within([parcel for parcel in host.parcels if asked in parcel.kept], asked.leaf, pool)
+        parcels = those_in([parcel for parcel in host.parcels if asked in parcel.kept], asked.leaf, pool)
         return total((parcel.kept[asked] for parcel in parcels), self.books.terms.dimensions)
 
     def _freed_of(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Vector:
@@ -102,7 +104,7 @@ class Ways:
         return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
 
     def _parcels(self, asked: Asked, host: Machine, pool: int) -> list[Parcel]:
-        return _within(reachable(self.books, asked, host), asked.leaf, pool)
+        return those_in(reachable(self.books, asked, host), asked.leaf, pool)
 
     def read(self, *, is_told: bool = False) -> None:
         """Take in the notices that were given before and what is held, and hold again what they rely on.
@@ -167,10 +169,10 @@ class Ways:
         way, parcels = self.of[asked][host], reachable(self.books, asked, host)
         freed = self._freed_of(asked, host, parcels)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
-        way.units = min(most, count(asked.unit, room)) if hosts_for(asked, [host], self.of[asked]) else 0
+        way.units = min(most, count(asked.unit, room)) if self._may_stand(asked, host) else 0
         need = times(asked.unit, way.units)
         for pool in self._inner(asked, parcels) if way.units else ():
-            mine = _within(parcels, asked.leaf, pool)
+            mine = those_in(parcels, asked.leaf, pool)
             of_mine = self._freed_of(asked, host, mine)
             if fits(need, add(of_mine, total((parcel.room(asked) for parcel in mine), len(freed)))):
                 parcels, freed = mine, of_mine
@@ -178,9 +180,15 @@ class Ways:
         else:  # first beside what the victims leave
             pool = self._pool_of_all(asked, host)
             level = asked.leaf if pool == OWN else pool
-            parcels.sort(key=lambda parcel: not _is_in(parcel, asked.leaf, level))
+            parcels.sort(key=lambda parcel: not is_in(parcel, asked.leaf, level))
         hold_beyond(asked, host, parcels, beyond(need, freed))
         way.pool = self.pool_of(asked, host)
+
+    def _may_stand(self, asked: Asked, host: Machine) -> bool:
+        """Whether a request may have units on a host when all that is under notice is gone."""
+        if not hosts_for(asked, [host], self.of[asked]):
+            return False
+        return not are_alone(self.books) or not (has_strangers(asked, host) or is_awaited(self, asked, host))
 
     def pool_of(self, asked: Asked, host: Machine) -> int:
         """The pool in which units on their way to a host will stand, or OWN: the nearest that is enough for them.
@@ -190,7 +198,7 @@ class Ways:
         way = self.of[asked][host]
         parcels = reachable(self.books, asked, host) if way.units else []
         for pool in self._inner(asked, parcels):
-            mine = _within(parcels, asked.leaf, pool)
+            mine = those_in(parcels, asked.leaf, pool)
             there = self._freed_of(asked, host, mine)
             there = add(there, total((each.kept[asked] for each in mine if asked in each.kept), len(there)))
             if fits(times(asked.unit, way.units), there):
@@ -212,7 +220,7 @@ class Ways:
         if all(parcel.owner == asked.leaf for parcel in parcels):
             return OWN
         for row in self.books.terms.above[asked.leaf][1:]:
-            if row == PUBLIC or all(_is_in(parcel, asked.leaf, row) for parcel in parcels):
+            if row == PUBLIC or all(is_in(parcel, asked.leaf, row) for parcel in parcels):
                 return row
         return PUBLIC
 
@@ -301,6 +309,8 @@ class Ways:
     def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
         way = self.of[asked][host]
+        if are_alone(self.books) and any(unit.host is host for unit in units):
+            return 0
         among = set(self._parcels(asked, host, way.pool))
         room = self.freed_there(asked, host)
         for unit in units:
@@ -335,45 +345,6 @@ def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
 def wanted(asked: Asked) -> int:
     """Units that may be on their way to a request: of a gang none beyond its minimum until it has that."""
     return asked.missing or asked.waiting
-
-
-def kept_for(asked: Asked, host: Machine, dimensions: int) -> Vector:
-    """What is held of a host for a request."""
-    return total((parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept), dimensions)
-
-
-def hold_beyond(asked: Asked, host: Machine, parcels: list[Parcel], need: Vector) -> None:
-    """Hold so much of what is idle in parcels of a host for a request, as far as it is not held there already."""
-    need = beyond(need, kept_for(asked, host, len(need)))
-    for parcel in parcels:
-        part = common(need, parcel.idle)
-        if any(part):
-            parcel.keep(asked, part)
-            need = less(need, part)
-
-
-def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
-    """Parcels of a host that a request could be booked on in any pool above its leaf, in booking order."""
-    terms, leaf = books.terms, asked.leaf
-    found: list[tuple[int, tuple[int, ...], Parcel]] = []
-    for parcel in host.parcels:
-        for depth, pool in enumerate(terms.above[leaf]):
-            if _is_in(parcel, leaf, pool) and may_use(terms, parcel, leaf, pool):
-                found.append((depth, booking_order(terms, parcel, leaf, pool), parcel))
-                break
-    found.sort(key=lambda each: each[:2])
-    return [each[2] for each in found]
-
-
-def _within(parcels: list[Parcel], leaf: int, pool: int) -> list[Parcel]:
-    """Of parcels that a leaf may use those in a pool, or its own where that is OWN."""
-    return (
-        parcels if pool == PUBLIC else [each for each in parcels if _is_in(each, leaf, leaf if pool == OWN else pool)]
-    )
-
-
-def _is_in(parcel: Parcel, leaf: int, pool: int) -> bool:
-    return parcel.owner == leaf if pool == leaf else is_lent_to(parcel, pool)
 
 
 def _given(unit: Unit) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.rules.pools.alone import are_alone, is_awaited
 from fairhold.rules.pools.ways import is_stopped_whole, limits_as_moved
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
     for unit in nobodys:
         whole = list(unit.asked.units) if is_stopped_whole(unit.asked) else [unit]
         is_free = not any(stands_on_reserved(books, each) or is_for_taker(each) for each in whole)
+        if are_alone(books):  # or somebody relies on it
+            is_free = is_free and not any(is_awaited(found.ways, each.asked, each.host) for each in whole)
         shared = sum(each.pool >= 0 for each in whole)
         if unit not in done and is_free and limits.allow(unit.asked, shared):
             limits.add(unit.asked, shared)

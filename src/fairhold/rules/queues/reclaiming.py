@@ -11,9 +11,9 @@ from fairhold.ledger.queues import amounts_of, is_preemptible
 from fairhold.ledger.restraint import Restraint
 from fairhold.model.state import CONSOLIDATION
 from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
-from fairhold.rules.pools.ways import hold_beyond
 from fairhold.rules.queues.contest import (
     OWN_QUEUE,
     QUOTA,

@@ -17,6 +17,7 @@ from fairhold.cycle.explain.pooled.spaces import (
 )
 from fairhold.kernels.vectors import count, fits
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.siting import will_do
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Rooms:
         """What requests have in common that find the same in a pool: where they may stand and what they may use."""
         terms, leaf = self.inquiry.terms, asked.leaf
         above = tuple(row for row in terms.above[leaf] if row in self._owners)
-        is_alone = terms.settings.packing == "exclusive"
+        is_alone = are_alone(self.inquiry.books)
         return asked.siting, terms.grace[leaf], above, leaf if is_alone else None, asked if asked in self.kept else None
 
     def whole(self, asked: Asked) -> Spaces:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
 from fairhold.kernels.vectors import add, beyond, total
 from fairhold.ledger.pools import OWN, free_of
+from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited, is_open
 from fairhold.rules.pools.content import is_lent_to, may_use
 from fairhold.rules.pools.siting import will_do
 
@@ -32,6 +33,7 @@ class Space:
     freed   : what those have on usable parcels that may be asked to give
     passed  : owner and bound of the parcels that it may not use
     is_open : packing lets it stand there, and the host starts something
+    is_left : packing lets it stand there once those have given that may be asked
     is_closed : the host starts nothing; shut: what is idle there, and is of no use; nothing else is
     """
 
@@ -44,6 +46,7 @@ class Space:
     freed: Vector
     passed: tuple[tuple[int, Bound], ...] = ()
     is_open: bool = True
+    is_left: bool = True
     is_closed: bool = False
     shut: Vector = ()
 
@@ -89,9 +92,11 @@ def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) 
         if not will_do(asked, host):
             continue
         whole = _sum(inquiry, (each.amounts for each in mine))
-        freed = _freed(inquiry, asked, (unit for unit in host.units if unit.pool != OWN), mine)
+        able = [unit for unit in host.units if unit.pool != OWN]
+        freed = _freed(inquiry, asked, able, mine)
         free, kept = _room(inquiry, asked, mine)
-        found.append(_closing(inquiry, Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed)))
+        space = Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed)
+        found.append(_closing(inquiry, _alone(inquiry, asked, space, able, mine)))
     return found
 
 
@@ -135,7 +140,6 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
     barred = [each for each in part.parcels if each not in usable]
     free, kept = _room(inquiry, asked, [each for each in usable if each.level == pool])
     gives = [unit for unit in part.users if unit.asked.leaf in givers]
-    is_exclusive = terms.settings.packing == "exclusive"
     found = Space(
         host=host,
         whole=part.whole,
@@ -145,9 +149,21 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
         barred=_sum(inquiry, (each.idle for each in barred if each.level == pool)),
         freed=_freed(inquiry, asked, gives, usable),
         passed=tuple((each.owner, bound_of(terms, each, asked.leaf, pool)) for each in barred),
-        is_open=not is_exclusive or all(unit.asked.leaf == asked.leaf for unit in host.units),
     )
-    return _closing(inquiry, found)
+    return _closing(inquiry, _alone(inquiry, asked, found, gives, usable))
+
+
+def _alone(inquiry: Inquiry, asked: Asked, space: Space, able: Iterable[Unit], parcels: Iterable[Parcel]) -> Space:
+    """The space as packing leaves it, where no two leaves share a host (R-HOSTS-3).
+
+    able : units that may be asked to give where they stand on some parcels
+    """
+    if not are_alone(inquiry.books):
+        return space
+    among = set(parcels)
+    gone = {unit for unit in able if not among.isdisjoint(unit.books)}
+    is_left = not (has_strangers(asked, space.host, gone) or is_awaited(inquiry.ways, asked, space.host))
+    return replace(space, is_open=is_open(asked, space.host), is_left=is_left)
 
 
 def _closing(inquiry: Inquiry, space: Space) -> Space:
@@ -189,7 +205,7 @@ def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
             free, kept = _room(inquiry, asked, mine)
             usable = _sum(inquiry, (each.amounts for each in mine))
             space = Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), freed)
-            found.append(_closing(inquiry, space))
+            found.append(_closing(inquiry, _alone(inquiry, asked, space, part.users, mine)))
     return found
 
 

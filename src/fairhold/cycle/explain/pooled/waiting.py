@@ -44,7 +44,7 @@ RULE_OF = {
     "bound": "R-LEND-6",
     "held for others": "R-HELD-1",
     "closed": "R-LIVE-2",
-    "packing": "R-PLACE-2",
+    "packing": "R-HOSTS-3",
     "in use": "R-SWEEP-1",
     "nobody else": "R-TAKE-1",
     "usage quota": "R-USAGE-3",
@@ -251,6 +251,8 @@ class Why:
             reason = "gang" if taking < wants else "comparison"
         elif compared and not has_back and all(each.because for each in compared):
             reason = "usage quota" if all(each.because == "own quota" for each in compared) else "comparison"
+        elif any(each.has(unit, _taking_beside) for each in levels):
+            reason = "packing"
         return Level(
             pool,
             reason,
@@ -273,7 +275,7 @@ class Why:
 
 def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Level:
     """Why a leaf has no more of what it owns with one preference."""
-    fit, taking = (spaces.units(unit, room) for room in (_free, _taking))
+    fit, taking = (spaces.units(unit, room) for room in (_open, _taking))
     if not spaces.has(unit, _whole):
         return Level(OWN, "too large", preference, gap=nearest(unit, [spaces], _whole))
     if fit >= wants:
@@ -285,6 +287,8 @@ def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Lev
         reason = "held for others"
     elif spaces.has(unit, _shut):
         reason, closed = "closed", spaces.first(unit, _shut)
+    elif spaces.has(unit, _taking_beside):
+        reason = "packing"
     return Level(OWN, reason, preference, gap=nearest(unit, [spaces], _taking), closed=closed)
 
 
@@ -301,11 +305,15 @@ def _free(space: Space) -> Vector:
 
 
 def _taking(space: Space) -> Vector:
+    return _taking_beside(space) if space.is_left else _nothing(space)
+
+
+def _taking_beside(space: Space) -> Vector:
     return add(space.free, space.freed)
 
 
 def _taking_and_kept(space: Space) -> Vector:
-    return add(_taking(space), space.kept)
+    return add(_taking(space), space.kept) if space.is_left else _nothing(space)
 
 
 def _open(space: Space) -> Vector:

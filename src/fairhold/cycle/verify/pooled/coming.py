@@ -89,7 +89,7 @@ class Coming:
         way, parcels = self.to[asked][host], reachable(self.stock.terms, asked.leaf, host)
         freed = self.freed(asked, host)
         coming = [each for each, other in self.to[asked].items() if other.units]
-        can_stand = bool(able_hosts(asked, [host], coming))
+        can_stand = bool(able_hosts(asked, [host], coming)) and not (self.is_exclusive and self.others(asked, host))
         room = plus(freed, *(parcel.room(asked.id) for parcel in parcels))
         way.units = min(most, how_many(asked.unit, room)) if can_stand else 0
         for mine in self._inside(asked, parcels).values() if way.units else ():
@@ -106,6 +106,20 @@ class Coming:
             while way.units and not used.allow(asked, way.units):
                 way.units -= 1
             self._keep_no_more(asked, host)
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether no two leaves share a host (R-HOSTS-3)."""
+        return self.stock.terms.settings.packing == "exclusive"
+
+    def others(self, asked: Asked, host: Host, gone: Collection[Unit] = ()) -> set[str]:
+        """Other leaves that stay on a host or come there, when some go beside those under notice."""
+        found = {unit.asked.leaf for unit in host.units if unit.notice is None and unit not in gone}
+        return (found | self.comers(host)) - {asked.leaf}
+
+    def comers(self, host: Host) -> set[str]:
+        """Leaves with units on their way to a host."""
+        return {each.leaf for each, ways in self.to.items() if host in ways and ways[host].units}
 
     def way(self, asked: Asked, host: Host, pool: str = TOP) -> Way:
         """The way of a request to a host; a new one goes to a pool, or OWN."""
@@ -253,6 +267,8 @@ class Coming:
 
     def _without(self, asked: Asked, host: Host, bundle: Collection[Unit]) -> int:
         """Units that still come to a host if some stay."""
+        if self.is_exclusive and any(unit.host is host for unit in bundle):
+            return 0
         room = plus(self.freed_for_it(asked, host, bundle), kept_on(asked.id, host, self.width))
         return min(self.to[asked][host].units, how_many(asked.unit, room))
 
@@ -287,7 +303,9 @@ def for_nobody(stock: Stock, coming: Coming) -> list[Unit]:
     for unit in sorted(nobodys, key=_latest, reverse=True):
         bundle = list(unit.asked.units) if is_stopping(unit.asked) else [unit]
         is_meant = any(
-            is_against_reserve(stock, each) or (each.notice is not None and each.notice.taker is not None)
+            is_against_reserve(stock, each)
+            or (each.notice is not None and each.notice.taker is not None)
+            or (coming.is_exclusive and coming.comers(each.host) - {each.asked.leaf})
             for each in bundle
         )
         shared = sum(each.pool != OWN for each in bundle)

@@ -17,10 +17,12 @@ from fairhold.cycle.verify.pooled.force import shares_now
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, Terms, make_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+    from fairhold.cycle.verify.pooled.force import Share
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
+    from fairhold.model.vector import Owning
 
 Json = dict[str, Any]
 
@@ -42,6 +44,8 @@ def check_pools(plan: Plan, state: State, said: Json) -> Iterator[Finding]:
         yield from hosts_hold_what_they_have(plan, state, said["state"])
         yield from units_are_conserved(state, said)
         yield from parcels_lie_in_hosts(plan, said["ownership"])
+        for share in of_pools:
+            yield from owners_have_what_is_planned(plan, state, share, said["ownership"])
 
 
 def _units(rows: Iterable[Json], *keys: str) -> Counter[tuple[str, ...]]:
@@ -141,6 +145,45 @@ def units_are_conserved(state: State, said: Json) -> Iterator[Finding]:
         if units > after[key]:
             text = "more is under notice than is held"
             yield Finding("R-NOTICE-2", f"state reclaims {' '.join(key)}", units, after[key], text)
+
+
+def owners_have_what_is_planned(plan: Plan, state: State, share: Share, rows: Iterable[Json]) -> Iterator[Finding]:
+    """Nobody owns, with all below it, more of a group than all its entries ask for (R-ADJUST-0, R-ADJUST-2)."""
+    terms = make_terms(plan, share.entry)
+    hosts = [(host.name, group) for group in share.groups for host in plan.resource_groups[group].hosts]
+    group_of = {name: group for name, group in hosts if name not in state.hosts_down}
+    place = {resource.name: (at, resource.base) for at, resource in enumerate(plan.resources)}
+    has: dict[str, dict[str, Counter[int]]] = {TOP: {name: Counter() for name in group_of}}
+    for row in rows:
+        if row["host"] in group_of:
+            for path in terms.up.get(row["consumer"], ())[:-1]:
+                part = has.setdefault(path, {}).setdefault(row["host"], Counter())
+                for name, amount in row["amounts"].items():
+                    part[place[name][0]] += int(Fraction(str(amount)) * place[name][1])
+    for path, entries in terms.own.items():
+        for group in dict.fromkeys(entry.resource_group for entry in entries):
+            mine = {name: amounts for name, amounts in has.get(path, {}).items() if group_of[name] == group}
+            asked = [entry for entry in entries if entry.resource_group == group]
+            there = [name for name in has.get(terms.up[path][1], {}) if group_of[name] == group]
+            if state.ownership is not None and share.entry.settings.rebalance_interval:
+                continue  # it may be as it was before (R-ADJUST-5)
+            most = sum(_most_hosts(entry, there) for entry in asked)
+            if len(mine) > most:
+                yield Finding("R-ADJUST-2", f"ownership {path} {group}", len(mine), most, "owns too many hosts")
+            for at, total in asked[0].total if len(asked) == 1 else ():
+                owned = sum(amounts[at] for amounts in mine.values())
+                if owned > total:
+                    where = f"ownership {path} {group} {plan.resources[at].name}"
+                    yield Finding("R-ADJUST-2", where, owned, total, "owns too much, in base units")
+
+
+def _most_hosts(entry: Owning, there: Collection[str]) -> int:
+    """Of how many hosts an entry may own some."""
+    if entry.names:
+        return sum(name in entry.names for name in there)
+    if entry.percent is not None:
+        return entry.percent.numerator * len(there) // entry.percent.denominator
+    return len(there) if entry.hosts is None else entry.hosts
 
 
 def parcels_lie_in_hosts(plan: Plan, rows: Iterable[Json]) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.lending import usable
 from fairhold.cycle.verify.pooled.seeking import Seeking
-from fairhold.cycle.verify.pooled.siting import able_hosts, packs, will_do
+from fairhold.cycle.verify.pooled.siting import able_hosts, leaves_on, packs, will_do
 from fairhold.cycle.verify.pooled.stock import fits_in, gone, put
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.turns import Turns
@@ -55,7 +55,7 @@ class Filling:
         mine = (host for host in self.stock.owned.get(asked.leaf, ()) if only in {None, host})
         able = (host for host in mine if will_do(asked, host) and self._is_own(asked, host))
         if self.stock.terms.settings.packing == "exclusive":
-            able = (host for host in able if all(unit.asked.leaf == asked.leaf for unit in host.units))
+            able = (host for host in able if leaves_on(self.stock, host) <= {asked.leaf})
         return next(able, None)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.verify.pooled.amounts import fits, plus
 from fairhold.cycle.verify.pooled.lending import may_use
 from fairhold.cycle.verify.pooled.owners import workload
-from fairhold.cycle.verify.pooled.siting import is_choosy, will_do, wish
+from fairhold.cycle.verify.pooled.siting import is_choosy, leaves_on, will_do, wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,7 @@ class Seeking:
         able = [each for each in self.parcels(host) if may_use(self.terms, each, asked.leaf, self.level)]
         if not able or not fits(asked.unit, plus(*(each.room(asked.id) for each in able))):
             return False
-        return self.packing != "exclusive" or all(unit.asked.leaf == asked.leaf for unit in host.units)
+        return not self._is_exclusive or leaves_on(self.stock, host) <= {asked.leaf}
 
     def first(self, asked: Asked) -> Host | None:
         """The host for one more unit; None = it has no room anywhere."""

@@ -52,6 +52,13 @@ def able_hosts(asked: Asked, hosts: Iterable[Host], coming: Iterable[Host] = ())
     return sorted(found, key=lambda host: wish(asked, host))
 
 
+def leaves_on(stock: Stock, host: Host) -> set[str]:
+    """Leaves that have units on a host, are to have what goes there, or have something kept (R-HOSTS-3)."""
+    found = {unit.asked.leaf for unit in host.units}
+    found |= {unit.notice.taker.leaf for unit in host.units if unit.notice is not None and unit.notice.taker}
+    return found | {stock.asked[request].leaf for parcel in host.parcels for request in parcel.kept}
+
+
 def most_units(stock: Stock, path: str, asked: Asked) -> int:
     """Units that a request could have in a pool: on hosts that will do, beside those that it has on others there."""
     rooms, beside = [0], 0

@@ -126,7 +126,8 @@ class Sweeps:
         has_early = any(self._is_early(path, None) for path in self.terms.own)
         has_gang = any(unit.asked.model.min_count for unit in self.placed[placed:])
         is_lost = self._lost_some()
-        is_idle = self._withdraw()[1]
+        is_any, is_idle = self._withdraw()
+        is_idle = is_idle or (is_any and self.coming.is_exclusive)  # whose units stay may use the host again
         has_room = self.used.count_coming(self.coming.shared())
         return is_lost or is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
 

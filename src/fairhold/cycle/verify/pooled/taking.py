@@ -208,7 +208,8 @@ class Taking:
         if not fits(asked.unit, summed((parcel.amounts for parcel in parcels), width)):
             return None
         room, choice = self._room(asked, ground, host, is_inside=not ground.is_fair), Choice(host)
-        if fits(asked.unit, room):
+        others = self._others(asked, host, ())
+        if fits(asked.unit, room) and not others:
             return None
         able = [unit for unit in host.units if unit.notice is None and unit.asked.leaf != asked.leaf]
         able = [unit for unit in able if ground.gives(unit) and any(parcel in unit.books for parcel in parcels)]
@@ -216,7 +217,7 @@ class Taking:
             givers = set(might_give(self.pool(ground.pool), asked.leaf))
             able = [unit for unit in able if unit.asked.leaf in givers]
         freed: list[Amounts] = []
-        while not fits(asked.unit, room):
+        while not fits(asked.unit, room) or others:
             gone = choice.units
             keys = self._keys(asked, ground, [unit for unit in able if unit not in gone], gone)
             if not keys:
@@ -230,12 +231,17 @@ class Taking:
             freed.append(summed((each.on(parcels, width) for each in bundle if each.host is host), width))
             room = plus(room, freed[-1])
             self._go(bundle, -1)
+            others = self._others(asked, host, choice.units)
         self._go(choice.units, 1)
-        for at in reversed(range(len(freed))):
+        for at in reversed(range(0 if self.coming.is_exclusive else len(freed))):
             if fits(asked.unit, minus(room, freed[at])):
                 room = minus(room, freed[at])
                 del choice.bundles[at], freed[at]
         return choice
+
+    def _others(self, asked: Asked, host: Host, gone: list[Unit] | tuple[()]) -> set[str]:
+        """Other leaves with which a host would have to be shared, where none is (R-HOSTS-3)."""
+        return self.coming.others(asked, host, gone) if self.coming.is_exclusive else set()
 
     def _room(self, asked: Asked, ground: Ground, host: Host, *, is_inside: bool = False) -> Amounts:
         """What is there for one more unit without anybody going; is_inside: of what is in the pool itself alone."""
@@ -251,7 +257,7 @@ class Taking:
         """Whether one more unit fits on a host without anybody going."""
         whole = summed((parcel.amounts for parcel in ground.parcels(host)), self.terms.width)
         room = self._room(asked, ground, host, is_inside=not ground.is_fair)
-        return fits(asked.unit, whole) and fits(asked.unit, room)
+        return fits(asked.unit, whole) and fits(asked.unit, room) and not self._others(asked, host, ())
 
     def _keys(self, asked: Asked, ground: Ground, units: list[Unit], gone: list[Unit]) -> dict[Unit, tuple[Any, ...]]:
         """Units that may go; the smallest gives first: of the outermost pool, most over-used, then inside the leaf."""

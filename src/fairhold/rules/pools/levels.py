@@ -1,0 +1,149 @@
+"""Who takes at which level: owners, private pools, and whoever is below its quota in a pool (R-TAKE-1, R-TAKE-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.pools import OWN, PUBLIC, within
+from fairhold.rules.pools.content import is_lent_to, may_use
+from fairhold.rules.pools.picking import Source
+from fairhold.rules.pools.standing import Standing
+from fairhold.rules.pools.turns import Turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, Machine, Parcel, Unit
+    from fairhold.model.vector import Owning
+    from fairhold.rules.pools.taking import Taker
+
+
+def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
+    """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
+    hosts = taker.books.hosts_in(leaf)
+    stated = {parcel.preference for host in hosts for parcel in host.parcels if parcel.owner == leaf}
+    for each in sorted(stated) if preference is None else [preference]:
+
+        def mine(host: Machine, at: int = each) -> list[Parcel]:
+            return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
+
+        source = Source(OWN, mine, lambda _parcel: True, lambda unit: unit.pool != OWN)
+        for asked in sorted(taker.books.by_leaf[leaf], key=lambda one: one.order):
+            while taker.take(asked, source, hosts):
+                pass
+
+
+def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
+    """A private pool takes back what it lent up, for its leaves in the order of the assignment loop (R-TAKE-2).
+
+    of : whether what is owned by an entry of the pool's owner is taken back now
+    """
+    books, terms = taker.books, taker.books.terms
+    outside = set(terms.above[pool]) - {pool}
+    hosts = [host for host in books.hosts_in(pool) if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
+    if not any(unit.pool in outside for host in hosts for unit in host.units):
+        return
+
+    def source(leaf: int) -> Source:
+        def parcels(host: Machine) -> list[Parcel]:
+            return [
+                parcel
+                for parcel in host.parcels
+                if _is_of(parcel, pool, of) and is_lent_to(parcel, pool) and may_use(terms, parcel, leaf, pool)
+            ]
+
+        def gives(unit: Unit) -> bool:
+            return unit.pool in outside and pool not in terms.above[unit.asked.leaf]
+
+        return Source(pool, parcels, lambda _parcel: True, gives)
+
+    def renewed() -> Standing:
+        order.renew(lambda asked: taker.ways.units_in(asked, pool))
+        return order
+
+    order = Standing(books, pool, with_lent=True)
+    _in_turns(taker, pool, source, hosts, renewed)
+
+
+def _is_of(parcel: Parcel, pool: int, of: Callable[[Owning], bool]) -> bool:
+    return any(row == pool and of(entry) for row, entry in parcel.chain)
+
+
+def compare(taker: Taker, pool: int) -> None:
+    """Whoever is below its quota in a pool takes from who is above it (R-TAKE-1)."""
+    books, terms = taker.books, taker.books.terms
+    standing = taker.standing(pool)
+    ways, members = taker.ways, standing.members
+    if ways.of:
+        waits = {a: ways.units_in(a, pool) + max(0, a.waiting - ways.units(a)) for a in members}
+    else:
+        waits = {a: left for a in members if (left := a.waiting)}
+    standing.divide(waits)
+
+    public_grace = within(terms.settings.public_pool_grace)
+
+    def source(leaf: int) -> Source:
+        is_in_time = terms.grace[leaf] <= public_grace
+
+        def parcels(host: Machine) -> list[Parcel]:
+            if host.is_plain:  # the common case
+                return host.parcels if is_in_time and pool == PUBLIC else []
+            there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
+            return [
+                parcel
+                for parcel in host.parcels
+                if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
+                and may_use(terms, parcel, leaf, pool)
+            ]
+
+        return Source(
+            pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True
+        )
+
+    _in_turns(taker, pool, source, books.hosts, lambda: standing)
+
+
+def _in_turns(
+    taker: Taker,
+    pool: int,
+    source: Callable[[int], Source],
+    hosts: list[Machine],
+    used: Callable[[], Standing],
+) -> None:
+    """Waiting leaves take in the order of the assignment loop, as moved; after every take all are asked again.
+
+    used : how the pool is used now
+    """
+    standing, hosts = used(), [host for host in hosts if not host.is_closed]
+    is_done = False
+    while not is_done:
+        is_done = True
+        lines: dict[int, list[Asked]] = {}
+        for asked in standing.members:
+            if taker.wants(asked) and standing.size[asked]:
+                lines.setdefault(asked.leaf, []).append(asked)
+        if not lines:
+            return
+        turns = Turns(taker.books.terms, pool, lines, used().moved)
+        while (leaf := turns.next()) is not None:
+            place, line = source(leaf), lines[leaf]
+            line.sort(key=lambda asked: asked.order)
+            if _take_one(taker, line, place, hosts):
+                is_done = False
+                break
+            turns.drop(leaf)
+
+
+def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machine]) -> bool:
+    """Take for the first request of a leaf for which it can be; where one got nothing, its like are not tried."""
+    tried: set[Vector] = set()
+    for asked in line:
+        is_plain = asked.siting is None and not asked.min_count and asked not in taker.ways.of
+        if is_plain and asked.unit in tried:
+            continue
+        if taker.take(asked, source, hosts):
+            return True
+        if is_plain:
+            tried.add(asked.unit)
+    return False
