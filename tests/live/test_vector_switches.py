@@ -9,7 +9,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import MachineGone, MachineSilent
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.recovery import frozen
-from fairhold.service.planning import Frozen, plan_effect
+from fairhold.service.planning import Frozen, Look, plan_effect
 from fairhold.store import check_store
 from fairhold.units import SECOND, format_instant
 from tests.live.play import START
@@ -56,7 +56,7 @@ def test_a_window_that_opens_takes_a_host_and_one_that_closes_gives_it_back(tmp_
     play = GpuPlay(tmp_path, PLAN | {"policies": [PLAN["policies"][1]]})
     lent = play.ask("/B", 4, unit=GPU)
     assert owners(play) == set()
-    effect = plan_effect(Frozen(play.core), json.dumps(PLAN), {}, HOUR).diff
+    effect = plan_effect(Frozen(play.core), json.dumps(PLAN), {}, Look(HOUR)).diff
     assert effect["reclaims"]["added"] == []
     (coming,) = effect["windows"]
     assert [(row["host"], row["to"]) for row in coming["ownership"]] == [("h1", "/A")]
@@ -68,7 +68,9 @@ def test_a_window_that_opens_takes_a_host_and_one_that_closes_gives_it_back(tmp_
         format_instant(NINE + 5 * SECOND),
     )
     play.core.apply_plan(json.dumps(PLAN), "ann", "", play.core.version)
-    assert plan_effect(Frozen(play.core), json.dumps(PLAN), {}, HOUR).diff["windows"][0]["reclaims"]["added"] == []
+    assert (
+        plan_effect(Frozen(play.core), json.dumps(PLAN), {}, Look(HOUR)).diff["windows"][0]["reclaims"]["added"] == []
+    )
 
     to(play, NINE + SECOND)
     assert owners(play) == {("h1", "/A")}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.cli.differing import diff_text, print_diff
+from fairhold.cli.differing import Look, diff_text, print_diff
 from fairhold.cycle.ahead import diff_windows, side
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import run_cycle
@@ -144,20 +144,20 @@ def test_was_reads_a_state_under_the_new_paths(
     files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     files[1].write_text(PLAN.replace("A: {}", "Q: {}").replace("/A:", "/Q:"))
-    print_diff(*files, "2d", as_json=True, was={"/Q": "/A"})
+    print_diff(*files, Look("2d"), as_json=True, was={"/Q": "/A"})
     found = json.loads(capsys.readouterr().out)
     assert {path: row["was"] for path, row in found["resource_groups"]["slow"]["consumers"].items()} == {"/Q": "/A"}
     assert (found["ownership"], found["settings"]) == ([], [])
     assert found["reclaims"] == {"added": [], "removed": []}
     assert [each["reclaims"] for each in found["windows"]] == [{"added": [], "removed": []}] * len(found["windows"])
     with pytest.raises(InputError) as caught:
-        print_diff(*files, "2d", as_json=True)
+        print_diff(*files, Look("2d"), as_json=True)
     assert {fault.code for fault in caught.value.faults} == {"unknown-consumer"}
     with pytest.raises(ArgumentError) as strange:
-        print_diff(*files, "2d", as_json=True, was={"/Q": "/X"})
+        print_diff(*files, Look("2d"), as_json=True, was={"/Q": "/X"})
     assert [(fault.code, fault.place) for fault in strange.value.faults] == [("unknown-consumer", ("--was",))]
     with pytest.raises(UsageError):
-        print_diff(*files, "2d", as_json=True, was={"/Q": "/A", "/C": "/A"})
+        print_diff(*files, Look("2d"), as_json=True, was={"/Q": "/A", "/C": "/A"})
 
 
 def test_only_paths_of_a_state_are_renamed() -> None:
@@ -181,19 +181,19 @@ def test_slots_and_the_pools_of_several_entries_are_compared_side_by_side(
 ) -> None:
     text = PLAN.replace("/B: {owned: 5}", "/B: {owned: 4}")
     files[1].write_text(text.replace("own: [{resource_group: big, hosts: 1}]", "share_ratio: 2"))
-    print_diff(*files, "2d", as_json=True)
+    print_diff(*files, Look("2d"), as_json=True)
     found = json.loads(capsys.readouterr().out)
     assert list(found["resource_groups"]) == ["slow"]
     assert {name: list(pools) for name, pools in found["pools"].items()} == {"main": ["/"], "big": ["/"]}
     assert found["pools"]["main"]["/"]["consumers"] == {}
     assert found["ownership"] == [{"host": "b1", "from": "/C", "to": None, "amounts": {"cpu": 8, "gpu": 2}}]
-    print_diff(*files, "2d", as_json=False)
+    print_diff(*files, Look("2d"), as_json=False)
     assert "\n\nbig, public pool: cpu 6 -> 8, gpu 0 -> 2\n" in capsys.readouterr().out
 
 
 def test_coming_windows_are_compared_too(files: tuple[Path, Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     files[1].write_text(PLAN.replace("cpu: 50%, gpu: 1", "cpu: 25%"))
-    print_diff(*files, "12h", as_json=True)
+    print_diff(*files, Look("12h"), as_json=True)
     found = json.loads(capsys.readouterr().out)
     assert found["ownership"] == []
     (evening,) = found["windows"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fairhold.cli.differing import print_diff
+from fairhold.cli.differing import Look, print_diff
 from fairhold.errors import InputError
 
 FOLDER = Path(__file__).parents[2] / "examples/queues"
@@ -42,7 +42,7 @@ def changed(path: Path, **words: str) -> Path:
 
 
 def told(capsys: pytest.CaptureFixture[str], old: Path, new: Path, state: Path = STATE, **more: Any) -> Any:
-    print_diff(old, new, state, "1d", as_json=True, **more)
+    print_diff(old, new, state, Look("1d"), as_json=True, **more)
     return json.loads(capsys.readouterr().out)
 
 
@@ -71,11 +71,11 @@ def test_a_queue_that_deserves_more_gains_and_others_lose(tmp_path: Path, capsys
 
 def test_the_same_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = changed(tmp_path / "new.yaml", priority__50="priority: 150, limit: {gpu: 9}")
-    print_diff(PLAN, new, STATE, "1d", as_json=False)
+    print_diff(PLAN, new, STATE, Look("1d"), as_json=False)
     text = capsys.readouterr().out
     assert "/Product          gpu       +4              4 -> 8      4         none -> 9          6\n" in text
     assert "Change hands" not in text
-    print_diff(PLAN, PLAN, STATE, "1d", as_json=False)
+    print_diff(PLAN, PLAN, STATE, Look("1d"), as_json=False)
     assert "train: nobody's numbers change\n" in capsys.readouterr().out
 
 
@@ -97,20 +97,20 @@ def test_pools_become_queues_and_the_other_way_round(tmp_path: Path, capsys: pyt
     document = told(capsys, PLAN, pools)
     assert document["resource_groups"]["train"]["consumers"]["/Product"]["deserved"] == {"gpu": [4, 0]}
     assert document["ownership"] == [{"host": "g1", "from": None, "to": "/Research", "amounts": {"gpu": 8}}]
-    print_diff(PLAN, pools, STATE, "1d", as_json=False)
+    print_diff(PLAN, pools, STATE, Look("1d"), as_json=False)
     assert "\ntrain: gpu 16\n" in capsys.readouterr().out
 
 
 def test_of_slots_and_resources_a_state_fits_one_alone(tmp_path: Path) -> None:
     slots = written(tmp_path / "slots.yaml", SLOTS)
     with pytest.raises(InputError) as caught:
-        print_diff(PLAN, slots, STATE, "1d", as_json=False)
+        print_diff(PLAN, slots, STATE, Look("1d"), as_json=False)
     (fault,) = caught.value.faults
     assert fault.code == "slots-and-vectors"
     assert "shared in slots, under the other plan in resources" in fault.what
     # Where the state says nothing of the group it fits both.
     empty = written(tmp_path / "state.yaml", "fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\n")
-    print_diff(slots, PLAN, empty, "1d", as_json=False)
+    print_diff(slots, PLAN, empty, Look("1d"), as_json=False)
 
 
 def test_coming_windows_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

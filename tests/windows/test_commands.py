@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairhold.cli.differing import print_diff
+from fairhold.cli.differing import Look, print_diff
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.open import open_books
 from fairhold.errors import UsageError
@@ -87,7 +87,7 @@ def test_wrong_calls(ahead: str, begin: str, state: Path | None) -> None:
 def test_diff_looks_at_the_coming_switches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = tmp_path / "new.yaml"
     new.write_text(PLAN.read_text().replace("/Research: {owned: 80}", "/Research: {owned: 70}"))
-    print_diff(PLAN, new, STATE, "1d", as_json=True)
+    print_diff(PLAN, new, STATE, Look("1d"), as_json=True)
     document = told(capsys)
     assert document["resource_groups"] == {"compute": {"consumers": {}}}
     night = document["windows"][0]

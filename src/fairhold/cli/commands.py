@@ -148,21 +148,31 @@ def verify(
 def diff(
     plan: PlanFile,
     newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=INPUT, help="The plan to compare with.")],
-    state: StateFile,
+    state: Annotated[
+        Path,
+        typer.Argument(metavar="STATE", click_type=INPUT, help="State file; or a scenario, or its folder, with --at."),
+    ],
     *,
-    next_: Annotated[
-        str, typer.Option("--next", metavar="DURATION", help="How far to look ahead where a plan has windows.")
-    ] = "7d",
+    next_: Annotated[str, typer.Option("--next", metavar="DURATION", help="How far to look ahead.")] = "7d",
+    at: Annotated[
+        str, typer.Option("--at", metavar="TIME", help="Up to when a scenario is played: 3d, or an instant.")
+    ] = "",
+    checkpoint: Annotated[
+        str,
+        typer.Option(
+            "--checkpoint", metavar="DURATION", help="Tasks save their state so often; else a stop loses all."
+        ),
+    ] = "",
     was: Annotated[
         list[str] | None,
         typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what a new plan would do: who gains, who loses, what would be reclaimed, by when."""
-    from fairhold.cli.differing import print_diff  # noqa: PLC0415
+    """Show what a new plan would do: who gains, who loses, what would be reclaimed, by when; now and over time."""
+    from fairhold.cli.differing import Look, print_diff  # noqa: PLC0415
 
-    print_diff(plan, newplan, state, next_, as_json=json, was=by_name(was))
+    print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, was=by_name(was))
 
 
 @app.command()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cli.coming import coming_text
 from fairhold.cli.files import moves_table, open_plan, print_json, print_text, unknown
 from fairhold.cli.pools import changed_pools, hands_text
 from fairhold.cli.queue_tables import changed_queues
@@ -25,30 +26,62 @@ _LONGEST = 60
 """Cells of what a plan says at one place."""
 
 
+class Look(NamedTuple):
+    """How far is looked.
+
+    ahead : duration; checkpoint: duration between two states that tasks save, empty = they save none
+    at    : of a scenario, the instant or duration up to which it is played; empty = it is no scenario
+    """
+
+    ahead: str
+    checkpoint: str = ""
+    at: str = ""
+
+
 def print_diff(
     plan_path: Path,
     new_path: Path,
     state_path: Path,
-    ahead: str,
+    look: Look,
     *,
     as_json: bool,
     was: Mapping[str, str] | None = None,
 ) -> None:
-    """`diff`: what the new plan changes for the state.
+    """`diff`: what the new plan changes for the state, now and over time.
 
-    ahead : duration for which the coming windows are looked at
-    was   : new path → old path of consumers that the new plan calls otherwise
+    state_path : of a state, or of a scenario or its folder
+    was        : new path → old path of consumers that the new plan calls otherwise
     """
+    old, new = (open_plan(path, places=True) for path in (plan_path, new_path))
+    moved = _moved(was or {}, old, new)
+    scenario = _scenario(state_path) if look.at or state_path.is_dir() else None
+    if scenario is not None:
+        document = _diff_in_scenario((old, new), scenario, look, moved)
+    elif look.at:
+        raise UsageError(f"`--at` is for a scenario, and `{shown(str(state_path))}` is none")
+    else:
+        document = _diff_of_state((old, new), state_path, new_path, look, moved)
+    if as_json:
+        print_json(document)
+        return
+    print_text(diff_text(document))
+
+
+def _diff_of_state(
+    plans: tuple[Plan, Plan], state_path: Path, new_path: Path, look: Look, moved: dict[str, str]
+) -> Document:
     from fairhold.cli.windows import duration_of  # noqa: PLC0415
     from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
+    from fairhold.cycle.coming import Assumed, Compared, instants_of, over_time  # noqa: PLC0415
+    from fairhold.cycle.course import course_of  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
     from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
     from fairhold.cycle.stated import differences  # noqa: PLC0415
 
-    old, new = (open_plan(path, places=True) for path in (plan_path, new_path))
-    moved = _moved(was or {}, old, new)
-    before = run_cycle(old, read_state(state_path, old, places=True))
+    old, new = plans
+    stated = read_state(state_path, old, places=True)
+    before = run_cycle(old, stated)
     try:
         state = with_owned(read_state(state_path, new, old, moved), new, before.after, old, moved)
     except InputError as error:  # that it fits the other plan was seen above
@@ -57,14 +90,42 @@ def print_diff(
         raise InputError(_other_kinds(old, new, new_path) or faults) from None
     after = run_cycle(new, state)
     document = diff(before, after, moved) | {"settings": differences(old, new, moved)}
-    sides = side(old, before.after), side(new, after.after)
-    coming = diff_windows(*sides, state.now, state.now + duration_of(ahead), moved)
+    sides, until = (side(old, before.after), side(new, after.after)), state.now + duration_of(look.ahead)
+    coming = diff_windows(*sides, state.now, until, moved)
     if coming is not None:
         document["windows"] = coming
-    if as_json:
-        print_json(document)
-        return
-    print_text(diff_text(document))
+    instants = instants_of(old, new, state.now, until)
+    courses = (
+        Compared(old, course_of(old, stated, before, instants)),
+        Compared(new, course_of(new, state, after, instants)),
+    )
+    assumed = Assumed(checkpoint=duration_of(look.checkpoint, "--checkpoint") if look.checkpoint else 0)
+    document["over_time"] = over_time(*courses, instants, moved, assumed)
+    return document
+
+
+def _scenario(path: Path) -> Path | None:
+    from fairhold.lab.standing import scenario_file  # noqa: PLC0415
+
+    return scenario_file(path)
+
+
+def _diff_in_scenario(plans: tuple[Plan, Plan], path: Path, look: Look, moved: dict[str, str]) -> Document:
+    from fairhold.cli.windows import duration_of  # noqa: PLC0415
+    from fairhold.cycle.coming import STATED, Assumed  # noqa: PLC0415
+    from fairhold.lab.standing import standing_at  # noqa: PLC0415
+    from fairhold.sim.effect import effect_of, effect_over_time  # noqa: PLC0415
+
+    if not look.at:
+        raise UsageError("of a scenario it has to be said up to when it is played: `--at 3d`, or an instant")
+    old, new = plans
+    ahead = duration_of(look.ahead)
+    played = standing_at(path, old, look.at)
+    checkpoint = duration_of(look.checkpoint, "--checkpoint") if look.checkpoint else played.work.checkpoint
+    assumed = Assumed(STATED, checkpoint)
+    found = effect_of(played.standing, new, moved, ahead)
+    coming = effect_over_time(played.standing, new, moved, ahead, assumed=assumed, end_of=played.end_of)
+    return found | {"over_time": coming}
 
 
 def _other_kinds(old: Plan, new: Plan, new_path: Path) -> list[Fault]:
@@ -109,7 +170,8 @@ def diff_text(document: Document) -> str:
 
     windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
     said = [_settings_text(document["settings"])] if "settings" in document else []  # an older service says none
-    return "\n\n".join((*said, _diff_text(document), *windows))
+    coming = [coming_text(document["over_time"])] if document.get("over_time") else []  # a plan in force has none
+    return "\n\n".join((*said, _diff_text(document), *windows, *coming))
 
 
 def _settings_text(settings: list[Document]) -> str:

@@ -42,11 +42,11 @@ def print_windows(plan_path: Path, state_path: Path | None, ahead: str, begin: s
         print_text(_text(plan, document))
 
 
-def duration_of(text: str) -> int:
-    """Microseconds of `--next`; raises UsageError."""
+def duration_of(text: str, option: str = "--next") -> int:
+    """Microseconds of an option; raises UsageError."""
     span = parse_duration(text)
     if span is None or not 0 < span <= LONGEST:
-        raise UsageError(f"`--next {text}` is no duration up to 366 days; write it as 14d or 12h")
+        raise UsageError(f"`{option} {text}` is no duration up to 366 days; write it as 14d or 12h")
     return span
 
 

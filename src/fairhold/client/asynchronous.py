@@ -307,13 +307,21 @@ class AsyncClient:
         """Faults, warnings and balances of a plan."""
         return await self._run(ask.check_plan(text))
 
-    async def diff_plan(self, text: str, was: Words | None = None, *, ahead: str | int | None = None) -> Document:
-        """What a plan would change now, and at the coming windows.
+    async def diff_plan(
+        self,
+        text: str,
+        was: Words | None = None,
+        *,
+        ahead: str | int | None = None,
+        checkpoint: str | int | None = None,
+    ) -> Document:
+        """What a plan would change now, at the coming windows and over time.
 
         was   : new path → old path of consumers that it calls otherwise
         ahead : how far to look, as text or whole seconds; None = seven days
+        checkpoint : time between two states that tasks save, likewise; None = a stop loses all that a task has done
         """
-        return await self._run(ask.diff_plan(text, was, ahead))
+        return await self._run(ask.diff_plan(text, was, ahead, checkpoint))
 
     async def apply_plan(
         self,
@@ -324,15 +332,17 @@ class AsyncClient:
         for_: str | int | None = None,
         seen: int | None = None,
         ahead: str | int | None = None,
+        checkpoint: str | int | None = None,
         dry_run: bool = False,
     ) -> Document:
         """Put a plan in force, whole or not at all.
 
         for_ : how long, after which the one before comes back; None = for good
         seen : version that the change was made from: refused where another is in force; None = the one in force
-        was, ahead : as in `diff_plan`
+        was, ahead, checkpoint : as in `diff_plan`; over time is looked in a dry run alone
         """
-        return await self._run(ask.apply_plan(typed.plan_body(text, comment, was, for_, ahead), seen, is_dry=dry_run))
+        body = typed.plan_body(text, comment, was, for_, ahead, checkpoint)
+        return await self._run(ask.apply_plan(body, seen, is_dry=dry_run))
 
     async def revert_plan(
         self, to: int | None = None, comment: str = "", *, was: Words | None = None, seen: int | None = None

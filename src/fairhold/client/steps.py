@@ -190,22 +190,29 @@ def check_plan(text: str) -> Steps[Document]:
     return (yield from ask(request("POST", "plan", "check", body={"text": text}, is_safe=True)))
 
 
-def diff_plan(text: str, was: Mapping[str, str] | None = None, ahead: str | int | None = None) -> Steps[Document]:
-    """What a plan would change now, and at the coming windows.
+def diff_plan(
+    text: str,
+    was: Mapping[str, str] | None = None,
+    ahead: str | int | None = None,
+    checkpoint: str | int | None = None,
+) -> Steps[Document]:
+    """What a plan would change now, at the coming windows and over time.
 
     was   : new path → old path of consumers that it calls otherwise
     ahead : how far to look, as text or whole seconds; None = as the service does it
+    checkpoint : time between two states that tasks save, likewise; None = a stop loses all that a task has done
     """
     check_text(text)
     body: Document = {"text": text} | ({"was": dict(was)} if was else {})
     body |= {} if ahead is None else {"next": ahead}
+    body |= {} if checkpoint is None else {"checkpoint": checkpoint}
     return (yield from ask(request("POST", "plan", "diff", body=body, is_safe=True)))
 
 
 def apply_plan(body: Document, seen: int | None = None, *, is_dry: bool = False) -> Steps[Document]:
     """Put a plan in force.
 
-    body : `text`, and `comment`, `was`, `for`, `next`
+    body : `text`, and `comment`, `was`, `for`, `next`, `checkpoint`
     seen : version that the change was made from; None = the one in force now
     """
     if seen is None:

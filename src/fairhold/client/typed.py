@@ -199,12 +199,18 @@ def plan_versions() -> Steps[list[Plan]]:
     return [Plan.of(row) for row in (yield from steps.plan_versions())["versions"]]
 
 
-def plan_body(
-    text: str, comment: str, was: Mapping[str, str] | None, for_: str | int | None, ahead: str | int | None
+def plan_body(  # noqa: PLR0917 - the fields of the body, in their order
+    text: str,
+    comment: str,
+    was: Mapping[str, str] | None,
+    for_: str | int | None,
+    ahead: str | int | None,
+    checkpoint: str | int | None,
 ) -> Document:
     """What is sent to put a plan in force."""
     check_text(text)
-    given = {"comment": comment or None, "was": dict(was) if was else None, "for": for_, "next": ahead}
+    names: Document = {"comment": comment or None, "was": dict(was) if was else None}
+    given = names | {"for": for_, "next": ahead, "checkpoint": checkpoint}
     return {"text": text} | _stated(given)
 
 

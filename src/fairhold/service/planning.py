@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.ahead import Side, diff_windows
-from fairhold.cycle.diff import diff
-from fairhold.cycle.document import cycle_on
-from fairhold.cycle.pooled.joining import run_entries, with_pools, with_vectors
-from fairhold.cycle.stated import differences
+from fairhold.cycle.coming import Assumed
 from fairhold.errors import Fault, InputError
-from fairhold.ledger.vectors import POOLED
-from fairhold.model.state import State
-from fairhold.orchestrator.budgets import count_budgets
-from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.freezing import Freezing
-from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.balances import balances
 from fairhold.planio.plan import parse_plan
 from fairhold.service.problems import fault_document
+from fairhold.sim.effect import Standing, effect_of, effect_over_time
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.cycle.document import Cycle
     from fairhold.model.plan import Plan
     from fairhold.model.tree import ConsumerTree
-    from fairhold.orchestrator.cluster import Cluster
     from fairhold.ports import PlanVersion
     from fairhold.runtime.live.core import Core
 
@@ -54,12 +43,9 @@ class Frozen:
         """Take the next slice, in the desk's thread; False when all is taken."""
         return self._freezing.step(SLICE)
 
-    def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
-        """The cluster as it would be under a plan."""
-        books = open_cluster_books(plan, self.now)
-        cluster = thaw(self._freezing.document(), books, forgets=True, own=self._own, moved=moved)
-        count_budgets(cluster, self.now)
-        return cluster
+    def standing(self) -> Standing:
+        """All of it."""
+        return Standing(self.plan, self.now, self._freezing.document(), self._own)
 
 
 def plan_check(text: str) -> Document:
@@ -89,7 +75,8 @@ class Effect(NamedTuple):
 
     moved    : old path → new path
     warnings : of its text
-    diff     : what it says otherwise, and what the next cycle and those at the coming windows would do otherwise
+    diff     : what it says otherwise, what the next cycle and those at the coming windows would do otherwise and, where
+               it was asked for, what becomes of the work over time
     """
 
     plan: Plan
@@ -98,34 +85,32 @@ class Effect(NamedTuple):
     diff: Document
 
 
-def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], ahead: int) -> Effect:
-    """What a plan would do now, and at the windows of so many microseconds; InputError where it cannot be in force.
+class Look(NamedTuple):
+    """How far a comparison of plans looks.
+
+    ahead      : microseconds
+    checkpoint : microseconds between two states that tasks save, 0 = none is known
+    is_played  : whether the cluster is played on, too
+    """
+
+    ahead: int
+    checkpoint: int = 0
+    is_played: bool = True
+
+
+def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -> Effect:
+    """What a plan would do now and in the time to come; InputError where it cannot be in force.
 
     was : new path → old path
     """
     plan, warnings = parse_plan(text, NAME, places=True)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
-    now = frozen.now
-    old, before = _cycle(frozen.plan, frozen.under(frozen.plan, {}), now)
-    new, after = _cycle(plan, frozen.under(plan, moved), now)
-    found = diff(before, after, moved)
-    found["settings"] = differences(frozen.plan, plan, moved)
-    coming = diff_windows(old, new, now, now + ahead, moved)
-    if coming is not None:
-        found["windows"] = coming
+    standing = frozen.standing()
+    found = effect_of(standing, plan, moved, look.ahead)
+    if look.is_played:
+        assumed = Assumed(checkpoint=look.checkpoint)
+        found["over_time"] = effect_over_time(standing, plan, moved, look.ahead, assumed=assumed)
     return Effect(plan, moved, [fault_document(fault) for fault in warnings], found)
-
-
-def _cycle(plan: Plan, cluster: Cluster, now: int) -> tuple[Side, Cycle]:
-    """The next cycle of a cluster that nobody else has, slots and vectors, and the side that goes on from it."""
-    slots = {group: books for group, books in cluster.books.items() if group != POOLED}
-    cycle = cycle_on(slots, now)
-    if POOLED not in cluster.books:
-        return Side(plan, slots), cycle
-    state = state_of(cluster, now)
-    pooled = run_entries(plan, state)
-    left = with_vectors(State(now=now, previous_cycle=now), state, pooled)
-    return Side(plan, slots, left), cycle._replace(document=with_pools(plan, cycle.document, pooled), pooled=pooled)
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:

@@ -23,7 +23,16 @@ Next = Annotated[
     typer.Option(
         "--next",
         metavar="DURATION",
-        help="How far to look ahead where a plan has windows; else 7d.",
+        help="How far to look ahead; else 7d.",
+        click_type=Duration(),
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="DURATION",
+        help="Tasks save their state so often; else a stop loses all that they have done.",
         click_type=Duration(),
     ),
 ]
@@ -55,6 +64,7 @@ def plan_apply(
     ] = None,
     was: Was = None,
     ahead: Next = None,
+    checkpoint: Checkpoint = None,
     seen: Annotated[
         int | None, typer.Option("--from-version", metavar="N", help="Only where this one is in force.", min=1)
     ] = None,
@@ -65,6 +75,7 @@ def plan_apply(
     from fairhold.cli.live.plans import apply_plan  # noqa: PLC0415
 
     given = {"comment": comment or None, "for": duration, "was": by_name(was) or None, "next": ahead}
+    given["checkpoint"] = checkpoint
     body = {name: value for name, value in given.items() if value is not None}
     apply_plan(service, file, body, seen, is_dry=dry_run, as_json=json)
 
@@ -95,11 +106,19 @@ def plan_revert(
 
 
 @plan_app.command("diff")
-def plan_diff(file: File, *, was: Was = None, ahead: Next = None, service: Service = "", json: Json = False) -> None:
-    """Show what a plan would change now, and at the coming windows."""
+def plan_diff(
+    file: File,
+    *,
+    was: Was = None,
+    ahead: Next = None,
+    checkpoint: Checkpoint = None,
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Show what a plan would change now, at the coming windows and over time."""
     from fairhold.cli.live.plans import show_difference  # noqa: PLC0415
 
-    show_difference(service, file, by_name(was), ahead, as_json=json)
+    show_difference(service, file, by_name(was), ahead, checkpoint, as_json=json)
 
 
 @plan_app.command("draw")

@@ -47,10 +47,12 @@ def list_versions(service: str, *, as_json: bool) -> None:
     say(fitted(_HEAD, rows, ("until",)))
 
 
-def show_difference(service: str, path: Path, was: Mapping[str, str], ahead: str | None, *, as_json: bool) -> None:
-    """`plan diff`: what a plan would change now, and at the coming windows."""
+def show_difference(
+    service: str, path: Path, was: Mapping[str, str], ahead: str | None, checkpoint: str | None, *, as_json: bool
+) -> None:
+    """`plan diff`: what a plan would change now, at the coming windows and over time."""
     path, text = _read(path)
-    found = _OfFile(path).run(service, steps.diff_plan(text, was, ahead))
+    found = _OfFile(path).run(service, steps.diff_plan(text, was, ahead, checkpoint))
     if as_json:
         say_json(found)
     else:

@@ -197,6 +197,7 @@ class Difference(Answer):
     reclaims: dict[str, Any]
     settings: list[Setting]
     windows: list[dict[str, Any]] | None = None
+    over_time: dict[str, Any] | None = None
 
 
 class Applied(Answer):

@@ -122,8 +122,11 @@ class DiffBody(CheckBody):
     )
     next: Span = Field(
         AHEAD,
-        description="How far to look ahead where a plan has windows.",
+        description="How far to look ahead.",
         json_schema_extra={"default": "7d"},
+    )
+    checkpoint: Span | None = Field(
+        None, description="Time between two states that tasks save: a stop loses what was done since, else all of it."
     )
 
 

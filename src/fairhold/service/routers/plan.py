@@ -17,6 +17,7 @@ from fairhold.service.models.requests import AHEAD, CheckBody, DiffBody, PlanBod
 from fairhold.service.planning import (
     Effect,
     Frozen,
+    Look,
     plan_check,
     plan_document,
     plan_effect,
@@ -38,7 +39,7 @@ class Wanted(NamedTuple):
 
     seen : version that they have seen
     was  : new path → old path
-    ahead : microseconds for which the coming windows are looked at
+    look : how far what it does is looked at
     span : microseconds after which the plan before comes back, 0 = never
     """
 
@@ -47,7 +48,7 @@ class Wanted(NamedTuple):
     comment: str
     seen: int
     was: dict[str, str]
-    ahead: int
+    look: Look
     span: int = 0
 
     def put_in_force(self, core: Core, effect: Effect) -> int:
@@ -93,10 +94,10 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 
 @router.post("/diff", response_model=answers.Difference)
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
-    """What another plan would do now: who gains, who loses, what would be reclaimed, by when; coming windows too."""
+    """What another plan would do now: who gains, who loses, what is reclaimed, by when; and over time."""
     check_plan(body.text, service.settings.limits)
     frozen = await _frozen(service)
-    effect = await service.work_out(plan_effect, frozen, body.text, body.was, body.next)
+    effect = await service.work_out(plan_effect, frozen, body.text, body.was, Look(body.next, body.checkpoint or 0))
     return JSONResponse(effect.diff)
 
 
@@ -111,7 +112,8 @@ async def apply(
 ) -> Response:
     """Put another plan in force, whole or not at all."""
     check_plan(body.text, service.settings.limits)
-    wanted = Wanted(body.text, caller.user, body.comment, _seen(if_match), body.was, body.next, body.for_ or 0)
+    look = Look(body.next, body.checkpoint or 0, is_played=dry_run)
+    wanted = Wanted(body.text, caller.user, body.comment, _seen(if_match), body.was, look, body.for_ or 0)
     return await _apply(service, wanted, is_dry=dry_run)
 
 
@@ -123,7 +125,7 @@ async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_matc
         raise refused("unknown-plan", "there is no plan before version 1", "name a version")
     earlier = await _version(service, body.to or seen - 1)
     comment = body.comment or f"back to version {earlier.version}"
-    wanted = Wanted(earlier.text, caller.user, comment, seen, body.was, AHEAD)
+    wanted = Wanted(earlier.text, caller.user, comment, seen, body.was, Look(AHEAD, is_played=False))
     return await _apply(service, wanted, is_dry=False)
 
 
@@ -132,7 +134,7 @@ async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
         raise refused("plan-changed", what, "look at the plan in force and make the change again")
-    effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.ahead)
+    effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.look)
     version = wanted.seen if is_dry else await service.write(lambda core: wanted.put_in_force(core, effect))
     return _answer({"version": version, "warnings": effect.warnings, "diff": effect.diff}, version)
 

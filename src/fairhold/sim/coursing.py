@@ -1,0 +1,94 @@
+"""What becomes of the work of a live cluster over time, in the nouns of `cycle.course`: a copy of it is played on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairhold.cycle.course import SLOTS, Course, Held, Stopped, groups_of_hosts
+from fairhold.orchestrator import changes as said
+from fairhold.orchestrator.changes import AGAIN
+from fairhold.sim.onward import Onward, at_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt
+    from fairhold.sim.onward import EndOf
+
+
+def live_course(plan: Plan, cluster: Cluster, now: int, instants: Sequence[int], end_of: EndOf = at_limit) -> Course:
+    """The course of a cluster under its plan.
+
+    cluster  : one of its own, which is changed
+    instants : as for `course_of`
+    end_of   : when attempts end by themselves
+    """
+    teller = _Teller(plan, cluster, now)
+    onward = Onward(cluster, now, end_of, teller.note)
+    course = teller.course
+    for instant in instants:
+        if not onward.run(instant):
+            course.until = onward.now
+            break
+        course.held.append(teller.held())
+        course.until = instant
+    return course
+
+
+class _Teller:
+    """Makes a course of changes."""
+
+    def __init__(self, plan: Plan, cluster: Cluster, now: int) -> None:
+        self.course = Course(now, now)
+        self._cluster, self._group_of = cluster, groups_of_hosts(plan)
+        self._bases = {each.name: each.base for each in plan.resources}
+        self._later = cluster.next_attempt
+        self._told: dict[int, tuple[int | None, tuple[int, str, str]]] = {
+            name: (None, (told.deadline, told.reason, told.taker))
+            for name, attempt in cluster.attempts.items()
+            if (told := attempt.told) is not None
+        }
+
+    def note(self, now: int, changes: Sequence[said.Change]) -> None:
+        """Take changes in; of what they end, the cluster still knows the attempts."""
+        for change in changes:
+            if isinstance(change, said.Noticed):
+                self._told[change.attempt] = now, (change.deadline, change.reason, change.taker)
+            elif isinstance(change, said.Withdrawn):
+                self._told.pop(change.attempt, None)
+            elif isinstance(change, said.Ended):
+                told = self._told.pop(change.attempt, None)
+                if change.then == AGAIN:
+                    self._stop(now, self._cluster.ended[change.attempt], told)
+
+    def _stop(self, now: int, attempt: Attempt, told: tuple[int | None, tuple[int, str, str]] | None) -> None:
+        since, (deadline, reason, taker) = told or (None, (now, attempt.stopping, ""))
+        job = attempt.job
+        books = self._cluster.books[job.resource_group]
+        host = attempt.places[0][0]
+        self.course.stops.append(
+            Stopped(
+                now,
+                books.rows.path(job.leaf),
+                job.resource_group or self._group_of.get(host, ""),
+                *(job.name, attempt.index, attempt.name, host, attempt.units, attempt.started),
+                *(since, deadline, reason, taker),
+                is_now=attempt.name < self._later,
+            )
+        )
+
+    def held(self) -> Held:
+        """What every leaf holds."""
+        found: Held = {}
+        for attempt in self._cluster.attempts.values():
+            job, (host, _) = attempt.job, attempt.places[0]
+            group = job.resource_group or self._group_of.get(host, "")
+            path = self._cluster.books[job.resource_group].rows.path(job.leaf)
+            mine = found.setdefault((group, path), {})
+            amounts = {name: int(Fraction(amount) * self._bases[name]) for name, amount in job.terms.unit}
+            for name, amount in (amounts or {SLOTS: 1}).items():
+                mine[name] = mine.get(name, 0) + amount * attempt.units
+        return found

@@ -1,0 +1,100 @@
+"""What a plan would do to a live cluster: now, at the coming windows, and over time. The cluster itself stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.cycle.ahead import Side, diff_windows
+from fairhold.cycle.coming import Assumed, Compared, instants_of, over_time
+from fairhold.cycle.diff import diff
+from fairhold.cycle.document import cycle_on
+from fairhold.cycle.pooled.joining import run_entries, with_pools, with_vectors
+from fairhold.cycle.stated import differences
+from fairhold.ledger.vectors import POOLED
+from fairhold.model.state import State
+from fairhold.orchestrator.budgets import count_budgets
+from fairhold.orchestrator.freeze import thaw
+from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.vectors import state_of
+from fairhold.sim.coursing import live_course
+from fairhold.sim.onward import at_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.document import Cycle
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.sim.onward import EndOf
+
+    Document = dict[str, Any]
+
+
+class Standing(NamedTuple):
+    """A cluster at one instant.
+
+    plan     : that it is under
+    document : as `freeze` gives it; own: name of the host that is the service's own machine
+    """
+
+    plan: Plan
+    now: int
+    document: Document
+    own: str = ""
+
+    def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
+        """The cluster as it would be under a plan; InputError where it cannot be."""
+        books = open_cluster_books(plan, self.now)
+        cluster = thaw(self.document, books, forgets=True, own=self.own, moved=moved)
+        count_budgets(cluster, self.now)
+        return cluster
+
+
+def effect_of(standing: Standing, plan: Plan, moved: Mapping[str, str], ahead: int) -> Document:
+    """What the next cycle and those at the windows of so many microseconds would do otherwise under a plan.
+
+    moved : old path → new path
+    """
+    now = standing.now
+    old, before = _cycle(standing.plan, standing.under(standing.plan, {}), now)
+    new, after = _cycle(plan, standing.under(plan, moved), now)
+    found = diff(before, after, moved)
+    found["settings"] = differences(standing.plan, plan, moved)
+    coming = diff_windows(old, new, now, now + ahead, moved)
+    if coming is not None:
+        found["windows"] = coming
+    return found
+
+
+def effect_over_time(
+    standing: Standing,
+    plan: Plan,
+    moved: Mapping[str, str],
+    ahead: int,
+    *,
+    assumed: Assumed | None = None,
+    end_of: EndOf = at_limit,
+) -> Document:
+    """What differs in so many microseconds to come: see `cycle.coming.over_time`.
+
+    end_of : when attempts end by themselves
+    """
+    now = standing.now
+    instants = instants_of(standing.plan, plan, now, now + ahead)
+    one, other = (
+        Compared(each, live_course(each, standing.under(each, names), now, instants, end_of))
+        for each, names in ((standing.plan, {}), (plan, moved))
+    )
+    return over_time(one, other, instants, moved, assumed)
+
+
+def _cycle(plan: Plan, cluster: Cluster, now: int) -> tuple[Side, Cycle]:
+    """The next cycle of a cluster that nobody else has, slots and vectors, and the side that goes on from it."""
+    slots = {group: books for group, books in cluster.books.items() if group != POOLED}
+    cycle = cycle_on(slots, now)
+    if POOLED not in cluster.books:
+        return Side(plan, slots), cycle
+    state = state_of(cluster, now)
+    pooled = run_entries(plan, state)
+    left = with_vectors(State(now=now, previous_cycle=now), state, pooled)
+    return Side(plan, slots, left), cycle._replace(document=with_pools(plan, cycle.document, pooled), pooled=pooled)
