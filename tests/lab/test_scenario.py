@@ -167,5 +167,5 @@ def test_the_reference_explains_every_code() -> None:
     root = Path(__file__).parents[2]
     sources = "".join(path.read_text() for path in (root / "src/fairhold/lab").glob("*.py"))
     codes = {*re.findall(r'(?:fault|Fault)\(\s*"([a-z-]+)"', sources), "expectation"}
-    pages = "".join((root / f"docs/reference/{name}.md").read_text() for name in ("errors", "scenario"))
+    pages = "".join((root / f"docs/reference/{name}.md").read_text() for name in ("errors", "scenario", "record"))
     assert [code for code in sorted(codes) if f"`{code}`" not in pages] == []

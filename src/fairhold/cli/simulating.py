@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.advance import Advance
@@ -12,7 +13,7 @@ from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
 from fairhold.lab.expecting import Expectation, check_paths, parse_expectation
 from fairhold.lab.results import Results
-from fairhold.lab.scenario import read_scenario
+from fairhold.lab.scenario import plan_names, read_scenario
 from fairhold.lab.simulating import simulate, simulate_all
 from fairhold.planio.report import listed, shown
 from fairhold.runtime.outlet import warn
@@ -20,7 +21,6 @@ from fairhold.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from fairhold.lab.comparing import Difference
     from fairhold.lab.scenario import Scenario
@@ -46,10 +46,11 @@ def run_scenario(
 ) -> int:
     """Play, print, write; 1 where something expected did not come out, else 0."""
     asked = tuple(parse_expectation(text) for text in expected)
-    scenario = read_scenario(path)
+    other = Path(only) if only and is_file_of_plan(path, only) else None
+    scenario = read_scenario(path, other=other)
     names = [only] if only else list(scenario.scenes)
     if only and only not in scenario.scenes:
-        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
+        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}, or a plan file")
     _tell_findings(scenario)
     expectations = (*scenario.expect, *asked)
     for name in names:
@@ -66,7 +67,13 @@ def run_scenario(
         print_json({"plans": documents, "expected": outcome})
     else:
         _print(documents, outcome)
-    return 0 if all(each["holds"] for each in outcome) else 1
+    is_same = all(each["as_recorded"]["is_same"] for each in documents.values() if "as_recorded" in each)
+    return 0 if is_same and all(each["holds"] for each in outcome) else 1
+
+
+def is_file_of_plan(path: Path, name: str) -> bool:
+    """Whether a name is no plan of a scenario, but a plan file."""
+    return str(path) != "/dev/stdin" and Path(name).is_file() and name not in plan_names(path)
 
 
 def _finish(results: Results, documents: dict[str, Document], title: str, *, has_report: bool, plots: bool) -> None:
@@ -144,6 +151,7 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
         for never in document["never_run"]:
             jobs = "1 job" if never["jobs"] == 1 else f"{never['jobs']} jobs"
             print_text(f"{jobs} of {never['consumer']} can never run, such as {never['first']}: {never['what']}")
+        _print_record(document)
     names = list(documents)
     for other in names[1:]:
         print_text(f"# {other} instead of {names[0]}: what is different, the weightiest first")
@@ -151,6 +159,22 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
     for each in outcome:
         word = "holds" if each["holds"] else "does not hold"
         print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}")
+
+
+def _print_record(document: Document) -> None:
+    """Whether a record came out as it was; under another plan, what of it could not be played."""
+    twin, otherwise = document.get("as_recorded"), document.get("otherwise")
+    if twin is not None and twin["is_same"]:
+        print_text(f"as recorded: all {twin['lines']:,} changes are the same")
+    elif twin is not None:
+        print_text(f"not as recorded after {twin['lines']:,} changes that are the same:")
+        print_text(f"  recorded: {twin['recorded'] or 'nothing more'}\n  played:   {twin['played'] or 'nothing more'}")
+    if otherwise is not None and otherwise["guessed"]:
+        tasks = "1 task was" if otherwise["guessed"] == 1 else f"{otherwise['guessed']:,} tasks were"
+        print_text(f"{tasks} not done in the record: taken to run as long as is usual for the consumer")
+    if otherwise is not None and otherwise["passed_over"]:
+        wishes = "1 wish" if otherwise["passed_over"] == 1 else f"{otherwise['passed_over']:,} wishes"
+        print_text(f"{wishes} or reports of the record mean nothing under this plan")
 
 
 def _print_shared(shared: Document) -> None:

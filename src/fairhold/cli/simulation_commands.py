@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.arguments import DIRECTORY, INPUT
-from fairhold.cli.live.options import Json  # noqa: TC001 - Typer reads annotations
+from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", click_type=INPUT, help="Scenario file, `-` for standard input.")
@@ -67,7 +67,9 @@ def simulate(
             help="Folder for event logs, summary and report.",
         ),
     ] = None,
-    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="Only this one of the scenario's plans.")] = "",
+    plan: Annotated[
+        str, typer.Option("--plan", metavar="NAME", help="Only this one of the scenario's plans, or a plan file.")
+    ] = "",
     expect: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,3 +92,28 @@ def simulate(
             scenario, plan, output, expect or (), as_json=json, processes=jobs, report=report, plots=plots, check=check
         )
     )
+
+
+def record(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", click_type=DIRECTORY, help="New folder for the scenario.")
+    ],
+    *,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="DIRECTORY",
+            click_type=DIRECTORY,
+            help="State directory of the service, which may run or not; else the service that runs is asked.",
+        ),
+    ] = None,
+    since: Annotated[str, typer.Option("--since", metavar="INSTANT", help="Begin then; else with the log.")] = "",
+    until: Annotated[str, typer.Option("--until", metavar="INSTANT", help="End then; else with the log.")] = "",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Make a scenario of what a service did, to be played again, or under another plan."""
+    from fairhold.cli.recording import run_record  # noqa: PLC0415
+
+    raise typer.Exit(run_record(folder, state, service, since, until, as_json=json))

@@ -10,11 +10,13 @@ from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
 from fairhold.errors import InputError
 from fairhold.lab.expecting import Expectation, parse_expectation
 from fairhold.lab.outages import Span, moment, read_outages
+from fairhold.lab.records import digest_of, read_record
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.plan import read_plan
 from fairhold.planio.report import Report, shown
 from fairhold.planio.resources import exact_number
 from fairhold.sim.scene import Resizing, Scene, Work
+from fairhold.traces.findings import Findings
 from fairhold.traces.workload import read_workload
 
 if TYPE_CHECKING:
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Told
     from fairhold.planio.values import Value
-    from fairhold.traces.findings import Findings
+
+    _Rest = tuple[tuple[str, ...], int, Told, tuple[int, int], tuple[Expectation, ...]]
 
 KEYS = (
     *("fairhold_scenario", "plan", "plans", "workload", "start", "end", "warm_up", "slot", "work", "cycle"),
-    *("outages", "slots", "resources", "expect"),
+    *("outages", "slots", "resources", "expect", "record"),
 )
+OF_A_RECORD = ("workload", "start", "work", "outages", "slots")
+"""Keys of what a record has itself."""
 WORK_KEYS = ("start_delay", "restart", "stop_delay", "checkpoint", "yields")
 CYCLE_KEYS = ("min_gap", "max_interval")
 SLOTS_KEYS = ("at", "resource_group", "slots")
@@ -59,15 +64,25 @@ class Scenario:
     findings: Findings
 
 
-def read_scenario(path: str | Path, draw: int = 0) -> Scenario:
+def read_scenario(path: str | Path, draw: int = 0, other: Path | None = None) -> Scenario:
     """Read a scenario and all that it names; names of files start at its folder.
 
-    draw : number of the draw: what chance decides is drawn anew for each
+    draw  : number of the draw: what chance decides is drawn anew for each
+    other : a plan file that is played, too, under that name
 
     Raises InputError with all faults of the scenario, or of the first plan or trace that has any.
     """
     folder = Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
-    return parse_scenario(read_text(path), str(path), folder, draw)
+    return parse_scenario(read_text(path), str(path), folder, draw, other)
+
+
+def plan_names(path: str | Path) -> list[str]:
+    """Names of the plans of a scenario; none where it cannot be read, which `read_scenario` tells."""
+    try:
+        document = parse_document(read_text(path), str(path))
+    except InputError:
+        return []
+    return list(_plans(Report(document), document.value if isinstance(document.value, dict) else {}))
 
 
 def plan_file(path: str | Path, name: str) -> Path:
@@ -77,7 +92,7 @@ def plan_file(path: str | Path, name: str) -> Path:
     return Path(path).absolute().parent / paths[name]
 
 
-def parse_scenario(text: str, name: str, folder: Path, draw: int = 0) -> Scenario:
+def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Path | None = None) -> Scenario:
     """Read a scenario from its text; name: of the file, as faults show it. Raises InputError as `read_scenario`."""
     report = Report(parse_document(text, name))
     top = report.mapping(report.document.value, (), what="a mapping with `fairhold_scenario: 1`")
@@ -85,20 +100,22 @@ def parse_scenario(text: str, name: str, folder: Path, draw: int = 0) -> Scenari
         report.settle()
     report.version(top, "fairhold_scenario")
     report.keys(top, KEYS, (), {})
-    report.missing(top, ("workload",), (), "a scenario")
-    paths = _plans(report, top)
+    _of_one_kind(report, top)
+    paths = _plans(report, top) | ({} if other is None else {str(other): str(other.absolute())})
     work = _work(report, top.get("work"))
     min_gap, max_interval = _cycle(report, top.get("cycle"))
     slot = _amounts(report, top.get("slot"))
     expect = _expect(report, top)
-    resources = tuple(
-        report.text(each, ("resources", at), what="the name of a resource")
-        for at, each in enumerate(report.sequence(top.get("resources", []), ("resources",), what="resources"))
-    )
+    resources = _resources(report, top)
     warm_up = report.duration(top.get("warm_up", 0), ("warm_up",))
     if report.faults:
         report.settle()
     plans = {label: read_plan(folder / path, places=True)[0] for label, path in paths.items()}
+    if "record" in top:
+        rest = resources, warm_up, slot, (min_gap, max_interval), expect
+        return _of_record(
+            report, top, folder, {label: (folder / paths[label], plan) for label, plan in plans.items()}, rest
+        )
     workload, findings = read_workload(report, _drawn(top["workload"], draw), ("workload",), folder)
     first = workload.submit[0] if len(workload) else 0
     last = workload.submit[-1] if len(workload) else 0
@@ -116,6 +133,50 @@ def parse_scenario(text: str, name: str, folder: Path, draw: int = 0) -> Scenari
     begin = start + warm_up
     piece = max(1, -(-((end or last) - begin) // PIECES))
     return Scenario(scenes, begin, piece, resources, expect, findings)
+
+
+def _resources(report: Report, top: dict[str, Value]) -> tuple[str, ...]:
+    named = report.sequence(top.get("resources", []), ("resources",), what="resources")
+    return tuple(report.text(each, ("resources", at), what="the name of a resource") for at, each in enumerate(named))
+
+
+def _of_one_kind(report: Report, top: dict[str, Value]) -> None:
+    """A scenario has a workload, or it is a record, which has the rest of the world with it."""
+    if "record" not in top:
+        report.missing(top, ("workload",), (), "a scenario")
+        return
+    for key in OF_A_RECORD:
+        if key in top:
+            report.fault("duplicate-key", f"a record has its own `{key}`", "leave it out", (key,))
+
+
+def _of_record(
+    report: Report, top: dict[str, Value], folder: Path, plans: Mapping[str, tuple[Path, Plan]], rest: _Rest
+) -> Scenario:
+    """A scenario that plays what was recorded; plans: label → file, plan."""
+    resources, warm_up, slot, (min_gap, max_interval), expect = rest
+    file = report.text(top["record"], ("record",), what="a file of `fairhold record`")
+    report.settle()
+    found = read_record(folder / file)
+    story = found.story
+    end = moment(report, top["end"], ("end",), story.begin) if "end" in top else story.end
+    if end <= story.begin + warm_up:
+        report.fault("out-of-range", "the scenario ends before anything is measured", "set a later `end`", ("end",))
+    report.settle()
+    scenes = {
+        label: Scene(
+            *(plan, found.workload, story.begin, min(end, story.end)),
+            slot=slot,
+            min_gap=min_gap,
+            max_interval=max_interval,
+            story=story,
+            is_replay=digest_of(read_text(path)) == found.digest,
+        )
+        for label, (path, plan) in plans.items()
+    }
+    begin = story.begin + warm_up
+    piece = max(1, -(-(end - begin) // PIECES))
+    return Scenario(scenes, begin, piece, resources, expect, Findings(str(folder / file), "job"))
 
 
 def _drawn(workload: Value, draw: int) -> Value:

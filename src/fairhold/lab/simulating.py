@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.kernels._jit import prefer_compiled
+from fairhold.lab.twin import Twin
 from fairhold.ledger.vectors import POOLED
 from fairhold.planio.report import listed, shown
 from fairhold.sim.account import Spans
 from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
+from fairhold.sim.otherwise import Otherwise
 from fairhold.sim.play import Simulation
+from fairhold.sim.replaying import Replay
 from fairhold.sim.summary import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairhold.lab.scenario import Scenario
+    from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.sim.play import Watch
+    from fairhold.sim.replaying import OnPlan
+    from fairhold.sim.scene import Scene
 
     OnProgress = Callable[[int, int, int], None]
 
@@ -52,8 +58,14 @@ def simulate(
         prefer_compiled(MANY_ROWS)
     log = Log(write)
     told: list[Watch] = [log, *watches, *((Truths(scene.plan),) if check else ())]
-    simulation = Simulation(scene, told, is_brief=not check)
+    twin = Twin(scene.story.decided, scene.end or 0) if scene.story is not None and scene.is_replay else None
+    told += [] if twin is None else [twin]
+    simulation = _simulation(scene, told, is_brief=not check)
     measures = measures_of(scenario, simulation.live.cluster)
+    if isinstance(simulation, Replay):
+        simulation.on_plan = _replanned(told)
+    for each in measures:
+        each.take_over(simulation.live.cluster, scene.start)
     told += measures
     first, last, step = simulation.arrived, simulation.last, simulation.step
     goes_on = True
@@ -67,7 +79,32 @@ def simulate(
             on_progress(come, come - len(simulation.live.jobs), last - first)
     for each in measures:
         each.close(max(simulation.now, scenario.begin))
-    return {"plan": plan} | summarize(measures, simulation.refused, log.digest)
+    document: Document = {"plan": plan} | summarize(measures, simulation.refused, log.digest)
+    if twin is not None and scene.story is not None and scene.story.decided:
+        document["as_recorded"] = twin.document(is_whole=scene.end == scene.story.end)
+    elif isinstance(simulation, Otherwise):
+        document["otherwise"] = {"passed_over": simulation.passed_over, "guessed": simulation.guessed}
+    return document
+
+
+def _simulation(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Otherwise:
+    """What plays a scene: a workload, or a record as it was or under another plan."""
+    if scene.story is None:
+        return Simulation(scene, told, is_brief=is_brief)
+    return (Replay if scene.is_replay else Otherwise)(scene, told, is_brief=is_brief)
+
+
+def _replanned(told: Sequence[Watch]) -> OnPlan:
+    """Lets whoever looks go on with another plan."""
+
+    def tell(plan: Plan, cluster: Cluster) -> None:
+        for each in told:
+            if isinstance(each, Measures):
+                each.replan(cluster)
+            elif isinstance(each, Truths):
+                each.replan(plan)
+
+    return tell
 
 
 def measures_of(scenario: Scenario, cluster: Cluster) -> list[Measures]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fairhold.orchestrator.changes import KINDS
@@ -54,6 +55,22 @@ def events(store: Store, after: int, limit: int) -> dict[str, Any]:
     check_place(store, after)
     following = entries[-1].seq if entries else after
     return {"events": [event_document(entry) for entry in entries], "next": following}
+
+
+def snapshot_document(store: Store, until: int) -> dict[str, Any]:
+    """The latest snapshot up to an instant that can be read."""
+    saved = store.load().snapshot
+    if saved is not None and saved.at > until:  # two are kept
+        before, saved = saved.seq, None
+        with suppress(StoreError):
+            saved = store.load(before).snapshot
+    if saved is None or saved.at > until:
+        return {"seq": None, "at": None, "state": None}
+    try:
+        state = json.loads(saved.body)
+    except ValueError as error:
+        raise StoreError(f"the snapshot of entry {saved.seq} cannot be read: {error}", "store-damaged") from error
+    return {"seq": saved.seq, "at": format_instant(saved.at), "state": state}
 
 
 def check_place(store: Store, after: int) -> None:

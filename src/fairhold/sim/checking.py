@@ -28,6 +28,10 @@ class Truths:
         self._plan = plan
         self.count = 0
 
+    def replan(self, plan: Plan) -> None:
+        """Another plan is in force."""
+        self._plan = plan
+
     def note(self, now: int, changes: Sequence[Change]) -> None:
         """Nothing: cycles are looked at before they are carried out."""
 

@@ -19,6 +19,11 @@ _QUIET = (said.CycleRan,)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+def line_of(now: int, change: said.Change) -> str:
+    """The line of a change, with its end."""
+    return f"{_encode((now, type(change).__name__, *change))}\n"
+
+
 class Log:
     """Writes a line for every change: a JSON array of the instant, the word, and the fields as the service logs them.
 
@@ -40,7 +45,7 @@ class Log:
         for change in changes:
             if isinstance(change, _QUIET):
                 continue
-            line = f"{_encode((now, type(change).__name__, *change))}\n"
+            line = line_of(now, change)
             self.count += 1
             self._hash.update(line.encode())
             if self._write is not None:

@@ -104,7 +104,53 @@ class Measures:
             said.JobEnded: self._over,
             said.Noticed: self._notice,
             said.Withdrawn: self._withdraw,
+            said.JobMoved: self._move,
         }
+
+    def take_over(self, cluster: Cluster, now: int) -> None:
+        """What there is at the begin: jobs that came before it, of which only what is held and wanted counts."""
+        for job in cluster.jobs.values():
+            if job.resource_group == self.group and not job.is_over:
+                amount = amount_of(self._books, job.terms.unit, job.units, self.resource)
+                leaf = self._books.rows.path(job.leaf)
+                self._jobs[job.name] = _Job(leaf, job.submitted, amount, counts=False)
+                self._left[job.name] = job.waiting + job.running + len(job.delays or ())
+                self._want(leaf, self._left[job.name] * amount, now)
+        for attempt in cluster.attempts.values():
+            if attempt.job.name in self._jobs:
+                known = self._jobs[attempt.job.name]
+                self._running[attempt.name] = attempt.job.name, attempt.started
+                for account in self._above[known.leaf]:
+                    account.advance(now)
+                    account.held += known.amount
+
+    def replan(self, cluster: Cluster) -> None:
+        """Another plan is in force; consumers that it does not have keep what they had."""
+        self._is_stale = True
+        if self.group not in cluster.books:
+            return
+        self._cluster, self._books = cluster, cluster.books[self.group]
+        for path in self._books.rows.paths[1:]:
+            for each in _line(path):
+                self.accounts.setdefault(each, Account(self.spans))
+            self._above[path] = tuple(self.accounts[each] for each in _line(path))
+        for name, known in self._jobs.items():
+            job = cluster.jobs.get(name)
+            leaf = self._books.rows.path(job.leaf) if job is not None else known.leaf
+            if leaf != known.leaf:
+                self._move(cluster.now, said.JobMoved(name, leaf))
+
+    def _move(self, now: int, change: said.JobMoved) -> None:
+        """A job is of another leaf from now on, and so is what it holds and wants."""
+        job = self._jobs.get(change.job)
+        if job is None:
+            return
+        held = sum(name == change.job for name, _ in self._running.values()) * job.amount
+        for leaf, sign in ((job.leaf, -1), (change.consumer, 1)):
+            self._want(leaf, sign * self._left[change.job] * job.amount, now)
+            for account in self._above[leaf]:
+                account.held += sign * held
+        self._jobs[change.job] = job._replace(leaf=change.consumer)
 
     def note(self, now: int, changes: Sequence[said.Change]) -> None:
         """Take changes in, in the order in which they happened."""

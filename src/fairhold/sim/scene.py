@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Told
     from fairhold.model.workload import Workload
+    from fairhold.sim.story import Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Scene:
                  a unit takes: as many as it needs to have its amounts; () = neither is known
     gang       : whether jobs of several tasks without a `min_count` begin together
     min_gap, max_interval : rhythm of the cycles
+    story      : what was recorded, and is played instead of the workload, which is its jobs; outages are in it, too
+    is_replay  : the plan is the one of the record: it is played as it was
     """
 
     plan: Plan
@@ -76,3 +79,5 @@ class Scene:
     slot: Told = ()
     min_gap: int = MIN_GAP
     max_interval: int = MAX_INTERVAL
+    story: Story | None = None
+    is_replay: bool = False

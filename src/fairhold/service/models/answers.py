@@ -215,6 +215,14 @@ class Events(Answer):
     next: int
 
 
+class Snapshot(Answer):
+    """The state at entry `seq` of the log; all null where none is kept. What `state` holds may differ by version."""
+
+    seq: int | None
+    at: Instant | None
+    state: dict[str, Any] | None
+
+
 class Agent(Answer):
     """A machine's agent; `machine` is empty for the service's own."""
 

@@ -6,12 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from fairhold.planio.report import LAST_INSTANT
 from fairhold.runtime.live.submitting import raised
 from fairhold.service import streams
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import MOST
 from fairhold.service.models import answers
 from fairhold.service.problems import refused
+from fairhold.units import parse_instant
 
 router = APIRouter(prefix="/events", tags=["events"])
 STREAM = "text/event-stream"
@@ -42,3 +44,18 @@ async def list_events(
         raise refused("too-many", what, f"try again later, or {raised('streams')}")
     pieces = service.news.counted(streams.stream(service.store, service.news, after, service.settings.beat))
     return StreamingResponse(pieces, media_type=STREAM, headers=_HEADERS)
+
+
+@router.get("/snapshot", response_model=answers.Snapshot)
+async def snapshot(
+    service: ServiceOf,
+    until: Annotated[str, Query(max_length=40, description="Taken then or earlier; else the latest.")] = "",
+) -> Response:
+    """The state at an entry of the log, as the service keeps it: with the entries after it, all that followed.
+
+    Nothing (`null`) where no such snapshot is kept.
+    """
+    instant = parse_instant(until) if until else LAST_INSTANT
+    if instant is None:
+        raise refused("instant", f"`until={until}` is no instant", "write it as 2026-01-05T09:00:00Z")
+    return JSONResponse(await asyncio.to_thread(streams.snapshot_document, service.store, instant))

@@ -1,0 +1,132 @@
+"""A live cluster from its log, without deciding anything and without the service."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from fairhold.errors import Fault, InputError
+from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.planio.plan import parse_plan
+from fairhold.runtime.live.journal import PLAN_APPLIED, change_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.changes import Change
+    from fairhold.ports import Entry
+
+    Document = dict[str, Any]
+
+RESTORE = "take a store or a record that is whole: `fairhold store check` looks through a store"
+UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What is raised where something that was written down is not as it was written."""
+
+
+class Saved(NamedTuple):
+    """A snapshot of a service: number and instant of the last entry that it holds, and what it says."""
+
+    seq: int
+    at: int
+    document: Document
+
+
+class Source(Protocol):
+    """Where the log of a service comes from."""
+
+    name: str
+
+    def snapshot(self, until: int) -> Saved | None:
+        """The latest snapshot that was taken at or before an instant; None = there is none."""
+        ...
+
+    def entries(self, after: int) -> Iterable[Entry]:
+        """All entries with numbers above one, in order; InputError where some are missing."""
+        ...
+
+    def plan(self, version: int) -> str:
+        """Text of a version of the plan; InputError where it is not there."""
+        ...
+
+    def is_running(self) -> bool:
+        """Whether the service goes on."""
+        ...
+
+
+class Put(NamedTuple):
+    """A plan came into force: the fields of its entry, and its text."""
+
+    version: int
+    moved: dict[str, str]
+    windows: dict[str, tuple[int, ...]]
+    text: str
+
+
+class Rebuilt:
+    """The cluster by the entries so far.
+
+    cluster : None before the first plan; plan, version: in force
+    """
+
+    def __init__(self, plan_of: Callable[[int], str], own: str) -> None:
+        self._plan_of, self._own = plan_of, own
+        self.cluster: Cluster | None = None
+        self.plan: Plan | None = None
+        self.text = ""
+        self.version = 0
+
+    def begin(self, saved: Saved) -> None:
+        """Go on from a snapshot; raises one of `UNREADABLE`, or InputError."""
+        document = saved.document["cluster"]
+        self.version = saved.document["version"]
+        self.text = self._plan_of(self.version)
+        self.plan = parse_plan(self.text, f"plan {self.version}")[0]
+        self.cluster = cluster_of(self.plan, document, saved.at, self._own)
+
+    def put(self, at: int, fields: list[Any]) -> Put:
+        """A plan comes into force; fields: of its entry."""
+        version, moved, _, *windows = fields
+        text = self._plan_of(version)
+        force = {group: tuple(entries) for group, entries in (windows[0] if windows else {}).items()}
+        plan = parse_plan(text, f"plan {version}")[0]
+        books = open_cluster_books(plan, at, force)
+        if self.cluster is None:
+            self.cluster = Cluster(books, forgets=True, own=self._own)
+        else:
+            self.cluster = thaw(freeze(self.cluster), books, forgets=True, own=self._own, moved=moved)
+        self.plan, self.version, self.text = plan, version, text
+        return Put(version, dict(moved), force, text)
+
+    def apply(self, change: Change, at: int) -> None:
+        """A change happens again."""
+        assert self.cluster is not None
+        self.cluster.apply(change, at)
+        self.cluster.ended.clear()
+        self.cluster.ended_jobs.clear()
+
+
+def cluster_of(plan: Plan, document: Mapping[str, Any], now: int, own: str) -> Cluster:
+    """The cluster of a document, on books of the plan under which it was frozen."""
+    windows = document.get("windows", {})
+    books = open_cluster_books(plan, now, {group: tuple(entries) for group, (entries, _) in windows.items()})
+    for group, (_, before) in windows.items():
+        books[group].before = tuple(before)
+    return thaw(dict(document), books, forgets=True, own=own)
+
+
+def read_fields(entry: Entry, name: str) -> tuple[str, list[Any], Change | None]:
+    """Kind and fields of an entry, and the change that it is, if it is one; InputError `record-damaged`."""
+    try:
+        kind, *fields = json.loads(entry.body)
+        change = None if kind == PLAN_APPLIED else change_of([kind, *fields])
+    except UNREADABLE as error:
+        raise damaged(name, f"entry {entry.seq} of the log cannot be read: {error}") from error
+    return kind, fields, change
+
+
+def damaged(name: str, what: str) -> InputError:
+    """A log that cannot be followed."""
+    return InputError([Fault("record-damaged", what, RESTORE, file=name)])

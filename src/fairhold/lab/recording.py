@@ -1,0 +1,154 @@
+"""From the log of a service to the story of what came from outside: events are found again from what they changed.
+
+A log holds what was decided, not what happened (ADR 0012). Whatever a change is, either somebody or some machine caused
+it, or it follows from the state and the time. Only the first is taken over; that the second follows again is what a
+replay shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.errors import Fault, InputError
+from fairhold.lab.rebuilding import RESTORE, UNREADABLE, Rebuilt, damaged, read_fields
+from fairhold.lab.retracing import Retracing
+from fairhold.orchestrator import changes as said
+from fairhold.orchestrator.freeze import freeze
+from fairhold.planio.plan import parse_plan
+from fairhold.runtime.live.journal import PLAN_APPLIED
+from fairhold.sim.log import line_of
+from fairhold.sim.story import Replanned, Story
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairhold.lab.rebuilding import Saved, Source
+    from fairhold.orchestrator.changes import Change
+    from fairhold.ports import Entry
+
+QUIET = {"UsageSpan": "", "JobNumbersTaken": "", "JobLabelled": "labels of jobs", "Closing": "plans to close hosts"}
+"""Kinds of entries that are no changes → what of them a scenario cannot say; empty = nothing is lost."""
+FOR_EVER = 2**62
+
+
+class Record(NamedTuple):
+    """What was recorded.
+
+    plans    : texts of the plans, that of the begin in front
+    changes  : version → text of later ones is at the place that `versions` says
+    versions : numbers of the plans
+    left_out : what cannot be said → how often
+    """
+
+    story: Story
+    plans: tuple[str, ...]
+    versions: tuple[int, ...]
+    left_out: Mapping[str, int]
+
+
+def record(source: Source, since: int = 0, until: int = FOR_EVER) -> Record:
+    """What happened from an instant to another, as far as the log reaches.
+
+    Raises InputError: `record-empty` where nothing happened, `record-gone` where the log begins later, `record-damaged`
+    """
+    if until <= since:
+        raise InputError([Fault("out-of-range", "the record ends before it begins", "set a later --until")])
+    saved = source.snapshot(since)
+    entries = source.entries(saved.seq if saved else 0)
+    return _Recording(source, since, until).run(saved, list(_until(entries, until)))
+
+
+def _until(entries: Iterable[Entry], until: int) -> Iterable[Entry]:
+    for entry in entries:
+        if entry.at > until:
+            return
+        yield entry
+
+
+class _Recording:
+    def __init__(self, source: Source, since: int, until: int) -> None:
+        self.source, self.since, self.until = source, since, until
+        self.left_out: dict[str, int] = {}
+        self.plans: list[str] = []
+        self.versions: list[int] = []
+        self.decided: list[str] = []
+
+    def run(self, saved: Saved | None, entries: list[Entry]) -> Record:
+        name = self.source.name
+        read = [(entry, *read_fields(entry, name)) for entry in entries]
+        if saved is None and read and read[0][0].seq > 1:
+            what = f"entries of the log before {read[0][0].seq} are gone, and no snapshot is as early"
+            raise InputError([Fault("record-gone", what, "record from a later instant: --since", file=name)])
+        self.rebuilt = Rebuilt(self.source.plan, self._own(saved, read))
+        if saved is not None:
+            self._guarded(lambda: self.rebuilt.begin(saved), "the snapshot cannot be used")
+        first, begin = 0, self.since
+        while first < len(read) and (self.rebuilt.cluster is None or read[first][0].at < self.since):
+            begin = max(self.since, read[first][0].at)
+            self._pass(*read[first])
+            first += 1
+        cluster = self.rebuilt.cluster
+        if cluster is None or all(change is None for *_, change in read[first:]):
+            what = "nothing happened in that time" if entries or saved else "the log is empty"
+            raise InputError([Fault("record-empty", what, "name a longer time, or another service", file=name)])
+        is_fresh = not (cluster.jobs or cluster.machines or cluster.next_attempt > 1)
+        state, own = None if is_fresh else freeze(cluster), cluster.own
+        self.plans, self.versions = [self.rebuilt.text], [self.rebuilt.version]
+        self.retracing = Retracing()
+        for row in read[first:]:
+            self._take(*row)
+        end = min(self.until, entries[-1].at + 1)
+        lines = self.retracing.close(is_running=self.source.is_running() or end == self.until)
+        has_cycles = self.retracing.has_cycles
+        story = Story(own, begin, end, state, tuple(lines), tuple(self.decided), has_cycles=has_cycles)
+        return Record(story, tuple(self.plans), tuple(self.versions), self.left_out)
+
+    def _own(self, saved: Saved | None, read: list[tuple[Entry, str, list[Any], Change | None]]) -> str:
+        """The host that is the service's own machine: the one that no machine is called after."""
+        names = {name for name, *_ in saved.document["cluster"]["machines"]} if saved else set()
+        names |= {each.machine for *_, each in read if isinstance(each, (said.MachineSeen, said.MachineMissed))}
+        if "" not in names:
+            return ""
+        version = saved.document["version"] if saved else next((row[2][0] for row in read if row[1] == PLAN_APPLIED), 0)
+        if not version:
+            return ""
+        plan = parse_plan(self.source.plan(version), f"plan {version}")[0]
+        hosts = {host.name for group in plan.resource_groups.values() for host in group.hosts} - names
+        return hosts.pop() if len(hosts) == 1 else ""
+
+    def _pass(self, entry: Entry, kind: str, fields: list[Any], change: Change | None) -> None:
+        """An entry before the begin."""
+        what = f"entry {entry.seq} of the log does not fit what was before it"
+        if kind == PLAN_APPLIED:
+            self._guarded(lambda: self.rebuilt.put(entry.at, fields), what)
+        elif change is not None:
+            self._guarded(lambda: self.rebuilt.apply(change, entry.at), what)
+
+    def _take(self, entry: Entry, kind: str, fields: list[Any], change: Change | None) -> None:
+        if change is None and kind != PLAN_APPLIED:
+            word = QUIET.get(kind, f"entries of the kind {kind}")
+            if word:
+                self.left_out[word] = self.left_out.get(word, 0) + 1
+            return
+        if change is None:
+            put = self._guarded(
+                lambda: self.rebuilt.put(entry.at, fields), f"entry {entry.seq} of the log does not fit"
+            )
+            assert self.rebuilt.plan is not None
+            self.plans.append(put.text)
+            self.versions.append(put.version)
+            self.retracing.tell(entry.at, Replanned(self.rebuilt.plan, put.moved, put.windows))
+            return
+        cluster = self.rebuilt.cluster
+        assert cluster is not None
+        what = f"entry {entry.seq} of the log does not fit what was before it"
+        self._guarded(lambda: self.retracing.take(entry.at, change, cluster), what)
+        self._guarded(lambda: self.rebuilt.apply(change, entry.at), what)
+        if not isinstance(change, said.CycleRan):
+            self.decided.append(line_of(entry.at, change))
+
+    def _guarded(self, work: Callable[[], Any], what: str) -> Any:  # noqa: ANN401 - whatever the work gives
+        try:
+            return work()
+        except UNREADABLE as error:
+            raise damaged(self.source.name, f"{what}: {error}; {RESTORE}") from error

@@ -1,0 +1,47 @@
+"""Where a record comes from: the store of a service."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from fairhold.lab.rebuilding import UNREADABLE, Saved, damaged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.ports import Entry
+    from fairhold.store import StoreReader
+
+
+class StoreSource:
+    """The log in a state directory, whether its service runs or not."""
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader = reader
+        self.name = str(reader.directory)
+
+    def snapshot(self, until: int) -> Saved | None:
+        """The latest up to an instant; none where the log reaches back to its begin anyway."""
+        first = next(iter(self._reader.entries(0)), None)
+        if first is not None and first.seq == 1 and not until:
+            return None
+        found = self._reader.snapshot(until)
+        if found is None:
+            return None
+        try:
+            return Saved(found.seq, found.at, json.loads(found.body))
+        except UNREADABLE as error:
+            raise damaged(self.name, f"the snapshot of entry {found.seq} cannot be read: {error}") from error
+
+    def entries(self, after: int) -> Iterable[Entry]:
+        """All above a number."""
+        return self._reader.entries(after)
+
+    def plan(self, version: int) -> str:
+        """Text of a version."""
+        return self._reader.plan(version)
+
+    def is_running(self) -> bool:
+        """Whether a service uses it."""
+        return self._reader.is_in_use()
