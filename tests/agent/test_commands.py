@@ -107,6 +107,11 @@ def test_who_writes_nothing_leaves_no_file(service: Service) -> None:
     assert sorted(path.name for path in folder.glob("*.out")) == ["2.1.out", "3.1.out"]
 
 
+def test_who_writes_nothing_leaves_an_empty_file_where_it_is_kept(service: Service) -> None:
+    assert service.run(1, "true", keep_empty=True)["reason"] == "finished"
+    assert (service.state / "jobs/7/1.1.out").read_bytes() == b""
+
+
 def test_a_flood_of_output_goes_to_its_file(service: Service) -> None:
     assert service.run(1, SH, "-c", "head -c 50000000 /dev/zero")["reason"] == "finished"
     assert (service.state / "jobs/7/1.1.out").stat().st_size == 50_000_000

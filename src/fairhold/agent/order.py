@@ -31,6 +31,7 @@ class Order:
     cpu           : thousandths of a core, 0 = as many as there are
     devices       : numbers of the GPUs that are its own on this host; None = nobody hands them out here
     output_limit  : bytes of its output that are kept, 0 = all
+    keep_empty    : the file for what it prints stays where it has printed nothing
     weight        : its part of the processors where they are short, 100 = as every other program
     """
 
@@ -42,6 +43,7 @@ class Order:
         "directory",
         "environment",
         "job_directory",
+        "keep_empty",
         "lead",
         "memory",
         "number",
@@ -83,6 +85,7 @@ class Order:
         self.cpu = _whole(message, "cpu", 0)
         self.devices = _devices(message)
         self.output_limit = _whole(message, "output_limit", 0)
+        self.keep_empty = message.get("keep_empty") is True
         self.signal = _whole(message, "signal", 1, 15)
         if self.signal > _HIGHEST_SIGNAL:
             raise ValueError("signal is no signal")

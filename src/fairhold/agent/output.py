@@ -22,7 +22,8 @@ FIRST_LOOK, _LONGEST_PAUSE = 0.1, 1.0
 class Output:
     """The file of an attempt that runs.
 
-    descriptor : open for writing; most : bytes that are kept, 0 = all; path : of the file
+    descriptor : open for writing; most : bytes that are kept, 0 = all
+    path       : of the file, which goes where nothing was written; empty = it stays
     """
 
     __slots__ = ("_descriptor", "_done", "_first", "_most", "_path", "_pause")
@@ -48,7 +49,7 @@ class Output:
         """The last look, when nothing writes any more. An empty file goes; what stands in its place is left alone."""
         if self._most:
             self.trim()
-        with suppress(OSError):
+        with suppress(OSError):  # no path is no file
             mine = os.fstat(self._descriptor)
             if not mine.st_size and os.path.samestat(mine, os.lstat(self._path)):
                 os.unlink(self._path)  # noqa: PTH108

@@ -111,7 +111,8 @@ class Supervisor:
             self._limit_at = self._begin + self._order.time_limit
         if self._order.memory and not groups.is_limited(self._group):
             self._sample_at = self._begin + _SAMPLE
-        self._output = Output(output, self._order.output_limit, self._order.output)
+        kept = "" if self._order.keep_empty else self._order.output
+        self._output = Output(output, self._order.output_limit, kept)
         if self._order.output_limit:
             self._trim_at = self._begin + FIRST_LOOK
         while self._status is None:

@@ -313,7 +313,8 @@ def test_of_two_agents_with_one_name_the_newer_stays(open_desk: OpenDesk, connec
     assert desk.next(MachineReported).boot == "b2"
     newer.hear("welcome")
     desk.order(Start(1, "7", 0, 1, "compute", "far"))
-    assert newer.hear("start")["attempt"] == 1
+    sent = newer.hear("start")
+    assert (sent["attempt"], sent["keep_empty"]) == (1, True)
     newer.say("ended", attempt=1, exit=record("finished", code=0))
     assert desk.next(TaskEnded).attempt == 1
     desk.until_complaint("a newer connection took its place")

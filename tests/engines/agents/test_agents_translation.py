@@ -75,6 +75,7 @@ def test_a_start_says_all_that_a_task_needs(pair: tuple[Desk, FakeAgent]) -> Non
         "lead": 0.25,
         "weight": 80,
         "output_limit": 1 << 30,
+        "keep_empty": False,
     }
 
 

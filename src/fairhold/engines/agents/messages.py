@@ -24,8 +24,12 @@ def token(secret: bytes, attempt: int) -> str:
     return hmac.digest(secret, str(attempt).encode(), "sha256").hex()
 
 
-def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit: int) -> Message:
-    """Run this. Names of files are relative to the agent's directory: where that is, only the agent knows."""
+def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit: int, is_own: bool) -> Message:
+    """Run this. Names of files are relative to the agent's directory: where that is, only the agent knows.
+
+    is_own : to the agent of this machine. Another one keeps an empty output too: where both machines have one storage,
+             no file would look like one that lies elsewhere
+    """
     folder = f"jobs/{folder_name(order.job)}"
     stem = f"{folder}/{order.index}"
     return {
@@ -44,6 +48,7 @@ def start(order: Start, spec: Spec, *, secret: bytes, weight: int, output_limit:
         "cpu": order.cpu,
         "devices": None if order.devices is None else list(order.devices),
         "output_limit": output_limit,
+        "keep_empty": not is_own,
         "signal": spec.notice,
         "lead": spec.lead / SECOND,
         "weight": weight,

@@ -274,6 +274,7 @@ class Talk:
             secret=self._secret,
             weight=self._settings.weight,
             output_limit=self._settings.output,
+            is_own=link.is_own,
         )
         try:
             self.wire.send(link, message)
