@@ -15,7 +15,7 @@ def consumer(**numbers: Any) -> dict[str, Any]:
 
 def document(**consumers: Any) -> dict[str, Any]:
     named = {f"/{name}": each for name, each in consumers.items()}
-    return {"shared": [{"resource_group": "c", "resource": "slots", "consumers": named}]}
+    return {"shared": [{"resource_group": "c", "resource": "slots", "base": 1, "consumers": named}]}
 
 
 def test_the_weightiest_difference_comes_first() -> None:
@@ -31,5 +31,16 @@ def test_equal_documents_differ_in_nothing() -> None:
 
 def test_other_resources_are_not_compared() -> None:
     other = document(A=consumer(use=3))
-    other["shared"][0]["resource"] = "gpu"
-    assert differences(document(A=consumer(use=4)), other) == []
+    other["shared"].append(other["shared"][0] | {"resource": "gpu"})
+    (found,) = differences(document(A=consumer(use=4)), other)
+    assert found.resource == "slots"
+
+
+def test_slots_are_compared_with_what_stands_for_one() -> None:
+    """A plan of slots and one of GPUs, counted in thousandths, on the same workload."""
+    other = document(A=consumer(use=4_999, stopped=2, wait={"mean": 7_000}))
+    other["shared"][0] |= {"resource_group": "", "resource": "gpu", "base": 1_000}
+    found = differences(document(A=consumer(use=3, stopped=2, wait={"mean": 7_000})), other)
+    assert [(each.resource, each.consumer, each.what, each.before, each.after) for each in found] == [
+        ("slots", "/A", "use", 3, 4)
+    ]

@@ -11,6 +11,7 @@ from fairhold.lab.expecting import check_paths, parse_expectation
 
 HOUR = 3_600_000_000
 SHARED: dict[str, Any] = {
+    "base": 1,
     "utilisation": 954_000,
     "fairness": 990_000,
     "consumers": {
@@ -81,7 +82,7 @@ def test_a_consumer_that_is_not_there_is_refused() -> None:
     ("text", "words"),
     [
         ("wait.p95(/A) < 60s", "1m1s"),
-        ("lost(/) < 1h", "1.5 unit-hours"),
+        ("lost(/) < 1h", "1.5h"),
         ("utilisation(/) > 1%", "95.40%"),
         ("slowdown.mean(/A) < 1", "1.500"),
         ("stopped(/) < 5", "4"),

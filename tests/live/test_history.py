@@ -22,7 +22,7 @@ from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from fairhold.planio.statewrite import state_document
 from fairhold.runtime.live.views.consumers import consumer_explanation
-from fairhold.runtime.pooled_record import as_file
+from fairhold.orchestrator.as_file import as_file
 from fairhold.units import SECOND, parse_instant
 from tests.examples import FEWER
 from tests.live.play import Play

@@ -18,7 +18,7 @@ from fairhold.model.state import State
 from fairhold.orchestrator.events import JobSubmitted
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import parse_state, read_state, state_document
-from fairhold.runtime.pooled_record import as_file, decided, together
+from fairhold.orchestrator.as_file import as_file, decided, together
 from fairhold.runtime.table import TableView
 from fairhold.runtime.tally import Tally
 from tests.orchestrator.house import House

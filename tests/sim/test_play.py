@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from fairhold.cycle.verify import Finding
 from fairhold.errors import BrokenRuleError
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.orchestrator import changes as said
@@ -16,10 +17,11 @@ from fairhold.sim.account import Spans
 from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
-from fairhold.sim.play import Simulation
+from fairhold.sim.play import Simulation, Watch
 from fairhold.sim.scene import Outage, Resizing, Scene, Work
 from fairhold.sim.submitting import slots_of
 from fairhold.sim.summary import histogram, jain, quantile, summarize
+from fairhold.sim.verifying import Recomputed
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.test_two_drivers import demands_of, fresh_books
 from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, played, random_jobs
@@ -283,10 +285,23 @@ def test_what_must_hold_holds_in_every_cycle(policy: str) -> None:
     jobs = replace(random_jobs(5, ["/A", "/B"], jobs=15, most=3), units=((("gpu", "1"),),))
     truths = Truths(plan)
     story = Story()
-    Simulation(Scene(plan, jobs, 0), [truths, story], is_brief=False).run()
-    assert truths.count > 20
+    watches: list[Watch] = [truths, story]
+    simulation = Simulation(Scene(plan, jobs, 0), watches, is_brief=False)
+    watches.append(recomputed := Recomputed(plan, simulation.live.cluster))
+    simulation.run()
+    assert truths.count > recomputed.count > 10
     assert len(story.of(said.Noticed)) > 0
     assert sum(end.then == said.DONE for _, end in story.of(said.Ended)) == sum(jobs.tasks)
+
+
+def test_a_cycle_that_the_independent_check_computes_otherwise_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    finding = Finding("R-QUOTA-1", "compute /A", 1, 2, "one too many")
+    monkeypatch.setattr("fairhold.sim.verifying.verify", lambda *_: (finding,))
+    watches: list[Watch] = [Story()]
+    simulation = Simulation(Scene(TWO, jobs_of((0, "/A", 1, 1)), 0), watches, is_brief=False)
+    watches.append(Recomputed(TWO, simulation.live.cluster))
+    with pytest.raises(BrokenRuleError, match="compute /A: one too many"):
+        simulation.run()
 
 
 def test_a_cycle_that_breaks_a_rule_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

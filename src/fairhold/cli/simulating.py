@@ -187,21 +187,22 @@ def _print_shared(shared: Document) -> None:
     head = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "missed h", "longest", "lost h")
     consumers = shared["consumers"]
     busy = [path for path in consumers if consumers[path]["demand"] or path == "/"]
+    base = shared["base"]
     shown_ones = sorted(sorted(busy, key=lambda path: -consumers[path]["demand"])[:MOST_ROWS])
-    print_text(table(head, [_row(path, consumers[path]) for path in shown_ones]))
+    print_text(table(head, [_row(path, consumers[path], base) for path in shown_ones]))
     if len(busy) > len(shown_ones):
         print_text(f"{len(busy) - len(shown_ones)} more consumers with less demand: --json has all")
 
 
-def _row(path: str, one: Document) -> tuple[object, ...]:
+def _row(path: str, one: Document, base: int) -> tuple[object, ...]:
     wait = one["wait"]
     return (
         path,
         one["submitted"],
         *(_time(wait[name]) for name in ("mean", "p95", "max")),
-        *(_hours(one[name]) for name in ("use", "borrowed", "due")),
+        *(_hours(one[name] / base) for name in ("use", "borrowed", "due")),
         _time(one["longest"]),
-        _hours(one["lost"]),
+        _hours(one["lost"] / base),
     )
 
 
@@ -211,7 +212,7 @@ def _time(micros: int) -> str:
     return format_duration(micros // unit * unit)
 
 
-def _hours(amount: int) -> str:
+def _hours(amount: float) -> str:
     return f"{amount / HOUR:,.1f}"
 
 

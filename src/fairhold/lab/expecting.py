@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
+from fairhold.lab.comparing import in_units
 from fairhold.planio.report import listed, shown
 from fairhold.units import format_duration, parse_duration
 
@@ -37,7 +38,7 @@ class Expectation:
 
     text   : as written
     what, statistic, path : which number; statistic: of a spread, empty = the number itself
-    sign, bound : what it is compared with, in the units of the summary
+    sign, bound : what it is compared with, in microseconds, products of them and slots or declared units, or parts
     """
 
     text: str
@@ -52,7 +53,7 @@ class Expectation:
         if self.what in PARTS:
             return int(shared[self.what])
         value = shared["consumers"][self.path][self.what]
-        return int(value[self.statistic] if self.statistic else value)
+        return int(value[self.statistic]) if self.statistic else in_units(shared, self.what, value)
 
     @property
     def number(self) -> str:
@@ -74,7 +75,7 @@ class Expectation:
         if self.what in TIMES:
             return format_duration(number)
         if self.what in SUMS:
-            return f"{number / 3_600_000_000:.1f} unit-hours"
+            return f"{number / 3_600_000_000:.1f}h"
         if self.what in PARTS:
             return f"{number / 10_000:.2f}%"
         return f"{number / 1000:.3f}" if self.what == "slowdown" else str(number)

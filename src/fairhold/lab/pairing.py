@@ -49,7 +49,7 @@ def paired(before: Sequence[Document], after: Sequence[Document]) -> list[Paired
 
     before, after : summaries of the draws, at least two, in one order
     """
-    tables = [(numbers_of(one), numbers_of(other)) for one, other in zip(before, after, strict=True)]
+    tables = [(numbers_of(one), numbers_of(other, one)) for one, other in zip(before, after, strict=True)]
     found = []
     for key, (_, weight) in tables[0][0].items():
         if all(key in one and key in other for one, other in tables):

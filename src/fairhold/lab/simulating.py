@@ -18,6 +18,7 @@ from fairhold.sim.otherwise import Otherwise
 from fairhold.sim.play import Simulation
 from fairhold.sim.replaying import Replay
 from fairhold.sim.summary import summarize
+from fairhold.sim.verifying import Recomputed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +51,8 @@ def simulate(
     """Play the scenario under one of its plans; returns the summary.
 
     write       : is given every line of the event log
-    check       : look at every cycle whether what must hold of it does; raises BrokenRuleError where it does not
+    check       : look at every cycle whether what must hold of it does, and let the independent check compute again
+                  what it decides; raises BrokenRuleError where something is wrong
     on_progress : is told how many jobs have come so far, how many of them are over, and how many there will be
     """
     scene = scenario.scenes[plan]
@@ -67,6 +69,8 @@ def simulate(
     for each in measures:
         each.take_over(simulation.live.cluster, scene.start)
     told += measures
+    if check:
+        told.append(Recomputed(scene.plan, simulation.live.cluster))
     first, last, step = simulation.arrived, simulation.last, simulation.step
     goes_on = True
     while goes_on:

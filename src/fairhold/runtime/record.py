@@ -21,7 +21,7 @@ from fairhold.model.state import State
 from fairhold.orchestrator.instructions import WakeAt
 from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.state import state_document
-from fairhold.runtime.pooled_record import as_file, decided, together
+from fairhold.orchestrator.as_file import as_file, decided, together
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the record of a run says of a cycle of vectors, and the state that it started from as a file can hold it."""
+"""The state that a cycle started from as a file can hold it, and what a cycle of vectors decided in a file's words."""
 
 from __future__ import annotations
 

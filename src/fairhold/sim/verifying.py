@@ -1,0 +1,85 @@
+"""Every decision of a run computed once more by the independent check (`fairhold verify`, SPEC §10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairhold.cycle.document import decision_document, run_cycle
+from fairhold.cycle.open import close_books
+from fairhold.cycle.verify import verify
+from fairhold.errors import BrokenRuleError
+from fairhold.model.state import State
+from fairhold.orchestrator.as_file import as_file, together
+from fairhold.planio.statewrite import state_document
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairhold.cycle.run import CycleResult
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.pooling import VectorCycle
+
+Document = dict[str, Any]
+_MOVES = ("grants", "reclaims", "withdrawn")
+
+
+class Recomputed:
+    """Raises BrokenRuleError at the first cycle of a cluster under a plan that the independent check finds wrong.
+
+    count : cycles that were computed again: those that decided something
+    """
+
+    def __init__(self, plan: Plan, cluster: Cluster) -> None:
+        self._plan, self._cluster = plan, cluster
+        self.count = 0
+
+    def note(self, now: int, changes: Sequence[Change]) -> None:
+        """Nothing: cycles are looked at before they are carried out."""
+
+    def lost(self, now: int, attempt: int, work: int) -> None:
+        """Nothing, likewise."""
+
+    def cycled(self, now: int, result: CycleResult) -> None:
+        """Compute a cycle of slots again; other groups as they would decide at this instant."""
+        if any(result.decision[:3]):
+            group = result.snapshot.rows.group.name
+            decided = {kind: rows for kind, rows in decision_document(result).items() if kind in _MOVES}
+            self._verify(now, decided, lambda row: row["resource_group"] == group)
+
+    def cycled_vectors(self, now: int, result: VectorCycle) -> None:
+        """Compute a cycle of vectors again."""
+        decided = {kind: [row for each in result.done for row in getattr(each, kind)] for kind in _MOVES}
+        if any(decided.values()):
+            mine = {request.id for request in result.state.requests}
+            self._verify(now, decided, lambda row: row["request"] in mine, result.state)
+
+    def _verify(
+        self, now: int, decided: Document, is_mine: Callable[[Document], bool], vectors: State | None = None
+    ) -> None:
+        """The cycle from a state as a file holds it: decides the same, and obeys the rules.
+
+        decided : moves of the cycle; is_mine : whether a move is one of what the cycle was for
+        vectors : the state before the cycle, where it was one of vectors
+        """
+        self.count += 1
+        books = {group: each for group, each in self._cluster.books.items() if each.vectors is None}
+        # What stands past its deadline has been told to stop and holds its slot until it is gone: not to be settled.
+        state = replace(close_books(books, State(now=now)), previous_cycle=now)
+        if vectors is not None:
+            state = together(state, as_file(vectors))
+        cycle = run_cycle(self._plan, state)
+        for kind in _MOVES:
+            found = [row for row in cycle.document[kind] if is_mine(row)]
+            if found != decided[kind]:
+                self._settle(now, [f"{kind}: {decided[kind]} were decided, {found} come of the state as a file"])
+        result = cycle.document | {"state": state_document(self._plan, cycle.after)}
+        self._settle(now, [f"{each.where}: {each.text} [{each.rule}]" for each in verify(self._plan, state, result)])
+
+    def _settle(self, now: int, found: list[str]) -> None:
+        lines = [f"{format_instant(now)}: {each} [{BrokenRuleError.code}]" for each in found]
+        if lines:
+            raise BrokenRuleError("\n".join(lines))
