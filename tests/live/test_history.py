@@ -15,6 +15,7 @@ from fairhold.ledger.decay import Steps
 from fairhold.ledger.history import FINEST, History
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.queue import FairShareSettings, UsageWindow
+from fairhold.orchestrator.as_file import as_file
 from fairhold.orchestrator.events import JobChanged, MachineGone, MachineSilent, Woken
 from fairhold.orchestrator.freeze import freeze
 from fairhold.orchestrator.vectors import state_of
@@ -22,7 +23,6 @@ from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from fairhold.planio.statewrite import state_document
 from fairhold.runtime.live.views.consumers import consumer_explanation
-from fairhold.orchestrator.as_file import as_file
 from fairhold.units import SECOND, parse_instant
 from tests.examples import FEWER
 from tests.live.play import Play

@@ -1,7 +1,7 @@
 """Who is served next, against Fair Tree: the ranking of Slurm and Flux, where the two models coincide.
 
 Fair Tree ranks users of a tree of accounts: at each level by shares / usage, whole accounts one after the other, the
-children of accounts that tie in one list. That is the walk of R-LOOP-1 where each leaf waits for one unit too small to
+children of accounts that tie in one list. That is the walk of R-SWEEP-1 where each leaf waits for one unit too small to
 change a comparison that is not a tie: the order in which these units are granted is the order of the ranks. Accounts
 that tie are served in turn here, which is the same where the levels of their users are the same too. (Its levels are
 parts of the siblings' sums, ours plain quotients: that matters only between children of accounts that tie.)

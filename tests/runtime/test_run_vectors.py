@@ -15,10 +15,10 @@ from fairhold.cli.run import run_jobs
 from fairhold.cycle.pooled.joining import run_entries
 from fairhold.errors import InputError
 from fairhold.model.state import State
+from fairhold.orchestrator.as_file import as_file, decided, together
 from fairhold.orchestrator.events import JobSubmitted
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import parse_state, read_state, state_document
-from fairhold.orchestrator.as_file import as_file, decided, together
 from fairhold.runtime.table import TableView
 from fairhold.runtime.tally import Tally
 from tests.orchestrator.house import House

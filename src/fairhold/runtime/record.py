@@ -18,10 +18,10 @@ from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.cycle.open import close_books
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import State
+from fairhold.orchestrator.as_file import as_file, decided, together
 from fairhold.orchestrator.instructions import WakeAt
 from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.state import state_document
-from fairhold.orchestrator.as_file import as_file, decided, together
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
