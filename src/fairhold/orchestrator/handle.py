@@ -167,9 +167,10 @@ class Orchestrator:
         """Add an instruction."""
         self._out.append(instruction)
 
-    def changed(self, group: str) -> None:
-        """A group needs a cycle."""
-        self._pacing[group].changed(self.now)
+    def changed(self, group: str, *, at_once: bool = False) -> None:
+        """A group needs a cycle; at_once: whatever the rhythm."""
+        pacing = self._pacing[group]
+        (pacing.at_once if at_once else pacing.changed)(self.now)
 
     def changed_all(self) -> None:
         """Every group needs a cycle: after a start, or a change of hosts."""

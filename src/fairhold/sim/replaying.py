@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     OnPlan = Callable[[Plan, Cluster], None]
 
 
+NEVER = 2**50
+"""Gap between cycles where it is known when they ran: no other runs."""
+
+
 def opened(plan: Plan, story: Story, *, is_same: bool) -> Cluster:
     """The cluster at the begin of a story, under a plan; raises InputError where the plan has no place for its jobs.
 
@@ -106,7 +110,7 @@ class Replay:
             self.live.now = self.now
             for group in what.groups:
                 if group in self.live.books:
-                    self.live.changed(group)
+                    self.live.changed(group, at_once=True)
             self._feed(Woken())
         elif isinstance(what, Replanned):
             self._replan(what)
@@ -134,7 +138,7 @@ class Replay:
     def _orchestrator(self, cluster: Cluster) -> Orchestrator:
         live = Orchestrator(
             cluster,
-            cycle_min_gap=0 if self.story.has_cycles else self.scene.min_gap,
+            cycle_min_gap=NEVER if self.story.has_cycles else self.scene.min_gap,
             cycle_max_interval=self.scene.max_interval,
             on_cycle=self._cycled if self._watches else None,
             on_vectors=self._cycled_vectors if self._watches else None,
