@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fairhold.errors import InputError
-from fairhold.planio.kaifiles import FINDINGS, RESOURCES, lint_kai
+from fairhold.cli.linting import lint_files
+from fairhold.planio.kaifiles import Linted, lint_kai
+from fairhold.planio.kaifound import FINDINGS
+from fairhold.planio.kaiqueues import RESOURCES
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,12 +45,18 @@ spec: {queue: vision, priorityClassName: inference}
 """
 
 
+def linted(text: str) -> Linted:
+    return lint_kai([(lambda: text, "queues.yaml")])
+
+
 def codes(text: str) -> list[tuple[int, str]]:
-    return [(fault.line, fault.code) for fault in lint_kai([(text, "queues.yaml")])[0]]
+    found = linted(text)
+    assert found.unread == ()
+    return [(fault.line, fault.code) for fault in found.findings]
 
 
 def test_a_good_file_has_no_findings() -> None:
-    assert lint_kai([(GOOD, "queues.yaml")]) == ((), 3)
+    assert linted(GOOD) == ((), 3, ())
 
 
 @pytest.mark.parametrize(
@@ -156,9 +164,9 @@ def test_work_for_good_needs_quota_of_what_it_asks_for() -> None:
 def test_lists_are_looked_through_and_bad_syntax_is_refused_with_its_line() -> None:
     items = {"kind": "List", "items": [{"kind": "Queue", "metadata": {}}, 5]}
     assert [code for _, code in codes(json.dumps(items))] == ["kai-no-name", "kai-no-object"]
-    with pytest.raises(InputError) as caught:
-        lint_kai([(GOOD + "---\nkind: [\n", "queues.yaml")])
-    assert caught.value.faults[0].line >= 26
+    found = linted(GOOD.replace("limit: 12}", "}") + "---\nkind: [\n")
+    assert ([fault.code for fault in found.findings], found.objects) == (["kai-limit-missing"], 3)
+    assert [(fault.code, fault.line >= 26) for fault in found.unread] == [("yaml-syntax", True)]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +200,7 @@ def test_two_queues_that_are_above_each_other_are_found() -> None:
 
 def test_every_finding_is_explained() -> None:
     page = (ROOT / "docs/reference/lint.md").read_text()
-    source = (ROOT / "src/fairhold/planio/kaifiles.py").read_text()
+    source = "".join(path.read_text() for path in (ROOT / "src/fairhold/planio").glob("kai*.py"))
     assert [code for code in FINDINGS if f"| `{code}` |" not in page] == []
     assert set(re.findall(r'"(kai-[a-z-]+)"', source)) == set(FINDINGS)
 
@@ -209,4 +217,27 @@ def test_the_command_prints_findings_and_exits_with_1(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "fairhold", "lint", "--json", str(path)], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"objects": 3, "findings": []})
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"objects": 3, "findings": [], "unread": []})
+
+
+def test_a_file_that_cannot_be_read_keeps_nobody_from_seeing_what_is_in_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, last = tmp_path / "a.yaml", tmp_path / "z.yaml"
+    first.write_text(GOOD.replace("limit: 12}", "}"))
+    last.write_text(GOOD.replace("parentQueue: research", "parentQueue: reserch"))
+    broken, binary, missing = tmp_path / "broken.yaml", tmp_path / "bin.yaml", tmp_path / "none.yaml"
+    broken.write_text("kind: Queue\n  metadata: [\n")
+    binary.write_bytes(b"\xff\xfe")
+    paths = [broken, first, binary, missing, last]
+    assert lint_files(paths, as_json=False) == 1
+    told = capsys.readouterr()
+    assert "kai-limit-missing" in told.out
+    assert "kai-no-parent" in told.out
+    assert "what is in 3 files and cannot be read counts as not there" in told.out
+    assert [code in told.err for code in ("[yaml-syntax]", "[not-utf-8]", "[cannot-read]")] == [True, True, True]
+    assert lint_files(paths, as_json=True) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert {Path(fault["file"]).name for fault in document["unread"]} == {"broken.yaml", "bin.yaml", "none.yaml"}
+    assert document["objects"] == 6
+    assert lint_files([missing], as_json=False) == 1

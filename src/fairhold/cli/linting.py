@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.cli.files import fault_document, print_json, print_text
@@ -14,14 +16,23 @@ if TYPE_CHECKING:
 
 
 def lint_files(paths: Sequence[Path], *, as_json: bool) -> int:
-    """Print the findings; 1 where there are any, else 0."""
-    findings, objects = lint_kai((read_text(path), str(path)) for path in paths)
+    """Print the findings; 1 where there are any, or a file could not be read, else 0.
+
+    What could not be read is told on standard error, and keeps nobody from seeing what is in the others.
+    """
+    findings, objects, unread = lint_kai((partial(read_text, path), str(path)) for path in paths)
+    for fault in unread:
+        sys.stderr.write(f"{fault}\n")
     if as_json:
-        print_json({"objects": objects, "findings": [fault_document(fault) for fault in findings]})
+        told = {"findings": findings, "unread": unread}
+        print_json({"objects": objects} | {name: list(map(fault_document, each)) for name, each in told.items()})
     else:
         for finding in findings:
             print_text(str(finding))
         looked = "1 object" if objects == 1 else f"{objects} objects"
         found = "1 finding" if len(findings) == 1 else f"{len(findings) or 'no'} findings"
-        print_text(f"{looked}, {found}")
-    return 1 if findings else 0
+        files = len({fault.file for fault in unread})
+        some = "1 file" if files == 1 else f"{files} files"
+        rest = f"; what is in {some} and cannot be read counts as not there"
+        print_text(f"{looked}, {found}{rest if files else ''}")
+    return 1 if findings or unread else 0

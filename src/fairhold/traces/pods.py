@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from fairhold.errors import InputError
 from fairhold.model.vector import decimal_text
 from fairhold.planio.document import parse_document
-from fairhold.planio.kaifiles import FIXED_CLASSES, documents
+from fairhold.planio.kaifiles import documents
+from fairhold.planio.kaiwork import FIXED_CLASSES
 from fairhold.traces.findings import FIELDS, NUMBER, Findings, refuse
 from fairhold.traces.tables import Table
 from fairhold.units import SECOND, parse_instant
