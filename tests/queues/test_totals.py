@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cli.files import print_cycle, verify_result
+from fairhold.cli.queue_tables import queue_table
 from fairhold.cycle.document import quota_document
 from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.verify import verify
@@ -205,6 +206,11 @@ def test_any_amounts_are_verified_and_read_back(demand: Json, held: Json, group:
         ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 2}}}, "`/A` beside them all of it"),
         ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 9}}}, "there are 8"),
         ({"A": {"deserved": "unlimited"}, "B": {}}, ""),
+        ({"A": {"deserved": "unlimited"}, "A/x": {"deserved": {"gpu": 5}}, "A/y": {"deserved": {"gpu": 4}}}, "most 8"),
+        ({"A": {"deserved": "unlimited", "limit": {"gpu": 4}}, "A/x": {"deserved": {"gpu": 5}}}, "at most 4"),
+        ({"A": {"deserved": "unlimited"}, "A/x": {"deserved": {"gpu": 8}}}, ""),
+        ({"A": {"deserved": {"gpu": 3}}, "A/x": {"deserved": {"gpu": 4}}}, "`/A` deserves 3"),
+        ({"A": {}, "A/x": {"deserved": {"gpu": 1}}}, "`/A` deserves 0"),
     ],
 )
 def test_more_is_deserved_than_there_is_where_one_deserves_all(queues: Json, told: str) -> None:
@@ -213,7 +219,7 @@ def test_more_is_deserved_than_there_is_where_one_deserves_all(queues: Json, tol
         "cluster": "c",
         "resources": {"gpu": {}},
         "resource_groups": {"g": {"capacity": {"gpu": 8}}},
-        "consumers": {name: {} for name in queues},
+        "consumers": {f"/{name}": {} for name in queues},
         "policies": [
             {
                 "resource_groups": ["g"],
@@ -232,3 +238,68 @@ def test_who_writes_minus_one_as_in_kai_is_told_the_word(key: str, word: str) ->
         Cluster([4], {"/A": {key: {"gpu": -1}}})
     (fault,) = caught.value.faults
     assert (fault.code, fault.mend) == ("negative", f"write 0 or more, or `{word}` for no bound")
+
+
+@pytest.mark.parametrize(
+    ("place", "stated", "code", "mend"),
+    [
+        ("limit", {"gpu": "unlimited"}, "unknown-word", "write `none` here, or an amount"),
+        ("deserved", {"gpu": "none"}, "unknown-word", "write `unlimited` here, or an amount"),
+        ("deserved", {"gpu": None}, "not-a-number", "write a number"),
+        ("deserved", {"gpu": 5}, "deserved-above-limit", "raise `limit`, or lower `deserved`"),
+        ("priority", 10**9 + 1, "out-of-range", "write a number from 0 to 1000000000"),
+        ("priority", -1, "negative", "write a number from 0 to 1000000000"),
+        ("over_quota_weight", -1, "negative", "write 0 or more"),
+        ("over_quota_weight", "much", "not-a-number", "write a number such as 1.5"),
+    ],
+)
+def test_what_a_queue_may_not_state_has_its_place_and_what_to_write(
+    place: str, stated: object, code: str, mend: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        Cluster([8], {"/A": {"limit": {"gpu": 4}} | {place: stated}})
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.mend, fault.place[:4]) == (code, mend, ("policies", 0, "consumers", "/A"))
+
+
+@pytest.mark.parametrize(
+    ("key", "stated", "code", "mend"),
+    [
+        ("reclaimer_utilization_multiplier", 0.99, "out-of-range", "write 1 or more"),
+        ("reclaimer_utilization_multiplier", -2, "negative", "write 1 or more"),
+        ("k", -0.5, "negative", "write 0 or more"),
+        ("k", True, "not-a-number", "write a number such as 1.5"),
+        ("k", 10**7, "out-of-range", "write a smaller or a rounder number"),
+        ("usage_window", "year", "unknown-word", "write `day`, `week`, `month`, or a time such as `7d`"),
+        ("usage_window", "weekly", "unknown-word", "did you mean `week`?"),
+        ("usage_window", {"tumbling": "0s"}, "out-of-range", "write a time such as `7d`"),
+        ("half_life", "0s", "out-of-range", "write a time such as `7d`"),
+    ],
+)
+def test_what_a_policy_may_not_state_has_its_place_and_what_to_write(
+    key: str, stated: object, code: str, mend: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        Cluster([8], {"/A": {}}, **{key: stated})
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.mend, fault.place[:4]) == (code, mend, ("policies", 0, "settings", key))
+
+
+def test_quota_tells_the_history_that_counts_and_the_independent_check_knows_it_s4_10() -> None:
+    queues: Json = {"/P": {}, "/P/a": {}, "/P/b": {}, "/Q": {}}
+    cluster = Cluster([16], queues, k=1).ask("x", "/P/a", 20).ask("y", "/Q", 20)
+    cluster.document["usage"] = {"/P/a": {"gpu": 0.25}, "/P/b": {"gpu": 0.125}}
+    state = parse_state(json.dumps(cluster.document), cluster.plan, "state.json")
+    result = quota_document(cluster.plan, state)
+    group = result["resource_groups"]["g"]
+    used = {path: row["usage"]["gpu"] for path, row in group["consumers"].items()}
+    assert used == {"/": 0.375, "/P": 0.375, "/P/a": 0.25, "/P/b": 0.125, "/Q": 0}
+    assert verify(cluster.plan, state, result) == ()
+    group["consumers"]["/P"]["usage"]["gpu"] = 0.5
+    assert len(verify(cluster.plan, state, result)) == 1
+    header, line = queue_table("g", group).splitlines()[1:3]
+    assert (header.split()[-1], line.split()[-1]) == ("usage", "0.500")
+    plain = Cluster([16], queues).ask("x", "/P/a", 20)
+    plain.document["usage"] = cluster.document["usage"]
+    state = parse_state(json.dumps(plain.document), plain.plan, "state.json")
+    assert "usage" not in quota_document(plain.plan, state)["resource_groups"]["g"]["consumers"]["/P"]

@@ -25,6 +25,7 @@ def queue_table(name: str, group: Document) -> str:
     """A table of one group: a line for each resource of which a queue has or wants anything."""
     has = ", ".join(f"{printable(key)} {value}" for key, value in group["amounts"].items())
     rows = []
+    counts = any("usage" in values for values in group["consumers"].values())
     for path, values in group["consumers"].items():
         for resource, fair in values["fair_share"].items():
             requested, allocated = values["requested"].get(resource, 0), values["allocated"].get(resource, 0)
@@ -33,8 +34,9 @@ def queue_table(name: str, group: Document) -> str:
                 said = "all" if deserved is None else deserved
                 saturation = _part(values["saturation"][resource])
                 limit = values["limit"][resource]
-                rows.append((path, resource, fair, said, limit, requested, allocated, saturation))
-    return f"{printable(name)}: {has or 'empty'}\n" + table(_HEAD, rows)
+                used = (f"{float(Fraction(values['usage'][resource])):.3f}",) if counts else ()
+                rows.append((path, resource, fair, said, limit, requested, allocated, saturation, *used))
+    return f"{printable(name)}: {has or 'empty'}\n" + table((*_HEAD, *(("usage",) if counts else ())), rows)
 
 
 def _part(text: str) -> str:

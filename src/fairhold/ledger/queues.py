@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.ledger.pools import Asked
     from fairhold.model.queue import FairShareSettings
@@ -64,6 +64,7 @@ class Queues:
     held      : units under notice taken off, those on their way counted
     fixed     : of that, what is never taken back (not preemptible)
     stated    : held of which a state names no request, so that nothing of it is ever taken
+    usage     : by resource, row → decayed history as a part of the capacity; empty where history does not count
     """
 
     terms: QueueTerms
@@ -73,6 +74,7 @@ class Queues:
     held: tuple[list[int], ...] = field(default=())
     fixed: tuple[list[int], ...] = field(default=())
     stated: tuple[list[int], ...] = field(default=())
+    usage: tuple[Mapping[int, Fraction], ...] = field(default=())
 
     def __post_init__(self) -> None:
         nothing = [0] * len(self.terms.above)

@@ -55,14 +55,21 @@ def read_queue(report: Report, node: dict[str, Value], place: Place, resources: 
 def _read_bounds(
     report: Report, value: Value, place: Place, resources: Known, word: str
 ) -> tuple[tuple[int, int], ...]:
-    """Read (place of the resource, base units) of those that are stated; a word for as much as there is."""
-    if value == word or value is None:
+    """Read (place of the resource, base units) of those that are stated; a word for as much as there is.
+
+    Nothing at all is no limit, but not all that there is to deserve: there it is forgotten, not meant.
+    """
+    is_bound = word == _BOUNDS["deserved"]
+    if value == word or (value is None and not is_bound):
         return tuple((at, UNLIMITED) for at in range(len(resources.resources)))
     found = []
     for at, stated, here in stated_members(report, value, place, resources, f"amounts by resource, or `{word}`"):
         number = exact_number(stated)
-        if stated is None or stated == word:
+        if stated == word or (stated is None and not is_bound):
             found.append((at, UNLIMITED))
+        elif isinstance(stated, str) and stated in {"none", "unlimited"}:
+            what = f"`{shown(stated)}` is the word of another setting"
+            report.fault("unknown-word", what, f"write `{word}` here, or an amount", here)
         elif number is not None and number < 0:  # KAI writes -1 for as much as there is
             mend = f"write 0 or more, or `{word}` for no bound"
             report.fault("negative", f"{shown(stated)} is below 0", mend, here)
@@ -136,6 +143,11 @@ def _read_window(report: Report, value: Value, place: Place) -> UsageWindow:
     """Read which history counts: a time up to now, `day`, `week` or `month`, or `{tumbling: 7d, start: …}`."""
     if isinstance(value, str) and value in PERIODS:
         return UsageWindow(kind="calendar", period=value)
+    if isinstance(value, str) and value.isalpha():
+        what = f"`{shown(value)}` is no window of the calendar"
+        mend = report.suggest(value, PERIODS, f"write {listed(PERIODS)}, or a time such as `7d`")
+        report.fault("unknown-word", what, mend, place)
+        return UsageWindow()
     if not isinstance(value, dict):
         return UsageWindow(length=_read_span(report, value, place))
     report.keys(value, WINDOW_KEYS, place, {})
@@ -182,16 +194,30 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
                 mend = "give one of them an amount; who comes first has it else"
                 report.warn("unlimited-twice", what, mend, (*where, tree.paths[every[1]], "deserved"))
             have = sum(int(amounts[place] * resource.overcommit) for amounts in totals if amounts)
-            most = above.get(place, 0) if parent else have
+            most = _most(plan, at, parent, place, have)
             total = sum(units for units in deserved.values() if units < UNLIMITED)
             if total > (0 if len(every) == 1 else most):
                 what = f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` together, and "
                 if total <= most:
                     what += f"`{shown(tree.paths[every[0]])}` beside them all of it"
-                elif parent:
+                elif parent and above.get(place, 0) < UNLIMITED:
                     what += f"`{shown(tree.paths[parent])}` deserves {amount_text(resource, most)}"
+                elif parent:
+                    what += f"`{shown(tree.paths[parent])}`, deserving all, has at most {amount_text(resource, most)}"
                 else:
                     what += f"there are {amount_text(resource, most)}"
                 mend = "lower them; as it is all of it stands, and who comes first has it"
                 last = tree.paths[max(row for row in deserved if row not in every)]
                 report.warn("oversubscribed", what, mend, (*where, last, "deserved", resource.name))
+
+
+def _most(plan: Plan, at: int, row: int, place: int, have: int) -> int:
+    """What a queue deserves of a resource at most; who deserves all has its limit, or what the queue above it has."""
+    most = UNLIMITED
+    while row:
+        queue = plan.policies[at].consumers[row].queue if row in plan.policies[at].consumers else QueueSettings()
+        deserved = dict(queue.deserved).get(place, 0)
+        if deserved < UNLIMITED:
+            return min(most, deserved)
+        most, row = min(most, dict(queue.limit).get(place, UNLIMITED)), plan.tree.parent[row]
+    return min(most, have)

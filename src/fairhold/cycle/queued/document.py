@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.model.vector import amount, amounts_document
+from fairhold.model.vector import amount, amounts_document, number
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def queues_document(plan: Plan, queues: Queues) -> Document:
                 for at, each in enumerate(plan.resources)
             },
         }
+        if terms.settings.k:
+            used = {each.name: queues.usage[at].get(row, Fraction(0)) for at, each in enumerate(plan.resources)}
+            consumers[plan.tree.paths[row]]["usage"] = {name: number(part) for name, part in used.items()}
     return {"amounts": amounts_document(plan.resources, queues.total), "consumers": consumers}
 
 

@@ -45,8 +45,9 @@ def open_queues(
                     requested[at][row] += need * units
     stated = _stated(terms, entry, state, requested)
     have = total((*(host.total for host in books.hosts), *totals), len(terms.steps))
-    fair = [fair_shares(terms, at, have[at], requested[at], usage_of(terms, state, at)) for at in terms.resources]
-    return Queues(terms, have, requested, tuple(fair), stated=stated)
+    usage = tuple(usage_of(terms, state, at) for at in terms.resources)
+    fair = tuple(fair_shares(terms, at, have[at], requested[at], usage[at]) for at in terms.resources)
+    return Queues(terms, have, requested, fair, stated=stated, usage=usage)
 
 
 def _totals(plan: Plan, entry: PolicyEntry, state: State) -> list[Vector]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.terms import TOP
-from fairhold.model.vector import amount, amounts_document
+from fairhold.model.vector import amount, amounts_document, number
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def _below(plan: Plan, table: Table, path: str, found: Json) -> None:
         "allocated": amounts_document(plan.resources, tuple(each[path] for each in table.held)),
         "saturation": {each.name: _saturation(table.held[at][path], table.fair[at][path]) for at, each in names},
     }
+    if table.settings.k:
+        found[path]["usage"] = {each.name: number(table.used[at][path]) for at, each in names}
     for child in table.queues[path].children:
         _below(plan, table, child, found)
 
@@ -60,8 +62,8 @@ def _below(plan: Plan, table: Table, path: str, found: Json) -> None:
 def _said(resource: Resource, units: Number) -> int | float | str:
     if isinstance(units, int):
         return amount(resource, units)
-    number = float(units / resource.base)
-    return int(number) if number == int(number) else number
+    found = float(units / resource.base)
+    return int(found) if found == int(found) else found
 
 
 def _bound(resource: Resource, units: Number) -> int | float | str | None:

@@ -53,6 +53,7 @@ class Table:
     total : by resource, what the hosts have
     asked, fair, held, fixed : by resource and path; held as moved, fixed of that what is never taken back
     unnamed : by resource and path, held of which the state names no request
+    used : by resource and path, decayed history as a part of the capacity
     """
 
     queues: dict[str, Queue]
@@ -63,6 +64,7 @@ class Table:
     held: list[dict[str, int]] = field(default_factory=list)
     fixed: list[dict[str, int]] = field(default_factory=list)
     unnamed: list[dict[str, int]] = field(default_factory=list)
+    used: list[dict[str, Fraction]] = field(default_factory=list)
 
     @property
     def width(self) -> range:
@@ -127,7 +129,8 @@ def make_table(plan: Plan, share: Share, state: State, stock: Stock) -> Table:
         usage = {plan.tree.paths[row]: parts[at] for row, parts in state.usage.items()}
         share_out = _as_kai if table.settings.division == "kai" else _exactly
         table.fair.append({TOP: total[at]})
-        share_out(table, at, plan.resources[at].step, _history(queues, usage, TOP))
+        table.used.append(_history(queues, usage, TOP))
+        share_out(table, at, plan.resources[at].step, table.used[at])
     return table
 
 
