@@ -113,7 +113,33 @@ def test_a_run_that_stops_says_what_its_folder_holds(
     monkeypatch.setattr(simulating, "simulate", stop)
     with pytest.raises((KeyboardInterrupt, OSError)):
         simulating.run_scenario(
-            scenario, "", tmp_path / "out", (), as_json=False, processes=1, report=False, plots=False, check=False
+            scenario,
+            "",
+            tmp_path / "out",
+            (),
+            as_json=False,
+            processes=1,
+            report=False,
+            plots=False,
+            check=False,
+            resume=False,
         )
     told = capsys.readouterr().err
-    assert told == f"warning: `plan` was not played to its end: {tmp_path / 'out'} has whole parts of event logs only\n"
+    held = f"{tmp_path / 'out'} has whole parts of event logs only"
+    assert told == f"warning: `plan` was not played to its end: {held}; --resume keeps the plans that were\n"
+
+
+def test_what_was_played_to_its_end_is_kept_until_something_is_different(scenario: Path, tmp_path: Path) -> None:
+    resumed = ("simulate", str(scenario), "-o", str(tmp_path / "out"), "--no-report", "--resume")
+    first, again = fairhold(*resumed), fairhold(*resumed)
+    assert first.stderr == ""
+    assert again.stderr == "warning: `plan` was played before: its results are kept\n"
+    assert again.stdout == first.stdout
+    whole = tmp_path / "out/summary.json"
+    content = whole.read_bytes()
+    (tmp_path / "out/plan/summary.json").write_text('{"made_of": 7')
+    assert fairhold(*resumed).stderr == ""
+    assert whole.read_bytes() == content
+    assert fairhold(*resumed, "--check").stderr == ""
+    refused = fairhold("simulate", str(scenario), "--resume", exits=2)
+    assert "name it by --output" in refused.stderr

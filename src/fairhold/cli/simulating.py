@@ -13,6 +13,7 @@ from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
 from fairhold.lab.expecting import Expectation, check_paths, parse_expectation
 from fairhold.lab.results import Results
+from fairhold.lab.resuming import made_of
 from fairhold.lab.scenario import plan_names, read_scenario
 from fairhold.lab.simulating import simulate, simulate_all
 from fairhold.planio.report import listed, shown
@@ -43,8 +44,11 @@ def run_scenario(
     report: bool,
     plots: bool,
     check: bool,
+    resume: bool,
 ) -> int:
     """Play, print, write; 1 where something expected did not come out, else 0."""
+    if resume and output is None:
+        raise UsageError("--resume goes on with what is in a folder; name it by --output")
     asked = tuple(parse_expectation(text) for text in expected)
     other = Path(only) if only and is_file_of_plan(path, only) else None
     scenario = read_scenario(path, other=other)
@@ -56,7 +60,7 @@ def run_scenario(
     for name in names:
         check_paths(expectations, {"consumers": {"/", *scenario.scenes[name].plan.tree.rows}})
     results = None if output is None else Results(output)
-    documents = _play(scenario, names, results, processes, check=check)
+    documents = _play(scenario, names, results, processes, check=check, resume=resume)
     for document in documents.values():
         for shared in document["shared"]:
             check_paths(expectations, shared)
@@ -89,12 +93,22 @@ def _finish(results: Results, documents: dict[str, Document], title: str, *, has
 
 
 def _play(
-    scenario: Scenario, names: list[str], results: Results | None, processes: int, *, check: bool
+    scenario: Scenario, names: list[str], results: Results | None, processes: int, *, check: bool, resume: bool
 ) -> dict[str, Document]:
+    """The summaries by plan.
+
+    resume : those of an earlier run that the folder has, where they were made of the same, are not played again
+    """
     if results is None and not check and processes > 1 and len(names) == len(scenario.scenes) > 1:
         return simulate_all(scenario, processes)
     found: dict[str, Document] = {}
     for name in names:
+        made = "" if results is None else made_of(scenario, name, check=check)
+        kept = results.kept(name, made) if results is not None and resume else None
+        if kept is not None:
+            warn(f"`{shown(name)}` was played before: its results are kept")
+            found[name] = kept
+            continue
         advance = Advance()
         try:
             with nullcontext() if results is None else results.events(name) as write:
@@ -103,9 +117,14 @@ def _play(
         except (KeyboardInterrupt, OSError):
             advance.close()
             if results is not None:
-                warn(f"`{shown(name)}` was not played to its end: {results.folder} has whole parts of event logs only")
+                warn(
+                    f"`{shown(name)}` was not played to its end: {results.folder} has whole parts of event logs only; "
+                    "--resume keeps the plans that were"
+                )
             raise
         advance.close()
+        if results is not None:
+            results.keep(name, made, found[name])
     return found
 
 

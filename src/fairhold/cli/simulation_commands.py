@@ -81,6 +81,9 @@ def simulate(
     ] = False,
     report: Annotated[bool, typer.Option(help="Write report.html into the folder, or not.")] = True,
     plots: Annotated[bool, typer.Option("--plots", help="Also write its plots there, as SVG and PNG.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what the folder has of plans that were played to their end.")
+    ] = False,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -89,7 +92,16 @@ def simulate(
 
     raise typer.Exit(
         run_scenario(
-            scenario, plan, output, expect or (), as_json=json, processes=jobs, report=report, plots=plots, check=check
+            scenario,
+            plan,
+            output,
+            expect or (),
+            as_json=json,
+            processes=jobs,
+            report=report,
+            plots=plots,
+            check=check,
+            resume=resume,
         )
     )
 

@@ -1,4 +1,4 @@
-"""What a simulation leaves in a folder: the event log of every plan, the summaries, the report."""
+"""What a simulation leaves in a folder: the event log and the summary of every plan, all summaries, the report."""
 
 from __future__ import annotations
 
@@ -34,10 +34,30 @@ class Results:
         for name in (SUMMARY, REPORT):
             (folder / name).unlink(missing_ok=True)
 
+    def kept(self, plan: str, made: str) -> Document | None:
+        """The summary of a plan that an earlier run played to its end, if that was made of the same; else None."""
+        try:
+            document = json.loads((self.folder / _file_name(plan) / SUMMARY).read_bytes())
+        except (OSError, ValueError):
+            return None
+        if not isinstance(document, dict) or document.get("made_of") != made:
+            return None
+        summary = document.get("summary")
+        return summary if isinstance(summary, dict) else None
+
+    def keep(self, plan: str, made: str, summary: Document) -> None:
+        """Write down that a plan was played to its end.
+
+        made : what the run was made of
+        """
+        self._write(f"{_file_name(plan)}/{SUMMARY}", json.dumps({"made_of": made, "summary": summary}) + "\n")
+
     @contextmanager
     def events(self, plan: str) -> Iterator[Callable[[str], object]]:
         """A sink for the event log of a plan; every whole part of it can be read, also after a crash."""
-        with open_events(self.folder / _file_name(plan)) as write:
+        folder = self.folder / _file_name(plan)
+        (folder / SUMMARY).unlink(missing_ok=True)
+        with open_events(folder) as write:
             yield write
 
     def finish(self, documents: Mapping[str, Document]) -> None:

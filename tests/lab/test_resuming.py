@@ -1,0 +1,47 @@
+"""What a run is made of: the same for equal scenes, another for every other one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairhold.lab.resuming import made_of
+from fairhold.lab.scenario import read_scenario
+from tests.docs.console import ROOT
+
+if TYPE_CHECKING:
+    from fairhold.lab.scenario import Scenario
+
+FILE = ROOT / "examples/simulation/scenario.yaml"
+
+
+def made(scenario: Scenario, plan: str = "lent", *, check: bool = False) -> str:
+    return made_of(scenario, plan, check=check)
+
+
+def test_what_is_read_again_is_made_of_the_same() -> None:
+    assert made(read_scenario(FILE)) == made(read_scenario(FILE))
+
+
+def test_all_that_a_run_depends_on_counts() -> None:
+    whole = read_scenario(FILE)
+    scene = whole.scenes["lent"]
+    workload = scene.workload
+    other_scenes = [
+        replace(scene, end=(scene.end or 0) + 1),
+        replace(scene, min_gap=1),
+        replace(scene, slot=(("gpu", "1"),)),
+        replace(scene, work=replace(scene.work, restart=1)),
+        replace(scene, workload=replace(workload, duration=[*workload.duration[:-1], workload.duration[-1] + 1])),
+        replace(scene, workload=replace(workload, consumers=tuple(reversed(workload.consumers)))),
+        replace(scene, plan=replace(scene.plan, cluster="other")),
+    ]
+    others = [replace(whole, scenes={"lent": each}) for each in other_scenes]
+    found = {made(whole), made(whole, "apart"), made(whole, check=True), *map(made, others)}
+    found.add(made(replace(whole, begin=whole.begin + 1)))
+    assert len(found) == len(others) + 4
+
+
+def test_what_is_only_printed_or_expected_does_not() -> None:
+    whole = read_scenario(FILE)
+    assert made(whole) == made(replace(whole, expect=()))
