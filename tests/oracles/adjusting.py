@@ -1,10 +1,11 @@
-"""Who owns which hosts: counts, percentages, names, what remains, and parts of every host (SPEC §6.7), slow.
+"""Who owns which hosts: counts, percentages, names, what remains, parts of every host, totals (SPEC §6.7), slow.
 
-A consumer has one entry of `own` at most. Holdings are consumer → host → amounts, with what those below it have.
+A consumer has as many entries of `own` as it likes. Holdings are entry → host → amounts, with what those below have.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,13 @@ class Owning(World):
         down = state.get("hosts_down", [])
         super().__init__(plan, state, [row for row in state.get("ownership", []) if row["host"] not in down])
 
-    def adjust(self) -> dict[tuple[str, str], Vector]:
-        """(Consumer, host) → what it owns of it and its children do not."""
+    def preference(self, path: str) -> int:  # noqa: ARG002 - of no one entry, and so of nobody
+        """Of what a state says is owned: all alike, as it names no entry."""
+        return 5
+
+    def adjust(self, *, keeps: bool = False) -> dict[tuple[str, str], Vector]:
+        """(Consumer, host) → what it owns of it and its children do not; keeps: nothing is to be adjusted yet."""
+        self.keeps = keeps
         found: dict[tuple[str, str], Vector] = {}
         self.divide(PUBLIC, dict(self.hosts), found)
         return {place: amounts for place, amounts in found.items() if any(amounts) and place[0] != PUBLIC}
@@ -32,11 +38,12 @@ class Owning(World):
     def divide(self, parent: str, space: Space, found: dict[tuple[str, str], Vector]) -> None:
         """Top level first, then inside what each has."""
         level = Level(self, parent, space)
-        level.adjust()
+        level.adjust(keeps=self.keeps)
         for host in space:
             found[parent, host] = level.left(host)
         for row in level.rows:
-            self.divide(row, {host: level.holds[row][host] for host in space if host in level.holds[row]}, found)
+            mine = {host: add(self.resources, *level.parts(row, host)) for host in space if level.parts(row, host)}
+            self.divide(row, mine, found)
 
     def load(self, host: str) -> Fraction:
         used = add(self.resources, *(unit.wish.unit for unit in self.units() if unit.host == host))
@@ -44,6 +51,27 @@ class Owning(World):
             (Fraction(some, all_) for some, all_ in zip(used, self.hosts[host], strict=True) if all_),
             default=Fraction(0),
         )
+
+
+@dataclass(eq=False)
+class Claim:
+    """An entry of a consumer, and what it has."""
+
+    row: str
+    entry: Json
+    has: Space = field(default_factory=dict)
+
+    @property
+    def way(self) -> str:
+        """How it says what is owned: names, a count (numbers and percentages), remaining, per_host or total."""
+        hosts = self.entry.get("hosts")
+        if hosts is None:
+            return "per_host" if "per_host" in self.entry else "total"
+        return "names" if isinstance(hosts, list) else "remaining" if hosts == "remaining" else "count"
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.entry["hosts"]) if self.way == "names" else []
 
 
 class Level:
@@ -54,9 +82,12 @@ class Level:
         children = world.children(parent)
         self.before = {row: self.held_before(row) for row in children}
         self.rows = sorted(
-            (row for row in children if world.own(row)), key=lambda row: (*self.place(row), world.tree.index(row))
+            (row for row in children if world.words[row].get("own")),
+            key=lambda row: (self.rank(row), world.tree.index(row)),
         )
-        self.holds: dict[str, Space] = {row: {} for row in self.rows}
+        self.claims = [Claim(row, entry) for row in self.rows for entry in world.words[row]["own"]]
+        self.former: dict[str, Space] = {row: {} for row in self.rows}
+        self.ever: set[str] = set()
 
     def held_before(self, row: str) -> Space:
         found: Space = {}
@@ -64,10 +95,16 @@ class Level:
             mine = [
                 each for each in self.world.on(host) if each.owner != PUBLIC and self.world.is_below(each.owner, row)
             ]
-            amounts = add(self.world.resources, *(each.amounts for each in mine))
+            amounts = lower(add(self.world.resources, *(each.amounts for each in mine)), most)
             if any(amounts):
-                found[host] = tuple(min(pair) for pair in zip(amounts, most, strict=True))
+                found[host] = amounts
         return found
+
+    def mine(self, row: str) -> list[Claim]:
+        return [claim for claim in self.claims if claim.row == row]
+
+    def parts(self, row: str, host: str) -> list[Vector]:
+        return [claim.has[host] for claim in self.mine(row) if host in claim.has]
 
     # 0: targets
 
@@ -75,63 +112,143 @@ class Level:
         found: int = self.world.words[row].get("rank", 0)
         return found
 
-    def place(self, row: str) -> tuple[bool, int]:
+    def place(self, claim: Claim) -> tuple[bool, int]:
         """Its rank; what remains is worse than all."""
-        return self.way(row) == "remaining", self.rank(row)
+        return claim.way == "remaining", 0 if claim.way == "remaining" else self.rank(claim.row)
 
-    def way(self, row: str) -> str:
-        hosts = self.world.own(row).get("hosts", "parts")
-        return "names" if isinstance(hosts, list) else hosts if hosts in {"remaining", "parts"} else "count"
-
-    def names(self, row: str) -> list[str]:
-        return list(self.world.own(row)["hosts"]) if self.way(row) == "names" else []
-
-    def targets(self) -> dict[str, int]:
+    def targets(self) -> dict[Claim, int]:
         """Of who is to have whole hosts, so many: full ones in rank order, in one rank names first.
 
         A part of a host counts as that host.
         """
-        found: dict[str, int] = {}
+        found: dict[Claim, int] = {}
         left = len(self.space)
-        for row in sorted(self.rows, key=lambda row: (*self.place(row), self.way(row) != "names")):
-            hosts: int | str = self.world.own(row).get("hosts", 0)
-            wanted = len([host for host in self.names(row) if host in self.space])
-            if self.way(row) == "count":
+        for claim in sorted(self.claims, key=lambda each: (*self.place(each), each.way != "names")):
+            hosts = claim.entry.get("hosts", 0)
+            wanted = len([host for host in claim.names if host in self.space])
+            if claim.way == "count":
                 wanted = hosts if isinstance(hosts, int) else int(hosts[:-1]) * len(self.space) // 100
-            if self.way(row) != "parts":
-                found[row] = left if self.way(row) == "remaining" else min(wanted, left)
-                left -= found[row]
+            if claim.way not in {"per_host", "total"}:
+                found[claim] = left if claim.way == "remaining" else min(wanted, left)
+                left -= found[claim]
         return found
 
     # 1 to 3
 
-    def adjust(self) -> None:
-        target = self.targets()
-        for row in self.rows:
-            for host, amounts in self.before[row].items():
-                most = self.asked_of(row, host)
-                stays = tuple(min(pair) for pair in zip(amounts, most, strict=True)) if most else ()
-                if any(stays) and self.is_busy(row, host):
-                    self.holds[row][host] = stays
-        for row, mine in self.holds.items():
-            while row in target and len(mine) > target[row]:
-                order = list(self.space)
-                del mine[min(mine, key=lambda host: (self.world.load(host), -order.index(host)))]
-        for row, mine in self.holds.items():
+    def adjust(self, *, keeps: bool) -> None:
+        self.target = self.targets()
+        for host in self.space:
+            for row in self.rows:
+                if host in self.before[row]:
+                    self.remember(row, host)
+        if keeps:
+            return
+        for claim in self.claims:
+            for host in [host for host in claim.has if not self.is_busy(claim.row, host)]:
+                was = self.former[claim.row].get(host, tuple(0 for _ in self.world.resources))
+                self.former[claim.row][host] = add(self.world.resources, was, claim.has.pop(host))
+        self.let_go()
+        for claim in sorted(self.claims, key=lambda each: each.way == "remaining"):
             for host in self.space:
-                if self.way(row) == "parts" or (host in self.names(row) and host not in mine):
-                    self.take(row, host)
-            while self.way(row) not in {"parts", "names"} and len(mine) < target[row]:
-                found = self.next_host(row)
+                if claim.way == "per_host" or (host in claim.names and host not in claim.has):
+                    self.take(claim, host)
+            while claim.way in {"count", "remaining"} and len(claim.has) < self.target[claim]:
+                found = self.next_host(claim)
                 if found is None:
                     break
-                self.take(row, found)
+                self.take(claim, found)
+            if claim.way == "total":
+                self.take_total(claim)
 
-    def asked_of(self, row: str, host: str) -> Vector | None:
-        """What an entry may have of a host: all, none, or a part: those left out follow the largest one named."""
-        has, parts = self.space[host], self.world.own(row).get("per_host")
-        if parts is None:
-            return has if self.way(row) != "names" or host in self.names(row) else None
+    def remember(self, row: str, host: str) -> None:
+        """What was owned of a host is of the entries that seem to have had it (R-ADJUST-1)."""
+        amounts = lower(self.before[row][host], self.left(host))
+        able = [each for each in self.mine(row) if host in each.names]
+        able = able or [each for each in self.mine(row) if not each.names]
+        if not able or not any(amounts):
+            return
+        self.ever.add(host)
+        short = [each for each in able if self.lacks(each, host)]
+        hosts = [each for each in short if each in self.target]
+        totals = [each for each in short if each.way == "total" and self.lacks_all(each, amounts)]
+        if len(able) == 1:
+            line = able
+        elif amounts == self.space[host] and hosts:
+            line = hosts[:1]
+        else:
+            rest = [each for each in (*totals, *short, *able) if each.way != "per_host"]
+            line = [*(each for each in short if each.way == "per_host"), *rest[:1]]
+        for claim in line:
+            part = lower(amounts, self.share(claim, host)) if claim.way == "per_host" else amounts
+            self.more(claim, host, part)
+            amounts = less(amounts, part)
+
+    def lacks(self, claim: Claim, host: str) -> bool:
+        if claim in self.target:
+            return len(claim.has) < self.target[claim]
+        return host not in claim.has if claim.way == "per_host" else bool(self.lack(claim))
+
+    def lack(self, claim: Claim) -> dict[str, int]:
+        """Of a total, what is missing."""
+        have = dict(zip(self.world.resources, add(self.world.resources, *claim.has.values()), strict=True))
+        return {name: most - have[name] for name, most in claim.entry["total"].items() if have[name] < most}
+
+    def lacks_all(self, claim: Claim, amounts: Vector) -> bool:
+        there = dict(zip(self.world.resources, amounts, strict=True))
+        return all(there[name] <= self.lack(claim).get(name, 0) for name in claim.entry["total"])
+
+    def let_go(self) -> None:
+        """Who has more than its target gives up (R-ADJUST-2)."""
+        order = list(self.space)
+        for row in self.rows:
+            alike = [each for each in self.mine(row) if each.way in {"count", "remaining"}]
+            for mine in [alike, *([each] for each in self.mine(row) if each.way == "names")]:
+                while sum(len(each.has) for each in mine) > sum(self.target[each] for each in mine):
+                    pairs = [(each, host) for each in mine for host in each.has]
+                    claim, host = min(
+                        pairs,
+                        key=lambda pair: (
+                            self.world.load(pair[1]),
+                            -pair[0].entry.get("preference", 5),
+                            -order.index(pair[1]),
+                        ),
+                    )
+                    del claim.has[host]
+                for claim in mine:
+                    while len(claim.has) > self.target[claim]:
+                        host = max(claim.has, key=order.index)
+                        other = next(each for each in mine if len(each.has) < self.target[each])
+                        self.more(other, host, claim.has.pop(host))
+        for claim in [each for each in self.claims if each.way == "per_host"]:
+            for host in list(claim.has):
+                self.set(claim, host, lower(claim.has[host], self.share(claim, host)))
+        for claim in [each for each in self.claims if each.way == "total"]:
+            for host in sorted(claim.has, key=lambda host: (self.world.load(host), -order.index(host))):
+                has = claim.has.pop(host)
+                needed = self.lack(claim)
+                there = dict(zip(self.world.resources, has, strict=True))
+                is_over = any(there[name] > needed.get(name, 0) for name in claim.entry["total"])
+                self.set(claim, host, self.following(claim, has) if is_over else has)
+
+    def following(self, claim: Claim, there: Vector) -> Vector:
+        """Of what there is as much as a total lacks; what it does not name follows the largest part."""
+        has, lack = dict(zip(self.world.resources, there, strict=True)), self.lack(claim)
+        needed = {name: lack.get(name, 0) for name in claim.entry["total"]}
+        parts = [Fraction(min(need, has[name]), has[name]) for name, need in needed.items() if has[name]]
+        largest = max(parts, default=Fraction(0))
+        if not largest:
+            return tuple(0 for _ in there)
+        return tuple(min(needed[name], have) if name in needed else int(have * largest) for name, have in has.items())
+
+    def asked_of(self, claim: Claim, host: str) -> Vector | None:
+        """What an entry may have of a host: all, none, or a part."""
+        if claim.way == "per_host":
+            return self.share(claim, host)
+        return self.space[host] if claim.way != "names" or host in claim.names else None
+
+    def share(self, claim: Claim, host: str) -> Vector:
+        """A part of every host: those left out follow the largest one named."""
+        has, parts = self.space[host], claim.entry["per_host"]
         named = {
             name: Fraction(have * int(parts[name][:-1]), 100) if isinstance(parts[name], str) else Fraction(parts[name])
             for name, have in zip(self.world.resources, has, strict=True)
@@ -150,65 +267,107 @@ class Level:
 
     # Taking
 
-    def left(self, host: str) -> Vector:
-        return less(self.space[host], *(mine[host] for mine in self.holds.values() if host in mine))
+    def set(self, claim: Claim, host: str, amounts: Vector) -> None:
+        claim.has.pop(host, None)
+        if any(amounts):
+            claim.has[host] = amounts
 
-    def worse(self, row: str, host: str) -> list[str]:
+    def more(self, claim: Claim, host: str, amounts: Vector) -> None:
+        nothing = tuple(0 for _ in amounts)
+        if any(amounts):
+            claim.has[host] = add(self.world.resources, claim.has.get(host, nothing), amounts)
+
+    def left(self, host: str) -> Vector:
+        return less(self.space[host], *(claim.has[host] for claim in self.claims if host in claim.has))
+
+    def worse(self, claim: Claim, host: str) -> list[Claim]:
         """Who has some of a host and is of strictly worse rank, the worst first; what remains is worst of all."""
-        others = [each for each in self.rows if host in self.holds[each] and each != row]
-        able = [each for each in others if self.place(each) > self.place(row)]
+        others = [each for each in self.claims if host in each.has and each is not claim]
+        able = [each for each in others if self.place(each) > self.place(claim)]
         return sorted(able, key=self.place, reverse=True)
 
-    def take(self, row: str, host: str) -> None:
+    def take(self, claim: Claim, host: str) -> None:
         """As much as is asked of a host: what is public, then what worse ranks have."""
-        need = self.asked_of(row, host) if host in self.space else None
-        if need is None:
-            return
-        mine = self.holds[row].get(host, tuple(0 for _ in need))
-        sources = [self.left(host), *(self.holds[other][host] for other in self.worse(row, host))]
-        for other, amounts in zip(["", *self.worse(row, host)], sources, strict=True):
-            part = tuple(max(0, min(a - b, c)) for a, b, c in zip(need, mine, amounts, strict=True))
-            mine = add(self.world.resources, mine, part)
-            if other:
-                self.holds[other][host] = less(amounts, part)
-                if not any(self.holds[other][host]):
-                    del self.holds[other][host]
-        if any(mine):
-            self.holds[row][host] = mine
+        need = self.asked_of(claim, host) if host in self.space else None
+        for other in (None, *self.worse(claim, host)) if need else ():
+            there = other.has[host] if other else self.left(host)
+            self.hand_over(other, claim, host, lower(bound(less(need or (), self.owned(claim, host))), there))
 
-    def next_host(self, row: str) -> str | None:
+    def owned(self, claim: Claim, host: str) -> Vector:
+        return claim.has.get(host, tuple(0 for _ in self.world.resources))
+
+    def hand_over(self, other: Claim | None, claim: Claim, host: str, part: Vector) -> None:
+        if other is not None:
+            self.set(other, host, less(other.has[host], part))
+        self.more(claim, host, part)
+
+    def take_total(self, claim: Claim) -> None:
+        """Part by part until it is met: its own of before, public ones, those of worse ranks."""
+        order = list(self.space)
+
+        def turn(host: str) -> tuple[bool, Fraction, bool, int]:
+            return host not in self.former[claim.row], self.world.load(host), host in self.ever, order.index(host)
+
+        former = self.former[claim.row]
+        for most in (former, {}):
+            for host in sorted(self.space, key=turn):
+                there = lower(self.left(host), most.get(host, self.space[host]))
+                self.more(claim, host, self.following(claim, there))
+        pairs = [(each, host) for host in self.space for each in self.worse(claim, host)]
+        pairs.sort(key=lambda pair: (self.world.load(pair[1]), order.index(pair[1])))
+        for each, host in sorted(pairs, key=lambda pair: self.place(pair[0]), reverse=True):
+            self.hand_over(each, claim, host, self.following(claim, each.has[host]))
+
+    def next_host(self, claim: Claim) -> str | None:
         """The next host of a count: its own public ones, public ones, those of worse ranks, what better ones leave."""
-        able = [host for host in self.space if host not in self.holds[row] and self.is_left(row, host)]
+        able = [host for host in self.space if host not in claim.has and self.is_left(claim, host)]
         public = [host for host in able if self.left(host) == self.space[host]]
-        of_worse = [host for host in able if self.is_worse_all(row, host)]
-        for at, hosts in enumerate((public, of_worse, able)):
+        of_worse = [host for host in able if self.is_worse_all(claim, host)]
+        for hosts in (public, of_worse, able):
             if hosts:
-                return min(hosts, key=lambda host: self.order(row, host, at))
+                return min(hosts, key=lambda host: self.order(claim, host))
         return None
 
-    def is_left(self, row: str, host: str) -> bool:
-        return any(self.left(host)) or bool(self.worse(row, host))
+    def is_left(self, claim: Claim, host: str) -> bool:
+        return any(self.left(host)) or bool(self.worse(claim, host))
 
-    def is_worse_all(self, row: str, host: str) -> bool:
-        have = [self.holds[other][host] for other in self.worse(row, host)]
+    def is_worse_all(self, claim: Claim, host: str) -> bool:
+        have = [other.has[host] for other in self.worse(claim, host)]
         return bool(have) and add(self.world.resources, self.left(host), *have) == self.space[host]
 
-    def order(self, row: str, host: str, kind: int) -> tuple[int | Fraction | bool, ...]:
+    def order(self, claim: Claim, host: str) -> tuple[int | Fraction | bool, ...]:
         """By what is named; its own of before first; of worse ranks the worst; least workload; never owned."""
-        is_other = kind != 1 and (host not in self.before[row] or self.is_busy(row, host))  # no work: it is remembered
-        worst = max((self.place(each) for each in self.worse(row, host)), default=(False, 0))
-        is_former = any(host in self.before[each] and self.asked_of(each, host) is not None for each in self.rows)
-        at = list(self.space).index(host)
-        is_public = kind == 2 and not self.worse(row, host)
-        return not is_public, self.fit(row, host), is_other, -worst[0], -worst[1], self.world.load(host), is_former, at
+        is_other, worse = host not in self.former[claim.row], self.worse(claim, host)
+        worst = max((self.place(each) for each in worse), default=(False, 0))
+        return (
+            bool(worse),
+            self.fit(claim.row, host),
+            is_other and not worse,
+            -worst[0],
+            -worst[1],
+            self.world.load(host),
+            is_other,
+            host in self.ever,
+            list(self.space).index(host),
+        )
 
     def fit(self, row: str, host: str) -> int:
         """First what consumers below it name, later what those below its siblings name, last what siblings name."""
 
-        def named(top: str) -> bool:
-            below = [each for each in self.world.tree if self.world.is_below(each, top)]
-            return any(host in self.names(each) for each in below)
+        def is_named(top: str) -> bool:
+            below = [each for each in self.world.tree if each != top and self.world.is_below(each, top)]
+            return any(
+                host in Claim(each, entry).names for each in below for entry in self.world.words[each].get("own", ())
+            )
 
-        if any(host in self.names(each) for each in self.rows):
+        if any(host in each.names for each in self.claims):
             return 3
-        return 0 if named(row) else 2 if any(named(each) for each in self.before if each != row) else 1
+        return 0 if is_named(row) else 2 if any(is_named(each) for each in self.rows if each != row) else 1
+
+
+def lower(one: Vector, other: Vector) -> Vector:
+    return tuple(min(pair) for pair in zip(one, other, strict=True))
+
+
+def bound(amounts: Vector) -> Vector:
+    return tuple(max(0, each) for each in amounts)

@@ -28,8 +28,16 @@ def owning(rng: Random, names: list[str]) -> Json:
         {"hosts": "remaining"},
         {"hosts": rng.sample(names, rng.randint(1, 2))},
         {"per_host": {rng.choice(RESOURCES): rng.choice(("50%", "30%", 1, 2))}},
+        {"total": {rng.choice(RESOURCES): rng.randint(1, 8)}},
+        {"total": {name: rng.randint(1, 6) for name in RESOURCES}},
     ]
-    return {"resource_group": "all", **rng.choice(ways[:4] if rng.randrange(3) else ways)}
+    more = {"preference": rng.randint(1, 3)} if rng.randrange(3) == 0 else {}
+    return {"resource_group": "all", **rng.choice(ways[:4] if rng.randrange(3) == 0 else ways), **more}
+
+
+def owned(rng: Random, names: list[str]) -> list[Json]:
+    """One entry, or some."""
+    return [owning(rng, names) for _ in range(rng.choice((1, 1, 2, 3)))]
 
 
 def planned(rng: Random, hosts: list[Json]) -> Json:
@@ -39,8 +47,10 @@ def planned(rng: Random, hosts: list[Json]) -> Json:
         for path in (top, *(f"{top}/{name}" for name in "xy"[: rng.choice((0, 2))])):
             tree[path] = {"rank": rng.randrange(3)}
             if rng.randrange(4) and (path == top or "own" in tree[top]):
-                tree[path]["own"] = [owning(rng, [host["name"] for host in hosts])]
+                tree[path]["own"] = owned(rng, [host["name"] for host in hosts])
     entry = {"resource_groups": ["all"], "policy": "multidimensional", "consumers": tree}
+    if rng.randrange(4) == 0:
+        entry["settings"] = {"rebalance_interval": rng.choice(("5s", "10m"))}
     return made_right(
         {
             "fairhold": 1,
@@ -61,7 +71,7 @@ def changed(rng: Random, plan: Json) -> Json:
         if rng.randrange(3) == 0:
             word["rank"] = rng.randrange(3)
         if rng.randrange(3) == 0 and "own" in word:
-            word["own"] = [owning(rng, [host["name"] for host in plan["resource_groups"]["all"]["hosts"]])]
+            word["own"] = owned(rng, [host["name"] for host in plan["resource_groups"]["all"]["hosts"]])
         elif rng.randrange(5) == 0 and path.count("/") == 1:
             word.pop("own", None)
     return made_right(after)
@@ -93,14 +103,20 @@ def test_who_owns_what_is_what_the_oracle_says(seed: int) -> None:
     ]
     document = planned(rng, hosts)
     state: Json = {"fairhold_state": 1, "now": NOW, "requests": wanted(rng, document), "allocations": []}
-    for _ in range(4):
+    last: tuple[int, Json, list[str]] | None = None
+    for at in range(4):
+        state["now"] = f"2026-01-05T09:00:{4 * at:02}Z"
         plan = parse_plan(json.dumps(document), "plan.json")[0]
         try:
             parsed = parse_state(json.dumps(state), plan, "state.json")
         except InputError:
             return
         cycle = run_cycle(plan, parsed)
-        oracle = Owning(document, state).adjust()
+        interval = {None: 0, "5s": 5, "10m": 600}[document["policies"][0].get("settings", {}).get("rebalance_interval")]
+        down = state.get("hosts_down", [])
+        keeps = last is not None and last[1:] == (document, down) and last[0] + interval > 4 * at
+        oracle = Owning(document, state).adjust(keeps=keeps)
+        last = last if keeps else (4 * at, json.loads(json.dumps(document)), down)
         rows = cycle.document["ownership"]
         said = {
             (row["consumer"], row["host"]): tuple(row["amounts"].get(name, 0) for name in RESOURCES) for row in rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.verify import verify
@@ -40,6 +41,35 @@ def test_r_adjust_1_idle_hosts_come_back_to_whose_they_were_s2_16_s2_17_s2_18_s2
         "/B": ["h5"],
     }
     assert owned({"/A": own(hosts=1), "/B": {}}, [], hosts=SIX, ownership=before) == {"/A": ["h3"]}
+
+
+def test_r_adjust_1_a_host_stays_with_the_entry_that_it_was_of_s2_28() -> None:
+    """A whole one with the count, a part with the total, whichever comes first in the file and in inventory order."""
+    hosts = {"h0": 8, "h1": 8, "h2": 8}
+    held = [on("h0", "A", 6, "own"), on("h1", "A", 8, "own")]
+    one: dict[str, Any] = {"hosts": 1}
+    for ways in ([one, {"total": {"cpu": 6}}], [{"total": {"cpu": 6}}, one]):
+        two = {"/A": {"own": [{"resource_group": "all", **way} for way in ways]}}
+        for first, other in (("h0", "h1"), ("h1", "h0")):
+            before = [(first, "/A", 6), (other, "/A", 8)]
+            stands = held if first == "h0" else [on("h0", "A", 8, "own"), on("h1", "A", 6, "own")]
+            rows = run(two, [of("/A", 14)], stands, hosts=hosts, ownership=before).document["ownership"]
+            assert {row["host"]: row["amounts"]["cpu"] for row in rows} == {first: 6, other: 8}
+
+
+def test_r_adjust_0_of_a_total_nothing_is_taken_of_what_is_met_s2_5() -> None:
+    """The second host brings the GPUs that are missing, and no CPUs beyond the four."""
+    hosts = {name: {"cpu": 4, "gpu": 2} for name in ("h0", "h1")}
+    rows = run({"/A": own(total={"cpu": 4, "gpu": 3})}, [], hosts=hosts).document["ownership"]
+    assert [row["amounts"] for row in rows] == [{"cpu": 4, "gpu": 2}, {"gpu": 1}]
+
+
+def test_r_adjust_1_a_host_may_be_of_several_entries() -> None:
+    ways = [{"per_host": {"cpu": 1}}, {"total": {"cpu": 3}}]
+    two = {"/A": {"own": [{"resource_group": "all", **way} for way in ways]}}
+    before = [("h0", "/A", 1), ("h1", "/A", 4)]
+    rows = run(two, [of("/A", 4)], [on("h1", "A", 4, "own")], ownership=before).document["ownership"]
+    assert {row["host"]: row["amounts"]["cpu"] for row in rows} == {"h0": 1, "h1": 4}
 
 
 def test_r_adjust_2_the_least_loaded_is_given_up_s2_25_s2_26_s2_27() -> None:

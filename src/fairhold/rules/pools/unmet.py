@@ -22,7 +22,7 @@ def unmet(level: Level) -> Iterator[Unmet]:
         row, entry = key.row, key.entry
         hosts = level.hosts.get(entry.resource_group, [])
         if entry.total:
-            if level.missing(key):
+            if level.is_short(key):
                 planned = dict(entry.total)
                 asked = tuple(planned.get(at, 0) for at in range(len(nothing)))
                 yield Unmet(row, entry, asked, total(holding.values(), len(nothing)))

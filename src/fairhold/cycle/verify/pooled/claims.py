@@ -96,14 +96,33 @@ class Claims:
         named = [claim for claim in mine if host.name in claim.entry.names]
         able = named or [claim for claim in mine if not claim.entry.names]
         if able and any(amounts):
-            claim = next((each for each in able if self._asks(each, host)), able[0])
             self.known.add(host)
-            if claim.entry.per_host:  # what is beyond the part is let go before the next child has its own
-                amounts = lower(amounts, self._part(claim.entry, host))
-            if any(amounts):
-                claim.add(host, amounts)
-                if not is_busy:
-                    self._unused[claim, host] = None
+            for claim in able if len(able) == 1 else self._likely(able, host, amounts):
+                part = amounts
+                if claim.entry.per_host:  # what is beyond the part is let go before the next child has its own
+                    part = lower(amounts, self._part(claim.entry, host))
+                if any(part):
+                    claim.add(host, part)
+                    amounts = minus(amounts, part)
+                    if not is_busy:
+                        self._unused[claim, host] = None
+
+    def _likely(self, able: list[Claim], host: Host, amounts: Amounts) -> Iterator[Claim]:
+        """Of several entries those that have had a host, by how much it was (R-ADJUST-1)."""
+        asking = [each for each in able if self._asks(each, host)]
+        is_whole = amounts == self.space[host]
+        if is_whole and any(each.target is not None for each in asking):
+            yield next(each for each in asking if each.target is not None)
+            return
+        yield from (each for each in asking if each.entry.per_host)
+
+        def fit(claim: Claim) -> int:
+            lack = self._lack(claim)
+            if claim.entry.total and all(amounts[at] <= lack.get(at, 0) for at, _ in claim.entry.total):
+                return 0
+            return 1 if claim in asking else 2
+
+        yield from sorted((each for each in able if not each.entry.per_host), key=fit)[:1]
 
     def _asks(self, claim: Claim, host: Host) -> bool:
         if claim.target is not None:
@@ -118,7 +137,8 @@ class Claims:
     def settle(self) -> None:
         """Let go what nobody uses, then what is beyond the targets; then who is short takes."""
         for claim, host in self._unused:
-            self.former[claim.path][host] = claim.has.pop(host)
+            former, part = self.former[claim.path], claim.has.pop(host)
+            former[host] = plus(former[host], part) if host in former else part
         for mine in self._lines_of_hosts():
             self._trim_hosts(mine)
         for claim in self.claims:
@@ -317,8 +337,9 @@ class Claims:
             self._hand_over(each, claim, host, self._needed(claim, each.has[host]))
 
     def _needed(self, claim: Claim, there: Amounts) -> Amounts:
+        """Of what there is so much as a total lacks; nothing of what is met, though it is named."""
         lack = self._lack(claim)
-        return self._following(there, lack) if lack else (0,) * self.terms.width
+        return self._following(there, {at: lack.get(at, 0) for at, _ in claim.entry.total})
 
     def _take_of_every_host(self, claim: Claim) -> None:
         """Its part of every host: what is public, then of worse ranks."""

@@ -1,0 +1,237 @@
+"""What siblings are to own of their parent's hosts, and what each of their entries has of it (R-ADJUST-0, R-ADJUST-1).
+
+A holding is what a consumer and all below it own of a host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import add, common, less
+from fairhold.ledger.pools import Machine, PoolBooks
+from fairhold.model.vector import in_steps, part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.model.vector import Owning
+
+Holding = dict[Machine, "Vector"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A consumer and one of its entries."""
+
+    row: int
+    entry: Owning
+
+
+class Holdings:
+    """The children of one consumer, and what they divide.
+
+    space  : host → what there is to own: the whole host, or what the parent owns of it
+    busy   : whether anybody's units stand on what a row owns of a host now
+    load   : host → place of its workload
+    holds  : target → what it owns; entries: row → its targets
+    left   : host → what none of the children owns
+    former : row → host → what it owned of it before, and nobody used
+    """
+
+    def __init__(
+        self,
+        books: PoolBooks,
+        parent: int,
+        space: dict[Machine, Vector],
+        load: Callable[[Machine], int],
+        steps: Vector,
+    ) -> None:
+        self.books, self.parent, self.space, self.load, self.steps = books, parent, space, load, steps
+        terms = books.terms
+        self.rows = sorted(
+            (row for row in terms.tree.children[parent] if terms.own.get(row)), key=lambda row: terms.position[row]
+        )
+        keys = {(row, entry): Target(row, entry) for row in self.rows for entry in terms.own[row]}
+        self.entries = {row: [keys[row, entry] for entry in terms.own[row]] for row in self.rows}
+        self.holds: dict[Target, Holding] = {key: {} for key in keys.values()}
+        self.left = dict(space)
+        self.owners: dict[Machine, list[Target]] = {}
+        self.former: dict[int, Holding] = {row: {} for row in self.rows}
+        self.ever: set[Machine] = set()
+        self.hosts: dict[str, list[Machine]] = {}
+        for host in space:
+            self.hosts.setdefault(host.group, []).append(host)
+        self.named = {name for row in self.rows for entry in terms.own[row] for name in entry.names}
+        self.below = {row: set(self._named_below(row)) for row in self.rows}
+        self.named_below = set().union(*self.below.values())
+        self.target: dict[Target, int] = {}
+        self._lines: dict[str, list[Machine]] = {}
+        self._of_group: dict[tuple[int, str], list[Target]] = {}
+        self._place = {key: at for at, key in enumerate(self.holds)}
+        worst = 1 + max((terms.rank[row] for row in self.rows), default=0)
+        self._rank = {key: worst if key.entry.remaining else terms.rank[key.row] for key in self.holds}
+
+    def _set(self, key: Target, host: Machine, amounts: Vector) -> None:
+        """Let an entry own so much of a host."""
+        holding, left = self.holds[key], self.left[host]
+        if host in holding:
+            left = add(left, holding[host])
+        else:
+            self.owners.setdefault(host, []).append(key)
+        holding[host] = amounts
+        self.left[host] = less(left, amounts)
+
+    def _drop(self, key: Target, host: Machine) -> Vector:
+        """Let an entry own none of a host; what it had."""
+        amounts = self.holds[key].pop(host)
+        self.owners[host].remove(key)
+        self.left[host] = add(self.left[host], amounts)
+        return amounts
+
+    def is_whole(self, host: Machine) -> bool:
+        """Whether none of the children owns any of a host."""
+        return not self.owners.get(host)
+
+    def set_targets(self) -> None:
+        """How many whole hosts each entry is to have (R-ADJUST-0)."""
+        left = {group: len(hosts) for group, hosts in self.hosts.items()}
+        counted = [
+            key for key in self.holds if key.entry.names or key.entry.percent is not None or key.entry.hosts is not None
+        ]
+        for key in sorted(counted, key=lambda key: (self._rank[key], not key.entry.names)):
+            group = key.entry.resource_group
+            self.target[key] = max(0, min(self._wanted(key.entry), left.get(group, 0)))
+            left[group] = left.get(group, 0) - self.target[key]
+        for key in self.holds:
+            if key.entry.remaining:
+                self.target[key] = max(0, left.get(key.entry.resource_group, 0))
+
+    def _wanted(self, entry: Owning) -> int:
+        """How many hosts an entry by name, number or percentage asks for."""
+        there = self.hosts.get(entry.resource_group, [])
+        if entry.names:
+            return sum(host.name in entry.names for host in there)
+        return entry.hosts if entry.hosts is not None else int((entry.percent or Fraction(0)) * len(there))
+
+    def assign(self, row: int, host: Machine, amounts: Vector) -> None:
+        """Take in what a row owned of a host before; it goes to the entries that ask for it."""
+        amounts = common(amounts, self.left[host])  # the parent may have less of it by now than its children had
+        fitting = self._fitting(row, host) if any(amounts) else []
+        if fitting:
+            self.ever.add(host)
+        for key in self._in_turn(fitting, host, amounts) if len(fitting) > 1 else fitting:
+            part = amounts
+            if key.entry.per_host:  # what goes of a part is another's at once
+                part = common(amounts, self.part_of(key.entry, host))
+            self._add(key, host, part)
+            amounts = less(amounts, part)
+
+    def _in_turn(self, keys: list[Target], host: Machine, amounts: Vector) -> list[Target]:
+        """Entries that a host may have been of, so that it stays with the one that it was of, as far as that shows.
+
+        A whole host is of who lacks a host; else first of who asks for a part of every one, then of a total that lacks
+        as much, then of anybody who lacks something.
+        """
+        lack = [key for key in keys if self._lacks(key, host)]
+        if amounts == self.space[host] and (whole := [key for key in lack if key in self.target]):
+            return whole[:1]
+        parts = [key for key in lack if key.entry.per_host]
+        of_all = [key for key in lack if key.entry.total and self._lacks_all(key, amounts)]
+        rest = [key for key in (*of_all, *lack, *keys) if not key.entry.per_host]
+        return parts + rest[:1]
+
+    def _lacks_all(self, key: Target, amounts: Vector) -> bool:
+        missing = self.missing(key)
+        return all(amounts[at] <= most for at, most in missing.items())
+
+    def _fitting(self, row: int, host: Machine) -> list[Target]:
+        """Entries of a row that a host can be of: those that name it, else those that name none."""
+        if self.named:
+            mine = [key for key in self.entries[row] if key.entry.resource_group == host.group]
+            named = [key for key in mine if host.name in key.entry.names]
+            return named or [key for key in mine if not key.entry.names]
+        place = row, host.group
+        if place not in self._of_group:
+            self._of_group[place] = [key for key in self.entries[row] if key.entry.resource_group == host.group]
+        return self._of_group[place]
+
+    def _lacks(self, key: Target, host: Machine) -> bool:
+        if key in self.target:
+            return len(self.holds[key]) < self.target[key]
+        return host not in self.holds[key] if key.entry.per_host else self.is_short(key)
+
+    def missing(self, key: Target) -> dict[int, int]:
+        """Of a total, what an entry does not have yet, by place of the resource; 0 of what is met."""
+        have = (0,) * self.books.terms.dimensions
+        for amounts in self.holds[key].values():
+            have = add(have, amounts)
+        return {at: max(0, most - have[at]) for at, most in key.entry.total}
+
+    def is_short(self, key: Target) -> bool:
+        """Whether an entry for a total has less than that of anything."""
+        return any(self.missing(key).values())
+
+    def part_of(self, entry: Owning, host: Machine) -> Vector:
+        """What an entry by host asks of one."""
+        return part_of(entry, self.space[host], self.steps)
+
+    def following(self, there: Vector, needed: dict[int, int]) -> Vector:
+        """Of what there is as much as is needed; dimensions left out follow the largest part."""
+        if not any(there[at] for at in needed):
+            return (0,) * len(there)
+        largest = max(Fraction(min(need, there[at]), there[at]) for at, need in needed.items() if there[at])
+        return in_steps(there, needed, largest, self.steps)
+
+    def _named_below(self, row: int) -> Iterator[str]:
+        """Hosts that entries below a row name."""
+        for child in self.books.terms.tree.children[row]:
+            for entry in self.books.terms.own.get(child, ()):
+                yield from entry.names
+            yield from self._named_below(child)
+
+    def _add(self, key: Target, host: Machine, amounts: Vector) -> bool:
+        """Let an entry own more of a host; whether it is any."""
+        if not any(amounts):
+            return False
+        holding = self.holds[key]
+        self._set(key, host, add(holding[host], amounts) if host in holding else amounts)
+        return True
+
+    def _move(self, giver: Target, key: Target, host: Machine, amounts: Vector) -> None:
+        if any(amounts):
+            left = less(self.holds[giver][host], amounts)
+            if any(left):
+                self._set(giver, host, left)
+            else:
+                self._drop(giver, host)
+            self._add(key, host, amounts)
+
+    def place_entries(self) -> None:
+        """Which host is of which entry of a row: for what is reserved those without others' units (R-ADJUST-3)."""
+        for row, keys in self._alike():
+            self._place_entries(row, keys)
+
+    def _alike(self) -> Iterator[tuple[int, list[Target]]]:
+        """Entries of a row for whole hosts of one group, none by name: any host may be of any of them."""
+        for row, keys in self.entries.items():
+            mine = [key for key in keys if key in self.target and not key.entry.names]
+            for group in dict.fromkeys(key.entry.resource_group for key in mine):
+                yield row, [key for key in mine if key.entry.resource_group == group]
+
+    def _place_entries(self, row: int, keys: list[Target]) -> None:
+        hosts = [host for key in keys for host in self.holds[key]]
+        if len(keys) < 2 or len(set(hosts)) < len(hosts):
+            return
+        sizes = [(key, len(self.holds[key])) for key in sorted(keys, key=lambda key: not key.entry.reserved)]
+        parts = {host: self._drop(key, host) for key in keys for host in list(self.holds[key])}
+        line = iter(sorted(hosts, key=lambda host: (self._has_strangers(row, host), host.place)))
+        for key, size in sizes:
+            for host in islice(line, size):
+                self._set(key, host, parts[host])
+
+    def _has_strangers(self, row: int, host: Machine) -> bool:
+        return any(row not in self.books.terms.above[unit.asked.leaf] for unit in host.units)
