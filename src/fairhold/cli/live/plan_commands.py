@@ -11,7 +11,7 @@ from fairhold.cli.arguments import AFTER, INPUT, PlanFile
 from fairhold.cli.live.options import Duration, Json, Pair, Service, by_name
 
 plan_app = typer.Typer(
-    no_args_is_help=True, help="Show, compare, replace and take back the plan of the service; draw one."
+    no_args_is_help=True, help="Show, compare, replace and take back the plan of the service; draw one, suggest one."
 )
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Plan file, YAML or JSON; `-` is standard input.")]
 Was = Annotated[
@@ -140,3 +140,28 @@ def plan_draw(
     from fairhold.cli.drawing import draw_plan  # noqa: PLC0415
 
     draw_plan(plan, state, group, output)
+
+
+@plan_app.command("suggest")
+def plan_suggest(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO", click_type=INPUT, help="Scenario file, `-` for standard input.")
+    ],
+    *,
+    consumer: Annotated[str, typer.Option("--consumer", metavar="PATH", help="Who waits too long.")],
+    wait: Annotated[str, typer.Option("--wait", metavar="BOUND", help="How long it may wait: `p95 < 60s`.")],
+    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="The one of the scenario's plans.")] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File for the plan with the change."),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option("--draws", min=1, max=100, help="How often chance is asked anew; it has to do in all.")
+    ] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Changes tried at once, each by a process.")] = 1,
+    json: Json = False,
+) -> None:
+    """Find the smallest change of a plan under which a consumer waits no longer than asked; needs no service."""
+    from fairhold.cli.suggesting import suggest_plan  # noqa: PLC0415
+
+    raise typer.Exit(suggest_plan(scenario, consumer, wait, plan, output, draws=draws, processes=jobs, as_json=json))
