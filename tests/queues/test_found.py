@@ -213,3 +213,39 @@ def test_r_notice_2_what_goes_for_a_gang_that_packs_elsewhere_by_now_stays() -> 
     assert grants == [("gang", "h0", 1), ("half", "h0", 1)]
     assert [(row["request"], row["host"], row["units"]) for row in cycle.document["withdrawn"]] == [("b", "h1", 1)]
     assert list(second_cycle(cluster.plan, cycle)) == []
+
+
+def test_r_contest_5_what_a_gang_of_its_own_queue_leaves_goes_to_the_taker_above_its_fair_share_too() -> None:
+    queues = {"/A": {"reclaim_grace": "30s"}, "/B": {"deserved": {"gpu": 6}, "preemption_delay": "10h"}}
+    cluster = Cluster([4, 4], queues).ask("lows", "/A", 4, on={"h1": 4}).ask("gang", "/A", 4, min_count=4, on={"h0": 4})
+    cluster.ask("high", "/A", 3, priority=50).ask("b", "/B", 6)
+    assert cluster.shares()["/A"] == 2
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert cluster.reclaims() == {"gang": 4}
+    assert cluster.document["held"] == [{"request": "high", "host": "h0", "units": 3}]
+    assert list(second_cycle(cluster.plan, cycle)) == []
+    assert verified(cluster, 30)
+
+
+def test_r_contest_4_what_a_gang_leaves_is_room_together_with_what_goes_next() -> None:
+    cluster = Cluster([4], {"/A": {"deserved": {"gpu": 4}}, "/B": {"reclaim_grace": "30s"}})
+    cluster.ask("b", "/B", 1, on={"h0": 1}).ask("gang", "/B", 3, min_count=3, on={"h0": 3}).ask("x", "/A", 2, gpu=2)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert cluster.reclaims() == {"gang": 3, "b": 1}
+    assert list(second_cycle(cluster.plan, cycle)) == []
+    cluster.cycle(seconds=30)
+    assert cluster.held() == {"x": 2}
+
+
+def test_r_contest_4_of_a_gang_stay_those_that_can_go_on_together() -> None:
+    """The core on h0 makes room; each of the other two is below the minimum alone, and both are not."""
+    cluster = Cluster([2, 1, 1, 8], {"/A": {"deserved": {"gpu": 4}}, "/B": {}})
+    cluster.ask("others", "/B", 8, on={"h3": 8}).ask("gang", "/B", 4, min_count=2, on={"h0": 2})
+    for host in ("h1", "h2"):
+        cluster.document["allocations"].append({"request": "gang", "host": host, "units": 1, "started": YOUNG})
+    cluster.ask("x", "/A", 2, gpu=2)
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {"gang": 2, "others": 2}

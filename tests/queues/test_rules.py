@@ -150,7 +150,33 @@ def test_who_has_run_too_short_is_spared_as_its_side_says() -> None:
     cluster.cycle()
     assert cluster.reclaims() == {}
     cluster.cycle(seconds=30 * 60)
+    assert cluster.reclaims() == {}  # it has run for an hour, and not longer
+    cluster.cycle(seconds=1)
     assert cluster.reclaims() == {"x": 1}
+
+
+EXACTLY, LONGER = "2026-01-05T08:00:00Z", "2026-01-05T07:59:59.999999Z"
+"""An hour before the cycle, and a microsecond more."""
+
+
+def test_r_contest_3_who_has_run_exactly_so_long_stays_and_goes_a_microsecond_later() -> None:
+    for started, taken in ((EXACTLY, {}), (LONGER, {"x": 1})):
+        cluster = Cluster([2], {"/A": {}, "/B": {"reclaim_min_runtime": "1h"}})
+        cluster.ask("x", "/B", 2, on={"h0": 2}, started=started).ask("y", "/A").cycle()
+        assert cluster.reclaims() == taken
+
+
+def test_r_contest_6_who_has_run_exactly_so_long_does_not_move_yet_for_others() -> None:
+    for started, moved in ((EXACTLY, {}), (LONGER, {"x": 1})):
+        cluster = Cluster([2, 1], {"/A": {}, "/B": {"reclaim_min_runtime": "1h"}}, consolidation=True)
+        cluster.ask("x", "/B", on={"h0": 1}, started=started).ask("y", "/A", gpu=2).cycle()
+        assert cluster.reclaims() == moved
+
+
+def test_r_contest_5_inside_a_queue_who_has_run_for_so_long_goes() -> None:
+    cluster = Cluster([1], {"/A": {"preempt_min_runtime": "1h"}})
+    cluster.ask("low", "/A", on={"h0": 1}, started=EXACTLY).ask("high", "/A", priority=50).cycle()
+    assert cluster.reclaims() == {"low": 1}
 
 
 def test_r_contest_5_inside_a_queue_a_higher_priority_takes_from_a_lower_one() -> None:

@@ -9,8 +9,8 @@ from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import Queues
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
-from fairhold.rules.queues.reclaiming import stand
 from fairhold.rules.queues.shares import ROOT, fair_shares, with_children
+from fairhold.rules.queues.taking import stand
 
 if TYPE_CHECKING:
     from collections.abc import Collection

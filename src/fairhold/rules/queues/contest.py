@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.rules.queues.standing import is_less, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fairhold.ledger.queues import Amount, Queues, QueueTerms
     from fairhold.rules.queues.victims import Piece
@@ -142,3 +142,41 @@ class Contest:
 
     def _before(self, at: int, row: int) -> tuple[Amount, Amount]:
         return ratio(self.before[at][row], self.queues.fair[at][row])
+
+
+class Search(NamedTuple):
+    """What one search is for.
+
+    rivals : side → the queue of the taker that it is compared with
+    need   : of the taker, short: places of the resources that are
+    """
+
+    strategy: str
+    rivals: Mapping[int, int]
+    need: list[int]
+    short: list[int]
+
+
+class Order(NamedTuple):
+    """What a take keeps (R-CONTEST-2).
+
+    gone : piece → side that it is taken from
+    """
+
+    contest: Contest
+    search: Search
+    gone: Mapping[Piece, int]
+
+    def broken(self) -> tuple[int, Refused] | None:
+        """The first side that it is not kept with when all that is not needed has been returned; None = it is kept.
+
+        The taker's own side may hold more by that.
+        """
+        strategy, rivals, need, short = self.search
+        for side in dict.fromkeys(self.gone.values()):
+            refused = self.contest.refused(strategy, rivals[side], side, ())
+            if refused is None and strategy == QUOTA:
+                refused = beyond_deserved(self.contest.queues, rivals[side], need, short)
+            if refused is not None:
+                return side, refused
+        return None

@@ -3,103 +3,50 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import beyond, times
-from fairhold.ledger.pools import PUBLIC, Notice
 from fairhold.ledger.queues import amounts_of, is_preemptible
 from fairhold.ledger.restraint import Restraint
 from fairhold.model.state import CONSOLIDATION
-from fairhold.rules.pools.content import grace_of
-from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now, may_take
-from fairhold.rules.pools.siting import hosts_for, packs_whole
+from fairhold.rules.pools.siting import packs_whole
 from fairhold.rules.queues.contest import (
-    OWN_QUEUE,
-    QUOTA,
     STRATEGIES,
     Contest,
-    Looked,
+    Order,
     Refused,
-    beyond_deserved,
+    Search,
     contended,
     is_open,
     may_reclaim,
     sides,
 )
 from fairhold.rules.queues.moving import Mover
-from fairhold.rules.queues.rooms import Rooms, divided, rooms_beyond
+from fairhold.rules.queues.rooms import Rooms, divided, left_beside, rooms_beside
 from fairhold.rules.queues.serving import Turns
-from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
-from fairhold.rules.queues.victims import Candidates, is_broken, whole
+from fairhold.rules.queues.standing import breaks_limit
+from fairhold.rules.queues.taking import Taking
+from fairhold.rules.queues.victims import Candidates, longer_than, whole
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.contest import Looked
     from fairhold.rules.queues.moving import Moves
     from fairhold.rules.queues.victims import Piece
 
 
-class _Search(NamedTuple):
-    """What one search is for.
-
-    rivals : side → the queue of the taker that it is compared with
-    need   : of the taker, short: places of the resources that are
-    """
-
-    strategy: str
-    rivals: Mapping[int, int]
-    need: list[int]
-    short: list[int]
-
-
-class _Order(NamedTuple):
-    """What a take keeps (R-CONTEST-2).
-
-    gone : piece → side that it is taken from
-    """
-
-    contest: Contest
-    search: _Search
-    gone: Mapping[Piece, int]
-
-    def broken(self) -> tuple[int, Refused] | None:
-        """The first side that it is not kept with when all that is not needed has been returned; None = it is kept.
-
-        The taker's own side may hold more by that.
-        """
-        strategy, rivals, need, short = self.search
-        for side in dict.fromkeys(self.gone.values()):
-            refused = self.contest.refused(strategy, rivals[side], side, ())
-            if refused is None and strategy == QUOTA:
-                refused = beyond_deserved(self.contest.queues, rivals[side], need, short)
-            if refused is not None:
-                return side, refused
-        return None
-
-
-class Reclaimer:
-    """Gives notices for requests, and keeps what queues hold up to date: what is under notice is gone already."""
+class Reclaimer(Taking):
+    """Gives notices for requests, one after the other: who takes when, and who is looked at for it."""
 
     def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit]) -> None:
-        self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
+        super().__init__(books, queues, ways, noticed)
         self._failed: set[object] = set()
         self._candidates = Candidates(books, queues)
-        self._rooms: dict[object, Rooms] = {}
-        self._looked: list[Looked] | None = None
-
-    def wants(self, asked: Asked) -> int:
-        """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
-        if self.ways.moving(asked):
-            return 0  # it takes nothing before it stands where it moves to
-        way = self.ways.units(asked)
-        if asked.missing:
-            return max(0, asked.missing - way)
-        return min(1, max(0, asked.waiting - way))
 
     def run(self) -> None:
         """First between queues, then inside them, in the serving order, until nobody takes any more."""
@@ -141,7 +88,7 @@ class Reclaimer:
         kind = asked.leaf, asked.unit, self.wants(asked), model.siting, model.priority, is_preemptible(asked)
         if not may_take(self.books, asked.leaf) or self._is_early(asked):
             return False
-        if self._use_freed(asked):
+        if self._use_freed(asked, is_inside=take == self._preempt):
             return True
         if kind in self._failed and not asked.units:
             return False
@@ -150,14 +97,24 @@ class Reclaimer:
             self._failed.add(kind)
         return found
 
-    def _use_freed(self, asked: Asked) -> bool:
-        """What goes for it leaves room for more of its units, as gangs go whole: those get it before anybody goes."""
+    def _use_freed(self, asked: Asked, *, is_inside: bool) -> bool:
+        """What goes for it leaves room for more of its units, as gangs go whole: those get it before anybody goes.
+
+        is_inside : whether it takes from its own queue, so that fair shares do not bound what its own queue has left it
+        """
         units = self.wants(asked)
         need = amounts_of(asked.unit, units)
-        rooms, packs = rooms_beyond(asked, self.ways), packs_whole(asked)
-        bars = (each(self.queues, asked.leaf, need) for each in (breaks_limit, may_reclaim))
+        left, packs = left_beside(asked, self.ways), packs_whole(asked)
+        if left and may_reclaim(self.queues, asked.leaf, need) is not None:
+            mine = self.ways.of[asked]
+            left = {
+                host: rest
+                for host, rest in left.items()
+                if is_inside and all(unit.asked.leaf == asked.leaf for unit in mine[host].victims)
+            }
+        rooms = rooms_beside(asked, left)
         has_room = (max if packs else sum)([0, *rooms.values()]) >= units
-        if not has_room or self._is_barred(asked, need) or any(bar is not None for bar in bars):
+        if not has_room or self._is_barred(asked, need) or breaks_limit(self.queues, asked.leaf, need) is not None:
             return False
         for host, here in divided(rooms, units, (), packs=packs).items():
             self._hold(asked, host, here)
@@ -195,7 +152,7 @@ class Reclaimer:
             leaf = piece[0].asked.leaf
             if leaf == asked.leaf:
                 return not self._is_young(piece, terms.preempt_min_runtime[leaf])
-            return not self._is_young(piece, terms.reclaim_min_runtime[sides(terms, asked.leaf, leaf)[1]])
+            return not self._is_young(piece, longer_than(terms.reclaim_min_runtime[sides(terms, asked.leaf, leaf)[1]]))
 
         return Mover(self.books, self.ways, asked, units, may).find()
 
@@ -230,25 +187,27 @@ class Reclaimer:
             for side in queues.terms.children[parent]
             if side != row
         }
+        self._add_left(asked, rooms, 1)
         for strategy in STRATEGIES:
             able = [side for side, row in rivals.items() if is_open(queues, strategy, row, side, need, short)]
-            search = _Search(strategy, rivals, need, short)
+            search = Search(strategy, rivals, need, short)
             if able and self._search(asked, search, rooms, self._candidates.among(able, short)):
                 return True
             hosts = rooms.hosts() if able and (units == 1 or packs_whole(asked)) else ()
             for host in hosts:
                 if self._search(asked, search, rooms, self._candidates.on(host, set(able), short)):
                     return True
+        self._add_left(asked, rooms, -1)
         return False
 
-    def _search(self, asked: Asked, search: _Search, rooms: Rooms, pieces: Iterator[tuple[int, Piece]]) -> bool:
+    def _search(self, asked: Asked, search: Search, rooms: Rooms, pieces: Iterator[tuple[int, Piece]]) -> bool:
         """Take piece by piece what keeps the order, until the request fits (R-CONTEST-4); all or nothing."""
         queues, (strategy, rivals, need, short) = self.queues, search
         contest = Contest(queues, asked.leaf, need, short)
         gone: dict[Piece, int] = {}
         for side, first in pieces:
             row, piece = rivals[side], whole(first, gone)
-            if self._is_young(piece, queues.terms.reclaim_min_runtime[side]):
+            if self._is_young(piece, longer_than(queues.terms.reclaim_min_runtime[side])):
                 self._note(search, contest, side, piece, Refused("young", side, short[0]))
                 continue
             if not is_open(queues, strategy, row, side, need, short):
@@ -262,27 +221,25 @@ class Reclaimer:
                 continue
             gone[piece] = side
             if self._has_room(asked, self.wants(asked), need, rooms):
-                return self._take(asked, need, gone, rooms, _Order(contest, search, gone))
+                return self._take(asked, need, gone, rooms, Order(contest, search, gone))
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
 
-    def _note(
-        self, search: _Search, contest: Contest, side: int, piece: Piece, refused: Refused | None, *, rest: bool = False
-    ) -> None:
-        if self._looked is not None:
-            row, at = (side, search.short[0]) if refused is None else refused[1:]
-            mine = search.rivals[side]
-            numbers = contest.after(at, mine), contest.after(at, row), contest.before[at][row]
-            self._looked.append(Looked(search.strategy, mine, side, piece, refused, numbers, rest))
-
     def _preempt(self, asked: Asked) -> bool:
         """Inside its own queue: from requests of a strictly lower priority."""
-        units = self.wants(asked)
-        need = amounts_of(asked.unit, units)
+        need = amounts_of(asked.unit, self.wants(asked))
         if self._is_barred(asked, need):
             return False
         rooms = self._rooms_for(asked)
+        self._add_left(asked, rooms, 1)
+        is_found = self._search_inside(asked, need, rooms)
+        if not is_found:
+            self._add_left(asked, rooms, -1)
+        return is_found
+
+    def _search_inside(self, asked: Asked, need: list[int], rooms: Rooms) -> bool:
+        """Take piece by piece, until the request fits; all or nothing."""
         runtime = self.queues.terms.preempt_min_runtime[asked.leaf]
         gone: dict[Piece, int] = {}
 
@@ -294,98 +251,8 @@ class Reclaimer:
             if not self._is_young(piece, runtime):
                 self._remove(piece, rooms, 1)
                 gone[piece] = asked.leaf
-                if self._has_room(asked, units, need, rooms):
+                if self._has_room(asked, self.wants(asked), need, rooms):
                     return self._take(asked, need, gone, rooms, None)
         for piece in gone:
             self._remove(piece, rooms, -1)
         return False
-
-    def _rooms_for(self, asked: Asked) -> Rooms:
-        """Room for a request; one for all requests of a size that say the same of hosts."""
-        ways = self.ways.of.get(asked)
-        if packs_whole(asked):
-            return Rooms(asked, hosts_for(asked, self.books.hosts, ways))
-        kind = asked.unit, asked.model.siting
-        if kind not in self._rooms:
-            self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts))
-        return self._rooms[kind]
-
-    def _is_barred(self, asked: Asked, need: list[int]) -> bool:
-        """Whether what is never taken back would be beyond what is deserved."""
-        return not is_preemptible(asked) and breaks_guarantee(self.queues, asked.leaf, need) is not None
-
-    def _is_young(self, piece: Piece, runtime: int) -> bool:
-        now = self.books.now
-        young = [unit.started + runtime for unit in piece if unit.started + runtime > now] if runtime else []
-        if young:
-            self.books.restraint.not_after(max(young))
-        return bool(young)
-
-    def _remove(self, piece: Piece, rooms: Rooms, sign: int) -> None:
-        """Units leave, or stay after all where the sign is negative."""
-        for unit in piece:
-            self.queues.add(unit.asked, -sign)
-            rooms.change(unit.host, times(unit.asked.unit, sign))
-
-    def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
-        return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
-
-    def _take(self, asked: Asked, need: list[int], gone: dict[Piece, int], rooms: Rooms, order: _Order | None) -> bool:
-        """What is not needed is returned, the last taken first; the others are told, and their space is held.
-
-        Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
-        kept without what made no room.
-        order : that is kept, None = none is, inside a queue
-        """
-        units = self.wants(asked)
-        taken = dict(gone)
-        for piece, side in reversed(taken.items()):
-            del gone[piece]
-            self._remove(piece, rooms, -1)
-            if not self._has_room(asked, units, need, rooms) or is_broken(piece[0].asked, gone):
-                gone[piece] = side
-                self._remove(piece, rooms, 1)
-        victims = [unit for piece in taken if piece in gone for unit in piece]
-        broken = None if order is None or len(gone) == len(taken) else order.broken()
-        if order is not None and broken is not None:
-            self._note(order.search, order.contest, broken[0], tuple(victims), broken[1], rest=True)
-        if broken is not None or not go_now(self.books, victims):
-            for piece in gone:
-                self._remove(piece, rooms, -1)
-            return False
-        self._tell(asked, victims, "quota", OWN_QUEUE if order is None else order.search.strategy)
-        for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
-            self._hold(asked, host, here)
-        self._booked(asked, units, [unit.host for unit in victims])
-        return True
-
-    def _tell(self, asked: Asked, victims: list[Unit], reason: str, strategy: str = "") -> None:
-        """Units are under notice for a request."""
-        for unit in victims:
-            deadline = self.books.now + grace_of(self.books.terms, unit)
-            unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
-            unit.notice.strategy = strategy
-            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
-        self.noticed += victims
-
-    def _hold(self, asked: Asked, host: Machine, units: int) -> None:
-        """So many more are on their way to a host; what they need beside what is freed for them is held."""
-        way = self.ways.way(asked, host, PUBLIC)
-        way.units += units
-        hold_beyond(asked, host, host.parcels, beyond(times(asked.unit, way.units), self.ways.freed(asked, host)))
-
-    def _booked(self, asked: Asked, units: int, hosts: list[Machine]) -> None:
-        """So many are on their way to a request, and other room is on hosts."""
-        self.queues.add(asked, units)
-        touched = dict.fromkeys([*hosts, *self.ways.of[asked]])
-        for each in self._rooms.values():
-            each.look_again(touched)
-
-
-def stand(books: PoolBooks, queues: Queues, ways: Ways) -> None:
-    """Count anew what queues hold: what is under notice is gone, what is on its way is there."""
-    queues.clear()
-    for asked in books.asked.values():
-        units = sum(unit.notice is None for unit in asked.units) + ways.units(asked)
-        if units:
-            queues.add(asked, units)

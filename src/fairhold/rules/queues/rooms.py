@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, count, less, total
+from fairhold.kernels.vectors import add, count, less, times, total
+from fairhold.rules.pools.reach import kept_for
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 
 if TYPE_CHECKING:
@@ -84,15 +85,20 @@ def divided(rooms: Mapping[Machine, int], units: int, first: Iterable[Machine], 
     return found
 
 
-def rooms_beyond(asked: Asked, ways: Ways) -> dict[Machine, int]:
-    """Host → units that fit where others go for a request already, beside those that are on their way to it there."""
-    found: dict[Machine, int] = {}
+def left_beside(asked: Asked, ways: Ways) -> dict[Machine, Vector]:
+    """Host → what those who go there for a request already leave, beside what its units on their way there need."""
+    found: dict[Machine, Vector] = {}
     mine = ways.of.get(asked, {})
     for host, way in mine.items():
         if way.victims and hosts_for(asked, [host], mine):
-            room = total((parcel.room(asked) for parcel in host.parcels), len(asked.unit))
-            found[host] = count(asked.unit, add(ways.freed(asked, host), room)) - way.units
+            there = add(ways.freed(asked, host), kept_for(asked, host, len(asked.unit)))
+            found[host] = less(there, times(asked.unit, way.units))
     return found
+
+
+def rooms_beside(asked: Asked, left: Mapping[Machine, Vector]) -> dict[Machine, int]:
+    """Host → units that fit into what is left there, and what is idle."""
+    return {host: count(asked.unit, add(rest, _idle(host))) for host, rest in left.items()}
 
 
 def _idle(host: Machine) -> Vector:

@@ -9,8 +9,9 @@ from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import let_stay, withdraw
 from fairhold.rules.queues.gates import Gates
 from fairhold.rules.queues.moving import stay
-from fairhold.rules.queues.reclaiming import Reclaimer, stand
+from fairhold.rules.queues.reclaiming import Reclaimer
 from fairhold.rules.queues.serving import serve
+from fairhold.rules.queues.taking import stand
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, PoolBooks, Unit

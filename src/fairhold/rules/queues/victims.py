@@ -58,6 +58,11 @@ def is_broken(asked: Asked, gone: Iterable[Piece]) -> bool:
     return taken > 0 and 0 < sum(unit.notice is None for unit in asked.units) - taken < least
 
 
+def longer_than(runtime: int) -> int:
+    """Microseconds that a unit has run for at least when it has run longer than `reclaim_min_runtime`; 0 = none."""
+    return runtime + 1 if runtime else 0
+
+
 class Candidates:
     """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
 

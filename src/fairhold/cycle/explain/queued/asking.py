@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.queued.open import count_all
 from fairhold.ledger.queues import amounts_of
 from fairhold.model.vector import amount
-from fairhold.rules.queues.reclaiming import Reclaimer, stand
+from fairhold.rules.queues.reclaiming import Reclaimer
 from fairhold.rules.queues.serving import Turns, next_units
+from fairhold.rules.queues.taking import stand
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import how_many, plus
+from fairhold.cycle.verify.pooled.amounts import how_many, minus, plus, scaled
+from fairhold.cycle.verify.pooled.stock import kept_on
 from fairhold.cycle.verify.queued.table import is_preemptible
 
 if TYPE_CHECKING:
+    from fairhold.cycle.verify.pooled.amounts import Amounts
     from fairhold.cycle.verify.pooled.coming import Coming
     from fairhold.cycle.verify.pooled.stock import Asked, Host
     from fairhold.cycle.verify.queued.table import Table
@@ -32,6 +34,15 @@ def rooms_beside(coming: Coming, asked: Asked, hosts: list[Host]) -> dict[Host, 
     rooms = {}
     for host, way in coming.to.get(asked, {}).items():
         if way.goes and host in hosts:
-            there = plus(coming.freed(asked, host), *(parcel.room(asked.id) for parcel in host.parcels))
-            rooms[host] = how_many(asked.unit, there) - way.units
+            idle = (parcel.idle for parcel in host.parcels)
+            rooms[host] = how_many(asked.unit, plus(rest_beside(coming, asked, host), *idle))
     return rooms
+
+
+def rest_beside(coming: Coming, asked: Asked, host: Host) -> Amounts:
+    """What those who leave for it on a host leave, with what is kept for it, beside what its units to come need."""
+    way = coming.to.get(asked, {}).get(host)
+    if way is None or not way.goes:
+        return scaled(asked.unit, 0)
+    there = plus(coming.freed(asked, host), kept_on(asked.id, host, len(asked.unit)))
+    return minus(there, scaled(asked.unit, way.units))

@@ -94,6 +94,11 @@ def ends_well(table: Table, quest: Quest, rivals: Iterable[Rival], gone: Iterabl
     return True
 
 
+def outlasts(spared: int) -> int:
+    """Microseconds after which a unit has run longer than it is spared for; who is not spared needs none."""
+    return spared and spared + 1
+
+
 def gives(table: Table, path: str, piece: Piece, short: list[int]) -> tuple[object, ...]:
     """Place of a queue among those that give: the most saturated, lowest priority, youngest (R-CONTEST-3)."""
     is_beyond, most = max(part(table.held[at][path], table.fair[at][path]) for at in short)

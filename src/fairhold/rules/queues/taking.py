@@ -1,0 +1,171 @@
+"""Taking units for a request: what is gone while it is looked for, and what is told in the end (SPEC §7, R-HELD-1)."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import beyond, times
+from fairhold.ledger.pools import PUBLIC, Notice
+from fairhold.ledger.queues import is_preemptible
+from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.reach import hold_beyond
+from fairhold.rules.pools.restraint import go_now
+from fairhold.rules.pools.siting import hosts_for, packs_whole
+from fairhold.rules.queues.contest import OWN_QUEUE, Looked
+from fairhold.rules.queues.rooms import Rooms, left_beside
+from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
+from fairhold.rules.queues.victims import is_broken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.queues import Queues
+    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.contest import Contest, Order, Refused, Search
+    from fairhold.rules.queues.victims import Piece
+
+
+class Taking:
+    """Keeps what queues hold, and the room on hosts, up to date: what is under notice is gone already."""
+
+    def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit]) -> None:
+        self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
+        self._rooms: dict[object, Rooms] = {}
+        self._looked: list[Looked] | None = None
+
+    def wants(self, asked: Asked) -> int:
+        """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
+        if self.ways.moving(asked):
+            return 0  # it takes nothing before it stands where it moves to
+        way = self.ways.units(asked)
+        if asked.missing:
+            return max(0, asked.missing - way)
+        return min(1, max(0, asked.waiting - way))
+
+    def _add_left(self, asked: Asked, rooms: Rooms, sign: int) -> None:
+        """What those leave who go for a request already is room for it, or no more where the sign is negative."""
+        for host, rest in left_beside(asked, self.ways).items():
+            if any(rest):
+                rooms.change(host, times(rest, sign))
+
+    def _rooms_for(self, asked: Asked) -> Rooms:
+        """Room for a request; one for all requests of a size that say the same of hosts."""
+        ways = self.ways.of.get(asked)
+        if packs_whole(asked):
+            return Rooms(asked, hosts_for(asked, self.books.hosts, ways))
+        kind = asked.unit, asked.model.siting
+        if kind not in self._rooms:
+            self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts))
+        return self._rooms[kind]
+
+    def _is_barred(self, asked: Asked, need: list[int]) -> bool:
+        """Whether what is never taken back would be beyond what is deserved."""
+        return not is_preemptible(asked) and breaks_guarantee(self.queues, asked.leaf, need) is not None
+
+    def _is_young(self, piece: Piece, runtime: int) -> bool:
+        """Whether units have run for less than that."""
+        now = self.books.now
+        young = [unit.started + runtime for unit in piece if unit.started + runtime > now] if runtime else []
+        if young:
+            self.books.restraint.not_after(max(young))
+        return bool(young)
+
+    def _remove(self, piece: Piece, rooms: Rooms, sign: int) -> None:
+        """Units leave, or stay after all where the sign is negative."""
+        for unit in piece:
+            self.queues.add(unit.asked, -sign)
+            rooms.change(unit.host, times(unit.asked.unit, sign))
+
+    def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
+        return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
+
+    def _take(self, asked: Asked, need: list[int], gone: dict[Piece, int], rooms: Rooms, order: Order | None) -> bool:
+        """What is not needed is returned, the last taken first; the others are told, and their space is held.
+
+        Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
+        kept without what made no room.
+        order : that is kept, None = none is, inside a queue
+        """
+        units = self.wants(asked)
+        taken = dict(gone)
+        line = list(reversed(taken))
+        for at, piece in enumerate(line):
+            if piece in gone:
+                self._spare(islice(line, at, None), gone, rooms, lambda: self._has_room(asked, units, need, rooms))
+        victims = [unit for piece in taken if piece in gone for unit in piece]
+        broken = None if order is None or len(gone) == len(taken) else order.broken()
+        if order is not None and broken is not None:
+            self._note(order.search, order.contest, broken[0], tuple(victims), broken[1], rest=True)
+        if broken is not None or not go_now(self.books, victims):
+            for piece in gone:
+                self._remove(piece, rooms, -1)
+            return False
+        self._tell(asked, victims, "quota", OWN_QUEUE if order is None else order.search.strategy)
+        for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
+            self._hold(asked, host, here)
+        self._booked(asked, units, [unit.host for unit in victims])
+        return True
+
+    def _spare(
+        self, line: Iterator[Piece], gone: dict[Piece, int], rooms: Rooms, is_enough: Callable[[], bool]
+    ) -> None:
+        """Return the first piece of a line if it is not needed: of a gang with as many others as it needs to go on."""
+        first = next(line)
+        gang = first[0].asked
+        back: dict[Piece, int] = {}
+        for piece in chain([first], line):
+            if piece in gone and piece[0].asked is gang:
+                back[piece] = gone.pop(piece)
+                self._remove(piece, rooms, -1)
+                if not is_enough():
+                    gone[piece] = back.pop(piece)
+                    self._remove(piece, rooms, 1)
+                elif not is_broken(gang, gone):
+                    return
+                if not back:
+                    return
+        for piece in back:
+            self._remove(piece, rooms, 1)
+        gone.update(back)
+
+    def _note(
+        self, search: Search, contest: Contest, side: int, piece: Piece, refused: Refused | None, *, rest: bool = False
+    ) -> None:
+        if self._looked is not None:
+            row, at = (side, search.short[0]) if refused is None else refused[1:]
+            mine = search.rivals[side]
+            numbers = contest.after(at, mine), contest.after(at, row), contest.before[at][row]
+            self._looked.append(Looked(search.strategy, mine, side, piece, refused, numbers, rest))
+
+    def _tell(self, asked: Asked, victims: list[Unit], reason: str, strategy: str = "") -> None:
+        """Units are under notice for a request."""
+        for unit in victims:
+            deadline = self.books.now + grace_of(self.books.terms, unit)
+            unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
+            unit.notice.strategy = strategy
+            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
+        self.noticed += victims
+
+    def _hold(self, asked: Asked, host: Machine, units: int) -> None:
+        """So many more are on their way to a host; what they need beside what is freed for them is held."""
+        way = self.ways.way(asked, host, PUBLIC)
+        way.units += units
+        hold_beyond(asked, host, host.parcels, beyond(times(asked.unit, way.units), self.ways.freed(asked, host)))
+
+    def _booked(self, asked: Asked, units: int, hosts: list[Machine]) -> None:
+        """So many are on their way to a request, and other room is on hosts."""
+        self.queues.add(asked, units)
+        touched = dict.fromkeys([*hosts, *self.ways.of[asked]])
+        for each in self._rooms.values():
+            each.look_again(touched)
+
+
+def stand(books: PoolBooks, queues: Queues, ways: Ways) -> None:
+    """Count anew what queues hold: what is under notice is gone, what is on its way is there."""
+    queues.clear()
+    for asked in books.asked.values():
+        units = sum(unit.notice is None for unit in asked.units) + ways.units(asked)
+        if units:
+            queues.add(asked, units)
