@@ -38,6 +38,7 @@ class Way:
 class Ways:
     """All that is on its way, by request and host: under notice, or freed and held already.
 
+    limits : while some are withdrawn, what is used of share limits as moved, those that stay by now counted; else None
     movers : requests of which units are to move to other hosts, where places are on their way to them (R-CONTEST-6)
     """
 
@@ -48,6 +49,7 @@ class Ways:
         """
         self.books = books
         self.may_stay = may_stay
+        self.limits: Limits | None = None
         self.of: dict[Asked, dict[Machine, Way]] = {}
         self.movers: dict[Asked, None] = {}
 
@@ -231,18 +233,22 @@ class Ways:
         """
         gone: list[Unit] = []
         is_released = False
+        self._count_limits()
         for asked, hosts in self.of.items():
             self.refresh(asked)
             gone += self._let_go(asked, wanted(asked) + self.moving(asked), list(hosts))
             for host in hosts:
                 is_released |= self._release_beyond(asked, host)
             self._forget_empty(asked)
+        self.limits = None
         return gone, is_released
 
     def give_up(self, asked: Asked) -> tuple[list[Unit], bool]:
         """One unit of a request less is on its way to share pools; the same."""
         hosts = [host for host, way in self.of[asked].items() if way.pool != OWN]
+        self._count_limits()
         gone = self._let_go(asked, self.units(asked) - 1, hosts)
+        self.limits = None
         released = [self._release_beyond(asked, host) for host in hosts]
         self._forget_empty(asked)
         return gone, any(released)
@@ -276,7 +282,18 @@ class Ways:
     def refresh(self, asked: Asked) -> None:
         """What was placed is no longer on its way, nor what a gang that packs cannot use: it stands elsewhere now."""
         for host, way in self.of[asked].items():
-            way.units = 0 if stands_elsewhere(asked, host) else self._without(asked, host, ())
+            self._bring(asked, way, 0 if stands_elsewhere(asked, host) else self._without(asked, host, ()))
+
+    def _count_limits(self) -> None:
+        """Units are about to stay after all, one after the other, as far as limits have room."""
+        if self.may_stay is not None and self.books.terms.limit:
+            self.limits = limits_as_moved(self.books, self)
+
+    def _bring(self, asked: Asked, way: Way, units: int) -> None:
+        """So many are on a way from now on."""
+        if self.limits is not None and way.pool != OWN:
+            self.limits.add(asked, units - way.units)
+        way.units = units
 
     def _let_go(self, asked: Asked, needed: int, hosts: Collection[Machine]) -> list[Unit]:
         """No more is on its way than is needed: notices on some hosts are withdrawn, then what stands ready goes."""
@@ -295,14 +312,16 @@ class Ways:
             if is_needless and (self.may_stay is None or self.may_stay(units)):
                 for unit in units:
                     mine[unit.host].victims.remove(unit)
+                    if self.limits is not None and unit.pool != OWN:
+                        self.limits.add(unit.asked, 1)
                 for host, left in fewer.items():
-                    mine[host].units = left
+                    self._bring(asked, mine[host], left)
                 gone += units
         beyond_need = self.units(asked) - needed
         last_first = [mine[host] for host in hosts][::-1]
         for way in sorted(last_first, key=lambda way: bool(way.victims)):
             fewer_units = max(0, min(beyond_need, way.units))
-            way.units -= fewer_units
+            self._bring(asked, way, way.units - fewer_units)
             beyond_need -= fewer_units
         return gone
 

@@ -48,12 +48,14 @@ def let_stay(found: Sweeps, units: list[Unit]) -> None:
 def may_stay(books: PoolBooks, ways: Ways, units: list[Unit]) -> bool:
     """Whether units of one request under notice may stay under share limits, what is on its way to others being there.
 
-    Else who relies on their going would give up what is on its way to it, and take something else for it.
+    Those that are withdrawn in the same go count as staying. Else who relies on their going would give up what is on
+    its way to it, and take something else for it.
     """
     asked, shared = units[0].asked, sum(unit.pool >= 0 for unit in units)
     if not any(row in books.terms.limit for row in books.terms.above[asked.leaf]):  # the common case
         return True
-    return limits_as_moved(books, ways).allow(asked, shared)
+    limits = limits_as_moved(books, ways) if ways.limits is None else ways.limits
+    return limits.allow(asked, shared)
 
 
 def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:

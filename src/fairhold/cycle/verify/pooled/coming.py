@@ -46,6 +46,8 @@ class Coming:
         """
         self.stock, self.width, self.may_stay = stock, stock.terms.width, may_stay
         self.to: dict[Asked, dict[Host, Way]] = {}
+        self.staying: list[Unit] = []
+        """Units withdrawn in one go that count as staying by now, though their notices are there yet."""
         for request, name in stock.keeps:
             self.way(stock.asked[request], stock.hosts[name])
         noticed = [unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is not None]
@@ -186,6 +188,7 @@ class Coming:
         """Notices that their takers need no more; with it, whether anything that was kept is idle again."""
         found: list[Unit] = []
         is_idle = False
+        self.staying = []
         for asked, ways in self.to.items():
             self.look_again(asked)
             gone, is_more = self._lower(asked, wanted(asked) + asked.moving, list(ways))
@@ -228,6 +231,7 @@ class Coming:
 
     def lower_shared(self, asked: Asked) -> tuple[list[Unit], bool]:
         """One unit less on its way into share pools; as `withdraw`."""
+        self.staying = []
         shared = [host for host, way in self.to[asked].items() if way.pool != OWN]
         return self._lower(asked, self.units(asked) - 1, shared)
 
@@ -263,6 +267,7 @@ class Coming:
                 for host, units in fewer.items():
                     ways[host].units = units
                 found += bundle
+                self.staying += bundle
         return found
 
     def _without(self, asked: Asked, host: Host, bundle: Collection[Unit]) -> int:

@@ -84,8 +84,12 @@ class Sweeps:
 
     def _may_stay(self, units: list[Unit]) -> bool:
         """Whether limits have room for units of one request that would stay."""
-        shared = sum(unit.pool != OWN for unit in units)
-        return not self.terms.limit or self._as_moved().allow(units[0].asked, shared)
+        if not self.terms.limit:
+            return True
+        used = self._as_moved()
+        for unit in self.coming.staying:
+            used.add(unit.asked, int(unit.pool != OWN))
+        return used.allow(units[0].asked, sum(unit.pool != OWN for unit in units))
 
     def _stay(self, units: list[Unit]) -> None:
         """Who was to go for somebody stays."""
