@@ -9,6 +9,7 @@ import typer
 
 from fairhold import __version__
 from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
+from fairhold.cli.explore_command import explore
 from fairhold.cli.live.options import Json, Pair, Service, by_name, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
 from fairhold.cli.simulation_commands import compare, record, simulate, sweep
@@ -173,6 +174,9 @@ def diff(
     from fairhold.cli.differing import Look, print_diff  # noqa: PLC0415
 
     print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, was=by_name(was))
+
+
+app.command()(explore)
 
 
 @app.command()

@@ -9,17 +9,14 @@ from fairhold.cli.pool_requests import request_text
 from fairhold.cli.pool_words import moves_in_words, pools_in_words, printable_lines
 from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
-from fairhold.cycle.explain import explain
-from fairhold.cycle.explain.pooled.document import explain_pools
-from fairhold.cycle.open import open_books, settle
+from fairhold.cycle.open import open_books
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.run import run
 from fairhold.errors import ArgumentError, Fault
 from fairhold.planio.state import read_state
-from fairhold.runtime import explaining, explaining_pools
+from fairhold.runtime.explained import of_pools, of_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fairhold.cli.pools import Document
@@ -34,17 +31,17 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
     """
     plan = open_plan(plan_path)
     state = read_state(state_path, plan)
-    books = open_books(plan, state)
-    settle(books, state)
     asks = next((each for each in state.requests if each.id == name), None) if name not in plan.tree.rows else None
     consumer = plan.tree.paths[asks.consumer] if asks else name
     if consumer not in plan.tree.rows:
         raise ArgumentError([_neither(plan, state, name)])
-    shared = (*books, *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups))
+    shared = (
+        *open_books(plan, state),
+        *(name for force in entries_in_force(plan, state.now) for name in force.entry.resource_groups),
+    )
     if group and group not in shared:
         raise ArgumentError([unknown("resource group", group, shared)])
-    found = explain_pools(plan, state, consumer, group, asks.id if asks else "")
-    pools = [explaining_pools.as_document(told) for told in found]
+    pools = of_pools(plan, state, consumer, group, asks.id if asks else "")
     alone = [*_alone(pools, asks.id)] if asks else []
     if alone:
         if as_json:
@@ -52,13 +49,16 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
         else:
             print_text("\n\n".join(_in_words(told) for told in alone))
         return
-    results = [run(book, state.now) for name, book in books.items() if group in ("", name)]
-    slots = [explaining.as_document(explain(plan, result, consumer)) for result in results]
+    told = [*of_slots(plan, state, consumer, group), *pools]
     if as_json:
-        print_json([*slots, *pools])
+        print_json(told)
         return
-    texts = [*map(document_in_words, slots), *map(pools_in_words, pools)]
-    print_text("\n\n".join(texts) or f"{consumer} takes no part in {group or 'any resource group'}")
+    print_text(explanations_in_words(told) or f"{consumer} takes no part in {group or 'any resource group'}")
+
+
+def explanations_in_words(told: Sequence[Document]) -> str:
+    """Explanations of one consumer, of slots and of pools, as text."""
+    return "\n\n".join((document_in_words if "levels" in each else pools_in_words)(each) for each in told)
 
 
 def _alone(pools: list[Document], name: str) -> Iterator[Document]:

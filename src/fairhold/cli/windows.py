@@ -34,7 +34,7 @@ def print_windows(plan_path: Path, state_path: Path | None, ahead: str, begin: s
         raise UsageError("with a STATE the calendar begins at its `now`; leave `--from` away")
     plan = open_plan(plan_path, places=state_path is not None)
     state = None if state_path is None else read_state(state_path, plan, places=True)
-    start = _begin(state, begin)
+    start = begin_of(state, begin)
     document = calendar_document(plan, start, start + span, state)
     if as_json:
         print_text(json.dumps(document, indent=1))
@@ -50,7 +50,8 @@ def duration_of(text: str, option: str = "--next") -> int:
     return span
 
 
-def _begin(state: State | None, text: str) -> int:
+def begin_of(state: State | None, text: str) -> int:
+    """The instant of a state, or of `--from`, or now; raises UsageError."""
     if state is not None:
         return state.now
     if not text:

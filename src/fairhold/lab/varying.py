@@ -10,6 +10,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
+from fairhold.lab.places import SETTINGS, SLOTS, NoPlaceError, node_at, places_of
 from fairhold.planio.document import parse_document
 from fairhold.planio.report import shown
 from fairhold.traces.draws import Stream, stream_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST = 10_000
 """Plans of one sweep at most."""
-SETTINGS, SLOTS = "settings", "slots"
 _SHAPE = re.compile(r"([^=]+):([a-z_]+)=(.+)")
 _RANGE = re.compile(r"(-?[0-9]{1,12})\.\.(-?[0-9]{1,12})(?::([0-9]{1,12}))?")
 _EXAMPLE = "write `/Trading:owned=8..12:2`, `settings:victims=youngest,oldest` or `compute:slots=16,20`"
@@ -98,27 +98,13 @@ def varied(plan: Mapping[str, Any], variations: Sequence[Variation], values: Val
 
 
 def _nodes(plan: dict[str, Any], variation: Variation) -> list[dict[str, Any]]:
-    """Where the value stands: in every policy entry that says something of the consumer, else in the first."""
-    policies = plan.get("policies")
-    entries = [each for each in policies if isinstance(each, dict)] if isinstance(policies, list) else []
-    if variation.where == SETTINGS:
-        return [_below(entry, SETTINGS) for entry in entries]
-    if variation.where.startswith("/"):
-        with_it = [entry for entry in entries if variation.where in (entry.get("consumers") or {})]
-        return [_below(_below(entry, "consumers"), variation.where) for entry in with_it or entries[:1]]
-    groups = plan.get("resource_groups")
-    group = groups.get(variation.where) if isinstance(groups, dict) else None
-    if variation.key != SLOTS or not isinstance(group, dict) or SLOTS not in group:
+    """Where the value stands; of a resource group only its slots vary."""
+    if variation.where != SETTINGS and not variation.where.startswith("/") and variation.key != SLOTS:
         raise _fault(f"`{shown(variation.name)}` is no place in the plan", _EXAMPLE)
-    return [group]
-
-
-def _below(node: dict[str, Any], key: str) -> dict[str, Any]:
-    """A mapping in a mapping, made where it is not there."""
-    if not isinstance(node.get(key), dict):
-        node[key] = {}
-    found: dict[str, Any] = node[key]
-    return found
+    try:
+        return [node_at(plan, place) for place in places_of(plan, variation.where, variation.key)]
+    except NoPlaceError as error:
+        raise _fault(f"`{shown(variation.name)}`: {error.what}", error.mend) from None
 
 
 def _fault(what: str, mend: str) -> InputError:

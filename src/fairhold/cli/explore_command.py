@@ -1,0 +1,56 @@
+"""The command of the explorer."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - Typer reads annotations
+from typing import Annotated
+
+import typer
+
+from fairhold.cli.arguments import AFTER, INPUT, PlanFile
+from fairhold.cli.live.options import Json  # noqa: TC001 - likewise
+from fairhold.errors import UsageError
+
+
+def explore(
+    plan: PlanFile,
+    state: Annotated[
+        Path | None,
+        typer.Argument(metavar="[STATE]", click_type=INPUT, help="State file; without one nobody wants anything."),
+    ] = None,
+    *,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PLACE:KEY=VALUE", help="A change, `/Trading:owned=8`, `/Trading/FX:demand=5`. Repeatable."
+        ),
+    ] = None,
+    consumer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--consumer", metavar="PATH", help="Say why, before and after; `changed`: of all that change. Repeatable."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="Write the changed plan, as JSON."),
+    ] = None,
+    state_output: Annotated[
+        Path | None,
+        typer.Option("--state-output", metavar="FILE", click_type=AFTER, help="Write the changed state, as JSON."),
+    ] = None,
+    begin: Annotated[
+        str, typer.Option("--from", metavar="INSTANT", help="When that is, without a STATE; default: now.")
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Change numbers of a plan, or what somebody wants, and see all quotas and why."""
+    from fairhold.cli.exploring import open_explorer, print_explored  # noqa: PLC0415
+
+    if not set_:
+        raise UsageError("nothing is to be changed; name a change by `--set`")
+    explorer = open_explorer(plan, state, begin)
+    inputs = [each for each in (plan, state) if each is not None]
+    print_explored(
+        *(explorer, set_, consumer or ()), inputs=inputs, output=output, state_output=state_output, as_json=json
+    )
