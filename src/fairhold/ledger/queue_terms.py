@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from fairhold.ledger.pool_terms import MOST_KNOWN
 from fairhold.ledger.queues import QueueTerms
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.queue import FairShareSettings
@@ -21,10 +22,21 @@ ROOT = 0
 
 
 def queue_terms_of(plan: Plan, entry: PolicyEntry, members: Collection[int] | None = None) -> QueueTerms:
-    """The terms of one entry.
+    """The terms of one entry, worked out once for a plan.
 
     members : first-level consumers that take part, None = all
     """
+    mine = None if members is None else frozenset(members)
+    known = plan.known.get("queue terms", ())
+    for consumers, settings, those, terms in known:
+        if consumers is entry.consumers and settings is entry.settings and those == mine:
+            return cast("QueueTerms", terms)
+    found = _queue_terms_of(plan, entry, members)
+    plan.known["queue terms"] = (*known, (entry.consumers, entry.settings, mine, found))[-MOST_KNOWN:]
+    return found
+
+
+def _queue_terms_of(plan: Plan, entry: PolicyEntry, members: Collection[int] | None) -> QueueTerms:
     tree, nothing = plan.tree, ConsumerSettings()
     rows = range(len(tree))
     stated = [entry.consumers.get(row, nothing) for row in rows]

@@ -26,19 +26,13 @@ class Devices:
     """Numbers of GPUs that are taken, host by host; a number is free again when the end of its attempt is proven."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._plan = cluster.books[POOLED].rows.source
-        self._taken: dict[str, set[int]] = {}
-        for attempt in cluster.attempts.values():
-            if attempt.devices:
-                self._taken.setdefault(attempt.places[0][0], set()).update(attempt.devices)
+        self._plan, self._on_host = cluster.books[POOLED].rows.source, cluster.on_host
 
     def take(self, host: str, unit: Vector) -> tuple[int, ...]:
-        """The lowest free numbers of a host for a unit; none where it needs no whole GPUs."""
-        taken = self._taken.setdefault(host, set())
+        """The lowest free numbers of a host for a unit that starts there now; none where it needs no whole GPUs."""
+        taken = {number for attempt in self._on_host.get(host, {}).values() for number in attempt.devices}
         free = (number for number in count() if number not in taken)
-        numbers = tuple(islice(free, whole_gpus(self._plan, unit) or 0))
-        taken.update(numbers)
-        return numbers
+        return tuple(islice(free, whole_gpus(self._plan, unit) or 0))
 
 
 def whole_gpus(plan: Plan, unit: Vector) -> int | None:

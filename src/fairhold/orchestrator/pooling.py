@@ -120,12 +120,17 @@ def _notify(live: Orchestrator, cycle: PooledCycle, *, moves: bool) -> None:
 
 def _rebook(live: Orchestrator, cycle: PooledCycle) -> None:
     """Units that stand on what is somebody else's by now, or not any more."""
-    for unit in cycle.books.units():
-        if unit.attempt:
-            attempt = live.attempts[unit.attempt]
-            said = _stands(live, cycle, unit)
-            if said != (attempt.pool, attempt.lenders, attempt.parts):
-                live.do(say.Rebooked(attempt.name, *said))
+    for host in cycle.books.hosts:
+        for unit in host.units:
+            said = unit.said
+            if said is None or not said.attempt:
+                continue
+            if host.is_plain and said.pool == "/" and not said.lenders and not said.parts:  # nobody owns the host
+                continue
+            attempt = live.attempts[said.attempt]
+            stands = _stands(live, cycle, unit)
+            if stands != (attempt.pool, attempt.lenders, attempt.parts):
+                live.do(say.Rebooked(attempt.name, *stands))
 
 
 def _stands(live: Orchestrator, cycle: PooledCycle, unit: Unit) -> tuple[str, tuple[str, ...], PartsTold]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.ledger.vectors import PartsTold
+    from fairhold.model.state import Allocation, Request
     from fairhold.orchestrator.changes import Ended, JobAdded
 
 
@@ -40,6 +41,7 @@ class JobRecord:
     cancelled, dropped : tasks that a cancel stopped, and that waited when it came
     reclaimed : attempts that ended because of a reclaim or a drain and were not done
     failed_on : machines on which it failed before any task of it was done
+    noun     : of vectors, the request as a cycle was told it last, None = no cycle was
     """
 
     __slots__ = (
@@ -62,6 +64,7 @@ class JobRecord:
         "leaf",
         "name",
         "needs",
+        "noun",
         "priority",
         "reclaimed",
         "request",
@@ -80,6 +83,7 @@ class JobRecord:
         self.priority = terms.priority
         self.submitted = submitted
         self.hold = terms.hold
+        self.noun: Request | None = None
         self.needs = len(terms.after)
         self.waiting = terms.tasks
         self.running = self.finished = self.failed = 0
@@ -303,6 +307,7 @@ class Attempt:
     leaving     : deadline by which it is to leave its host, which is being drained; None = it may stay
     stopping    : why it was told to stop, empty = it was not
     pool, lenders, devices, parts : of a unit of a vector, as in `Started`
+    noun        : the same as a cycle was told it last, None = no cycle was told where it stands now
     """
 
     __slots__ = (
@@ -318,6 +323,7 @@ class Attempt:
         "name",
         "notice",
         "noticed",
+        "noun",
         "number",
         "parts",
         "places",
@@ -353,10 +359,11 @@ class Attempt:
         self.lenders: tuple[str, ...] = ()
         self.devices: tuple[int, ...] = ()
         self.parts: PartsTold = ()
+        self.noun: Allocation | None = None
 
     def stands(self, pool: str, lenders: tuple[str, ...], devices: tuple[int, ...], parts: PartsTold = ()) -> Attempt:
         """The same, of a unit of a vector that stands there; fields as in `Started`."""
-        self.pool, self.lenders, self.devices, self.parts = pool, lenders, devices, parts
+        self.pool, self.lenders, self.devices, self.parts, self.noun = pool, lenders, devices, parts, None
         return self
 
     @property

@@ -102,16 +102,18 @@ def state_of(cluster: Cluster, now: int) -> State:
     books = cluster.books[POOLED]
     vectors = books.vectors
     assert vectors is not None
-    attempts = [each for each in cluster.attempts.values() if each.job.resource_group == POOLED]
-    jobs = (job for job in cluster.jobs.values() if job.resource_group == POOLED)
+    attempts, jobs = list(cluster.attempts.values()), list(cluster.jobs.values())
+    if len(cluster.books) > 1:  # slots are shared, too
+        attempts = [each for each in attempts if each.job.resource_group == POOLED]
+        jobs = [job for job in jobs if job.resource_group == POOLED]
     return State(
         now=now,
         hosts_down=frozenset(name for group, name in cluster.hosts if group == POOLED and is_down(cluster, name)),
         hosts_closed=_closed(cluster, attempts, now),
         labels={books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
         freed=tuple(vectors.freed),
-        requests=tuple(_request(books, job) for job in jobs if job.running or job.startable),
-        allocations=tuple(_allocation(books, attempt) for attempt in attempts),
+        requests=tuple([_request(books, job) for job in jobs if job.running or job.startable]),
+        allocations=tuple([each.noun or _allocation(books, each) for each in attempts]),
         notices=_notices(cluster, books, attempts),
         held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
         shortages=tuple(_shortages(books)),
@@ -135,30 +137,39 @@ def _shortages(books: Books) -> Iterator[Shortage]:
 def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[str]:
     """Hosts that start nothing, and those where somebody holds units whom the entry in force does not know."""
     plan = cluster.books[POOLED].rows.source
-    shared = {group: force.members for force in entries_in_force(plan, now) for group in force.entry.resource_groups}
-    members = {
-        host.name: shared.get(group.name, frozenset())
-        for group in plan.resource_groups.values()
-        for host in group.hosts
-    }
-    top, node = plan.tree.first_level, cluster.books[POOLED].rows.node
-    strange = {
-        each.places[0][0]
-        for each in attempts
-        if top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
-    }
+    forces = entries_in_force(plan, now)
+    shared = {group: force.members for force in forces for group in force.entry.resource_groups}
+    strange: set[str] = set()
+    if len(forces) > 1 or len(forces[0].members if forces else ()) < len(plan.tree.children[0]) or len(shared) < len(
+        plan.resource_groups
+    ):  # else everybody whom there is takes part on all hosts
+        members = {
+            host.name: shared.get(group.name, frozenset())
+            for group in plan.resource_groups.values()
+            for host in group.hosts
+        }
+        top, node = plan.tree.first_level, cluster.books[POOLED].rows.node
+        strange = {
+            each.places[0][0]
+            for each in attempts
+            if top[node[each.job.leaf]] not in members.get(each.places[0][0], frozenset())
+        }
     return frozenset(
         name for group, name in cluster.hosts if group == POOLED and (name in strange or not cluster.accepts(name))
     )
 
 
 def _request(books: Books, job: JobRecord) -> Request:
+    """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
-    count, unit = job.running + job.startable, books.vectors.unit(job.terms.unit)
+    count, node, noun = job.running + job.startable, books.rows.node[job.leaf], job.noun
+    if noun is not None and noun.count == count and noun.consumer == node and noun.priority == job.priority:
+        return noun
+    unit = books.vectors.unit(job.terms.unit)
     assert unit is not None, "jobs whose unit a plan does not know keep the plan from being applied"
-    return Request(
+    noun = job.noun = Request(
         id=job.name,
-        consumer=books.rows.node[job.leaf],
+        consumer=node,
         resource_group="",
         count=count,
         min_count=min(job.terms.min_count, count),
@@ -169,15 +180,19 @@ def _request(books: Books, job: JobRecord) -> Request:
         unit=unit,
         preemptible=job.terms.preemptible if shares_queues(books, job.leaf) else None,
     )
+    return noun
 
 
 def _allocation(books: Books, attempt: Attempt) -> Allocation:
+    """A unit as a cycle takes it, kept until the unit stands elsewhere."""
     assert books.vectors is not None
     rows = books.rows.source.tree.rows
     lenders = tuple((rows[path], 1) for path in attempt.lenders)
     parts = books.vectors.parts(attempt.parts)
     place = attempt.places[0][0]
-    return Allocation(attempt.job.name, place, 1, attempt.started, attempt.pool, lenders, parts, attempt.name)
+    noun = Allocation(attempt.job.name, place, 1, attempt.started, attempt.pool, lenders, parts, attempt.name)
+    attempt.noun = noun
+    return noun
 
 
 def _notices(cluster: Cluster, books: Books, attempts: list[Attempt]) -> tuple[Notice, ...]:

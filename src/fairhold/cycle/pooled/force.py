@@ -9,6 +9,8 @@ from fairhold.cycle.pooled.open import QUEUES, entries_of
 from fairhold.ledger.rows import in_force, shares_vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
@@ -34,8 +36,8 @@ class InForce:
     def part_of(self, plan: Plan, state: State) -> State:
         """The state with the requests of its members alone."""
         top = plan.tree.first_level
-        mine = tuple(each for each in state.requests if each.unit and top[each.consumer] in self.members)
-        return replace(state, requests=mine)
+        mine = tuple([each for each in state.requests if each.unit and top[each.consumer] in self.members])
+        return state if len(mine) == len(state.requests) else replace(state, requests=mine)
 
 
 def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
@@ -48,6 +50,15 @@ def entries_in_force(plan: Plan, instant: int) -> list[InForce]:
     for group in plan.resource_groups:
         for at in in_force(plan, group, instant) if shares_vectors(plan, group) else ():
             groups.setdefault(at, []).append(group)
+    key = "entries in force", *((at, *names) for at, names in groups.items())
+    if key not in plan.known:
+        plan.known[key] = _with_members(plan, groups)
+    known: list[InForce] = plan.known[key]
+    return known
+
+
+def _with_members(plan: Plan, groups: Mapping[int, list[str]]) -> list[InForce]:
+    """Entries that share some groups each, and who takes part in them."""
     found: list[InForce] = []
     left = set(plan.tree.children[0])
     theirs = groups_of_members(plan)
