@@ -83,13 +83,15 @@ _GPUS = {OWN: 2, "h2": 2, "h3": 0, "g1": 4}
 
 
 class VectorStorm(Storm):
-    """See the module."""
+    """See the module; settings are top-level keys of the plan."""
 
     def fresh(self) -> dict[str, Books]:
-        return open_cluster_books(parse_plan(json.dumps(PLAN), "plan")[0], 0)
+        return open_cluster_books(parse_plan(json.dumps(PLAN | self.settings), "plan")[0], 0)
 
     def _orchestrator(self, cluster: Cluster) -> Orchestrator:
-        return Orchestrator(cluster, on_vectors=self._count)
+        """Every second one, the twin, goes on in the books of the cycle before."""
+        self.is_brief = not getattr(self, "is_brief", True)
+        return Orchestrator(cluster, on_vectors=self._count, is_brief=self.is_brief)
 
     def _count(self, cycle: VectorCycle, cause: str) -> None:
         assert cause

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable, Mapping
 
+    from fairhold.cycle.pooled.keeping import Kept
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
     from fairhold.ledger.vectors import PartsTold
@@ -79,7 +80,8 @@ class Orchestrator:
         applied
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
-    is_brief : cycles while there is plenty are decided at a glance, and nobody is told of them; they decide the same
+    is_brief : cycles while there is plenty are decided at a glance, and nobody is told of them; of vectors every cycle
+        goes on in the books of the one before, of which nobody reads anything any more; they decide the same
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Orchestrator:
         self.is_closing = False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
         self._min_gap = cycle_min_gap
+        self.kept: dict[int, Kept] | None = {} if is_brief else None
         self._quota: dict[str, array[int]] = {}
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)

@@ -46,7 +46,7 @@ class VectorCycle:
 def run_vectors(live: Orchestrator) -> VectorCycle:
     """One cycle at the orchestrator's instant; nothing is changed yet."""
     state = state_of(live.cluster, live.now)
-    return VectorCycle(state, run_entries(live.books[POOLED].rows.source, state))
+    return VectorCycle(state, run_entries(live.books[POOLED].rows.source, state, live.kept))
 
 
 def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims: bool) -> None:

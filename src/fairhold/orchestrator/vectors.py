@@ -140,8 +140,10 @@ def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[st
     forces = entries_in_force(plan, now)
     shared = {group: force.members for force in forces for group in force.entry.resource_groups}
     strange: set[str] = set()
-    if len(forces) > 1 or len(forces[0].members if forces else ()) < len(plan.tree.children[0]) or len(shared) < len(
-        plan.resource_groups
+    if (
+        len(forces) > 1
+        or len(forces[0].members if forces else ()) < len(plan.tree.children[0])
+        or len(shared) < len(plan.resource_groups)
     ):  # else everybody whom there is takes part on all hosts
         members = {
             host.name: shared.get(group.name, frozenset())

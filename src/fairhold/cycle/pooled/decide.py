@@ -19,6 +19,7 @@ from fairhold.rules.queues.round import run_queues
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from fairhold.cycle.pooled.keeping import Kept
     from fairhold.ledger.pools import PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
@@ -49,15 +50,20 @@ class Decided:
     queues: Queues | None = None
 
 
-def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None) -> Decided:
-    """Settle, adjust, both sweeps."""
+def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None, kept: Kept | None = None) -> Decided:
+    """Settle, adjust, both sweeps.
+
+    kept : books of the cycle before, of which nothing is read any more; None = there are none
+    """
     settings = entry.settings
     may_wait = settings.dead_zone or settings.await_ends
+    if may_wait or settings.observe_only or not state.is_settled:  # several books of one state
+        kept = None
     shortages = _shortages(plan, entry, state, members) if may_wait else {}
     most = 0 if settings.max_reclaims is not None and state.previous_cycle == state.now else settings.max_reclaims
     takers = frozenset(leaf for leaf, short in shortages.items() if short.is_taking) if may_wait else None
     restraint = Restraint(most, takers, spares_young=any(each.min_runtime for each in entry.consumers.values()))
-    decided = _sweep(plan, entry, state, restraint, members)
+    decided = _sweep(plan, entry, state, restraint, members, kept)
     observed: list[Unit] = []
     if settings.observe_only:
         observed = decided.sweeps.noticed
@@ -85,15 +91,22 @@ def _adjusting(decided: Decided, settings: PolicySettings) -> int | None:
     return last.at + settings.rebalance_interval
 
 
-def _sweep(plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint, members: Members) -> Decided:
+def _sweep(  # noqa: PLR0917 - what a cycle is of
+    plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint, members: Members, kept: Kept | None = None
+) -> Decided:
     """A cycle under one restraint."""
-    books, stops = open_settled(plan, entry, state)
+    books, stops = open_settled(plan, entry, state) if kept is None else (kept.open(plan, entry, state), [])
     books.restraint = restraint
+    before: Queues | None = None
     if entry.policy != QUEUES:
-        return Decided(books, stops, run_sweeps(books), [], (), None)
-    queues = open_queues(plan, entry, state, books, members)
-    before = count_all(books, queues)
-    return Decided(books, stops, run_queues(books, queues), [], (), None, before)
+        sweeps = run_sweeps(books)
+    else:
+        queues = open_queues(plan, entry, state, books, members)
+        before = count_all(books, queues)
+        sweeps = run_queues(books, queues)
+    if kept is not None:
+        kept.swept(sweeps)
+    return Decided(books, stops, sweeps, [], (), None, before)
 
 
 def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -> dict[int, Shortage]:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.force import InForce, entries_in_force
+from fairhold.cycle.pooled.keeping import Kept
 from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
 from fairhold.model.vector import amounts_document
@@ -25,10 +26,20 @@ Cycles = Sequence[tuple[InForce, PooledCycle]]
 _MOVES = ("stops", "grants", "reclaims", "withdrawn", "warnings")
 
 
-def run_entries(plan: Plan, state: State) -> Cycles:
-    """One cycle of every entry in force that shares vectors; pools of one do not touch those of another."""
+def run_entries(plan: Plan, state: State, kept: dict[int, Kept] | None = None) -> Cycles:
+    """One cycle of every entry in force that shares vectors; pools of one do not touch those of another.
+
+    kept : position of an entry → its books of the cycle before, added to; of that cycle nothing is read any more.
+           None = all books are opened anew
+    """
     return [
-        (force, run_pools(plan, force.entry, force.part_of(plan, state), force.members))
+        (
+            force,
+            run_pools(
+                *(plan, force.entry, force.part_of(plan, state), force.members),
+                None if kept is None else kept.setdefault(force.at, Kept()),
+            ),
+        )
         for force in entries_in_force(plan, state.now)
     ]
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Terms
     from fairhold.model.plan import Plan, PolicyEntry
-    from fairhold.model.state import State
+    from fairhold.model.state import Allocation, State
+    from fairhold.model.vector import Parcel as ParcelNoun
 
 POLICY = "multidimensional"
 QUEUES = "fair_share"
@@ -39,28 +40,28 @@ def entries_of(plan: Plan) -> list[PolicyEntry]:
 
 def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
     """The books of one entry at the instant of a state as it is, ownership adjusted, every unit booked."""
-    books = _books(plan, entry, terms_of(plan, entry), state)
-    _stand(plan, entry, books, state, _units(plan, books, state))
-    return books
+    opened = open_anew(plan, entry, state)
+    stand(plan, entry, opened, state)
+    return opened.books
 
 
 def open_settled(plan: Plan, entry: PolicyEntry, state: State) -> tuple[PoolBooks, list[Stop]]:
     """The same, where units whose grace has run out are stopped, and what they free is held for their takers."""
-    books = _books(plan, entry, terms_of(plan, entry), state)
-    stated = _units(plan, books, state)
+    opened = open_anew(plan, entry, state)
     stops: list[Stop] = []
     if not state.is_settled and (state.previous_cycle is None or state.previous_cycle < state.now):
         due = tuple(noun for noun in state.notices if noun.deadline <= state.now)
-        stops = _settle(plan, books, replace(state, notices=due), stated) if due else []
+        stops = _settle(plan, opened, replace(state, notices=due)) if due else []
         state = replace(state, notices=tuple(noun for noun in state.notices if noun.deadline > state.now))
-    _stand(plan, entry, books, state, stated)
-    return books, stops
+    stand(plan, entry, opened, state)
+    return opened.books, stops
 
 
-def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> list[Stop]:
+def _settle(plan: Plan, opened: Opening, state: State) -> list[Stop]:
     """Stop the units of all notices, as they stood before (R-SETTLE-1)."""
-    _before(books, state, stated)
-    _notices(plan, books, state, stated)
+    books = opened.books
+    _see_before(opened, state, {})
+    _notices(plan, books, state, opened.stated)
     found: dict[tuple[str, str], int] = {}
     for unit in [unit for unit in books.units() if unit.notice is not None]:
         taker = unit.notice.taker if unit.notice else None
@@ -74,8 +75,17 @@ def _settle(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]
     return [(request, host, units) for (request, host), units in found.items()]
 
 
-def _stand(plan: Plan, entry: PolicyEntry, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
-    """Who owns what now, and where all units stand on it."""
+def stand(
+    plan: Plan, entry: PolicyEntry, opened: Opening, state: State, dirty: dict[Machine, None] | None = None
+) -> None:
+    """Who owns what now, and where all units stand on it.
+
+    dirty : hosts on which that is open, None = all; on the others units stand as they were opened before, as long as
+            they are divided as they were
+    """
+    books, stated, stood = opened.books, opened.stated, opened.stood
+    if dirty is None:
+        dirty, stood = dict.fromkeys(books.hosts), {}
     keeps = False
     if interval := entry.settings.rebalance_interval:
         now = Adjusted(state.now, print_of(plan, entry, entry.resource_groups, state.hosts_down))
@@ -84,11 +94,18 @@ def _stand(plan: Plan, entry: PolicyEntry, books: PoolBooks, state: State, state
             each is not None and each.of == now.of and each.at + interval > now.at for each in last
         )
         books.adjusted = min((each for each in last if each), key=lambda each: each.at) if keeps else now
-    adjust(books, _before(books, state, stated), steps_of(plan.resources), keeps=keeps)
-    pools: KnownPools = {}
+    if books.terms.own:
+        _see_before(opened, state, dirty)
+    adjust(books, opened.before, steps_of(plan.resources), keeps=keeps)
     for host in books.hosts:
-        book_units(books, host, stated, pools)
-    _notices(plan, books, state, stated)
+        was = stood.get(host) if host not in dirty else None
+        if was is not None and _are_alike(was, host.parcels):
+            host.parcels = was
+        else:
+            for unit in host.units:
+                unit.pool = stated[unit][1]
+            book_units(books, host, stated, opened.pools)
+    opened.told = _notices(plan, books, state, stated)
     _keeps(books, state)
     find_never(books)
     share_rooms(books)
@@ -133,6 +150,51 @@ def _inventory(plan: Plan, groups: tuple[str, ...]) -> list[Stocked]:
     return found
 
 
+class Opening:
+    """Books that are being opened, and what is known of them beside.
+
+    state  : of which they are
+    stated : unit → what the state says of it; units: attempt → the unit of it
+    told   : units that are under notice from before
+    before : what was owned before, and where units stood on it
+    nouns  : host → what the state says that is owned of it, as of `before`; ownership: all of that
+    pools  : what is known of pools; it follows from the terms alone
+    stood  : host → its parcels as opened for the cycle before
+    """
+
+    def __init__(self, plan: Plan, entry: PolicyEntry, state: State, books: PoolBooks) -> None:
+        self.plan, self.entry, self.state, self.books = plan, entry, state, books
+        self.stated: dict[Unit, Kind] = {}
+        self.units: dict[int, Unit] = {}
+        self.told: list[Unit] = []
+        self.before = Before()
+        self.nouns: dict[str, list[ParcelNoun]] = {}
+        self.ownership: tuple[ParcelNoun, ...] | None = None
+        self.pools: KnownPools = {}
+        self.stood: dict[Machine, list[Parcel]] = {}
+
+
+def open_anew(plan: Plan, entry: PolicyEntry, state: State) -> Opening:
+    """The hosts, requests and units of a state; who stands on what is left open."""
+    opened = Opening(plan, entry, state, _books(plan, entry, terms_of(plan, entry), state))
+    opened.stated = _units(plan, opened.books, state)
+    opened.units = {unit.attempt: unit for unit in opened.stated}
+    return opened
+
+
+def _are_alike(some: list[Parcel], others: list[Parcel]) -> bool:
+    """Whether a host is divided in the same way."""
+    if len(some) != len(others):
+        return False
+    pairs = zip(some, others, strict=True)
+    return all(a.owner == b.owner and a.amounts == b.amounts and a.chain == b.chain for a, b in pairs)
+
+
+def kind_of(plan: Plan, said: Allocation) -> Kind:
+    """What the state says of one unit."""
+    return said.started, _pool_row(plan, said.pool), tuple([row for row, number in said.lenders if number]), said.parts
+
+
 def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
     """Units of the state where they stand; unit → what the state says of it."""
     stated: dict[Unit, Kind] = {}
@@ -169,11 +231,12 @@ def _pool_row(plan: Plan, name: str) -> int:
     return OWN if name == "own" else plan.tree.rows.get(name, PUBLIC)
 
 
-def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> None:
+def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> list[Unit]:
     """Notices of the state on units of their holder: on those that they name, else on what they were given for.
 
-    Of these those that have run long enough (R-CONTROL-5), in the order of `victims`.
+    Of these those that have run long enough (R-CONTROL-5), in the order of `victims`. Which units they are on.
     """
+    told: list[Unit] = []
     for noun in state.notices:
         asked = books.asked.get(noun.request)
         if asked is None:
@@ -189,6 +252,8 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
         free.sort(key=lambda unit: stated[unit] == kind, reverse=True)
         for unit in free[: noun.units]:
             unit.notice = Notice(taker, noun.deadline, noun.reason, books.next_serial(), is_new=False)
+            told.append(unit)
+    return told
 
 
 def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
@@ -198,34 +263,51 @@ def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
     return any(parcel.owner == taker.leaf for parcel in unit.books)
 
 
-def _before(books: PoolBooks, state: State, stated: dict[Unit, Kind]) -> Before:
-    """What was owned before, and where units stood on it."""
-    before = Before()
+def _see_before(opened: Opening, state: State, dirty: dict[Machine, None]) -> None:
+    """What was owned before, and where units stood on it; hosts of which something else was owned are added.
+
+    dirty : hosts where units may stand elsewhere
+    """
+    books, before = opened.books, opened.before
+    if state.ownership is not opened.ownership:
+        nouns: dict[str, list[ParcelNoun]] = {}
+        for noun in state.ownership or ():
+            nouns.setdefault(noun.host, []).append(noun)
+        was = opened.nouns
+        for name in {**was, **nouns}:
+            if name in books.host_of and was.get(name) != nouns.get(name):
+                dirty[books.host_of[name]] = None
+        opened.nouns, opened.ownership = nouns, state.ownership
     chains: dict[tuple[int, str], Chain] = {}
-    for noun in state.ownership or ():
-        host = books.host_of.get(noun.host)
-        if host is None:
-            continue
+    for host in dirty:
+        for row in before.owned.pop(host, ()):
+            before.busy.discard((row, host))
+        if host.name in opened.nouns:
+            _see_host_before(opened, host, chains)
+
+
+def _see_host_before(opened: Opening, host: Machine, chains: dict[tuple[int, str], Chain]) -> None:
+    """The same of one host; chains: those that are known, added to."""
+    books, stated, before = opened.books, opened.stated, opened.before
+    host.parcels = []
+    owned = before.owned[host] = {}
+    for noun in opened.nouns[host.name]:
         key = noun.consumer, host.group
         if key not in chains:
             chains[key] = tuple((row, Owning(host.group)) for row in books.terms.above[noun.consumer][:-1])
         host.parcels.append(Parcel(host, noun.consumer, chains[key], noun.amounts))
-        owned = before.owned.get(host)
-        if owned is None:
-            owned = before.owned[host] = {}
         for row, _ in chains[key]:
             owned[row] = add(owned[row], noun.amounts) if row in owned else noun.amounts
-    pools: KnownPools = {}
-    for host in before.owned:
-        left = host.total
-        for parcel in host.parcels:
-            left = less(left, common(left, parcel.amounts)) if parcel.amounts != left else (0,) * len(left)
-        if any(left):
-            host.parcels.append(Parcel(host, PUBLIC, (), left))
-        book_before(books, host, stated, pools)
-        there = {parcel for unit in host.units for parcel in unit.books} if host.units else ()
-        before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
-    return before
+    left = host.total
+    for parcel in host.parcels:
+        left = less(left, common(left, parcel.amounts)) if parcel.amounts != left else (0,) * len(left)
+    if any(left):
+        host.parcels.append(Parcel(host, PUBLIC, (), left))
+    for unit in host.units:
+        unit.pool = stated[unit][1]
+    book_before(books, host, stated, opened.pools)
+    there = {parcel for unit in host.units for parcel in unit.books} if host.units else ()
+    before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
 
 
 def _keeps(books: PoolBooks, state: State) -> None:

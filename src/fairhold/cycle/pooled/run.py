@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.cycle.pooled.decide import Decided
+    from fairhold.cycle.pooled.keeping import Kept
     from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit, Unmet
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry
@@ -144,12 +145,15 @@ class PooledCycle:
         return held_of(self.sweeps.ways)
 
 
-def run_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> PooledCycle:
+def run_pools(
+    plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None, kept: Kept | None = None
+) -> PooledCycle:
     """Settle, adjust, both sweeps.
 
     members : first-level consumers that take part, None = all
+    kept    : books of the cycle before, of which nothing is read any more; None = there are none
     """
-    return PooledCycle(plan, decide(plan, entry, state, members), members)
+    return PooledCycle(plan, decide(plan, entry, state, members, kept), members)
 
 
 def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collection[int] | None = None) -> Document:
