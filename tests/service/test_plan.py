@@ -71,6 +71,20 @@ def test_a_dry_run_changes_nothing(bank: Bank) -> None:
     assert put(bank, WRONG, query="?dry_run=1", status=422)["code"] == "negative"
 
 
+def test_over_time_is_told_what_is_stopped_and_lost(bank: Bank) -> None:
+    bank.submit(consumer="/Trading/Risk", count=4)
+    bank.hub.wait_started(4)
+    bank.submit(count=4)
+    less = PLAN.replace("owned: 2", "owned: 0")
+    coming = bank.post("/plan/diff", {"text": less, "next": "1h", "checkpoint": "5m"})["over_time"]
+    assert coming["assumes"][-1] == "a checkpoint every 300 s"
+    assert {row["consumer"] for row in coming["stops"]} == {"/Trading/Risk"}
+    assert all({"request", "task", "attempt", "deadline", "lost", "anyway"} <= row.keys() for row in coming["stops"])
+    dry = put(bank, less, query="?dry_run=1", next="1h")["diff"]["over_time"]
+    assert dry["consumers"].keys() == coming["consumers"].keys()
+    assert "over_time" not in put(bank, less)["diff"]
+
+
 def test_check_reports_and_never_fails(bank: Bank) -> None:
     good = bank.post("/plan/check", {"text": PLAN})
     assert good["faults"] == []

@@ -62,7 +62,7 @@ def simulate(
     told: list[Watch] = [log, *watches, *((Truths(scene.plan),) if check else ())]
     twin = Twin(scene.story.decided, scene.end or 0) if scene.story is not None and scene.is_replay else None
     told += [] if twin is None else [twin]
-    simulation = _simulation(scene, told, is_brief=not check)
+    simulation = simulation_of(scene, told, is_brief=not check)
     measures = measures_of(scenario, simulation.live.cluster)
     if isinstance(simulation, Replay):
         simulation.on_plan = _replanned(told)
@@ -91,7 +91,7 @@ def simulate(
     return document
 
 
-def _simulation(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Otherwise:
+def simulation_of(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Otherwise:
     """What plays a scene: a workload, or a record as it was or under another plan."""
     if scene.story is None:
         return Simulation(scene, told, is_brief=is_brief)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.errors import Fault, InputError
 from fairhold.lab.outages import moment
 from fairhold.lab.scenario import parse_scenario
+from fairhold.lab.simulating import simulation_of
 from fairhold.model.workload import ENDLESS
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report
+from fairhold.sim.courses import Courses
 from fairhold.sim.effect import Standing
-from fairhold.sim.play import Simulation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def scenario_file(path: Path) -> Path | None:
 
 
 def standing_at(path: Path, plan: Plan, at: str) -> Played:
-    """Play a scenario under a plan, whatever plans it names, up to an instant.
+    """Play a scenario, or a record, under a plan, whatever plans it names, up to an instant.
 
     at : instant, or duration since the start
 
@@ -64,17 +65,21 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
     report = Report(parse_document(text, str(path)))
     instant = moment(report, at, ("--at",), scene.start)
     report.settle()
-    simulation = Simulation(replace(scene, plan=plan, end=instant))
+    is_replay = scene.is_replay and scene.plan == plan
+    simulation = simulation_of(replace(scene, plan=plan, end=instant, is_replay=is_replay), (), is_brief=True)
     simulation.run()
     cluster = simulation.live.cluster
     if not cluster.jobs:
         what = f"at `{at}` nothing of the scenario runs or waits"
         raise InputError([Fault("out-of-range", what, "choose another instant", ("--at",))])
     length = dict(zip(scene.workload.name, scene.workload.duration, strict=True))
+    courses = None if scene.story is None else Courses(scene.story)
 
     def end_of(_: Cluster, attempt: Attempt) -> int | None:
-        duration = length[attempt.job.name]
+        job, task = attempt.job.name, attempt.index
+        duration = length[job] if courses is None else courses.length(job, task)
         delay = scene.work.start_delay + (scene.work.restart if attempt.number > 1 else 0)
         return None if duration == ENDLESS else attempt.started + delay + duration
 
-    return Played(Standing(plan, instant, freeze(cluster)), end_of, scene.work)
+    own = "" if scene.story is None else scene.story.own
+    return Played(Standing(plan, instant, freeze(cluster), own), end_of, scene.work)
