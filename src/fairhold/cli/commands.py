@@ -12,7 +12,7 @@ from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
 from fairhold.cli.explore_command import explore
 from fairhold.cli.live.options import Json, Pair, Service, by_name, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
-from fairhold.cli.simulation_commands import compare, record, simulate, sweep
+from fairhold.cli.simulation_commands import compare, forecast, record, simulate, sweep
 from fairhold.cli.workload_commands import workload_app
 from fairhold.errors import UsageError
 
@@ -238,5 +238,6 @@ app.command()(simulate)
 app.command()(compare)
 app.command()(sweep)
 app.command()(record)
+app.command()(forecast)
 register(app)
 app.add_typer(workload_app, name="workload")

@@ -103,12 +103,13 @@ class ServiceSource:
         first = self._connection.run(steps.listing("events", {"after": 0, "limit": 1}))["events"]
         if first and first[0]["seq"] == 1 and not until:
             return None
-        query = {"until": format_instant(until) if until else None}
-        found = self._connection.run(steps.listing("events/snapshot", query))
+        found = self._connection.run(steps.snapshot(format_instant(until)))
         if found["seq"] is None:
             return None
         at = parse_instant(found["at"])
         assert at is not None, "the service writes instants"
+        if at > until and first and first[0]["seq"] == 1:
+            return None
         return Saved(found["seq"], at, found["state"])
 
     def entries(self, after: int) -> Iterable[Entry]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairhold.cli.arguments import DIRECTORY, INPUT
-from fairhold.cli.live.options import Json, Service  # noqa: TC001 - Typer reads annotations
+from fairhold.cli.live.options import Duration, Json, Service, complete_job
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", click_type=INPUT, help="Scenario file, `-` for standard input.")
@@ -129,3 +129,61 @@ def record(
     from fairhold.cli.recording import run_record  # noqa: PLC0415
 
     raise typer.Exit(run_record(folder, state, service, since, until, as_json=json))
+
+
+def forecast(
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="Number of a job that waits.", autocompletion=complete_job)
+    ] = "",
+    *,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="DIRECTORY",
+            click_type=DIRECTORY,
+            help="State directory to read instead of a service; of --backtest, where to leave what came of it.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="RECORD", click_type=DIRECTORY, help="Folder of a record to read instead."),
+    ] = None,
+    at: Annotated[str, typer.Option("--at", metavar="INSTANT", help="Of a record: then; else at its end.")] = "",
+    backtest: Annotated[
+        Path | None,
+        typer.Option(
+            "--backtest", metavar="RECORD", click_type=DIRECTORY, help="How many forecasts came true in a record."
+        ),
+    ] = None,
+    instants: Annotated[int, typer.Option("--instants", min=1, max=1000, help="Of --backtest.")] = 20,
+    draws: Annotated[int, typer.Option("--draws", min=1, max=1000, help="How often run times are drawn.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="What chance draws from.")] = 0,
+    ahead: Annotated[
+        str, typer.Option("--ahead", metavar="DURATION", help="How far is looked.", click_type=Duration())
+    ] = "7d",
+    service: Service = "",
+    json: Json = False,
+) -> None:
+    """Say when a waiting job will start, with run times drawn from finished tasks; or how often that came true."""
+    from fairhold.cli.forecasting import (  # noqa: PLC0415
+        Wanted,
+        forecast_from_record,
+        forecast_from_store,
+        run_backtest,
+        run_forecast,
+    )
+    from fairhold.errors import UsageError  # noqa: PLC0415
+    from fairhold.units import SECOND, parse_duration  # noqa: PLC0415
+
+    micros = int(ahead) * SECOND if str(ahead).isdecimal() else parse_duration(ahead)
+    wanted = Wanted(draws, seed, max(1, micros or 0))
+    if backtest is not None:
+        raise typer.Exit(run_backtest(backtest, state, instants, wanted, as_json=json))
+    if not job:
+        raise UsageError("name a JOB, or a record with --backtest")
+    if record is not None:
+        raise typer.Exit(forecast_from_record(record, job, at, wanted, as_json=json))
+    if state is not None:
+        raise typer.Exit(forecast_from_store(job, state, wanted, as_json=json))
+    raise typer.Exit(run_forecast(job, service, wanted, as_json=json))

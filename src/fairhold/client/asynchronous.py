@@ -36,9 +36,8 @@ class AsyncClient:
 
     def __init__(self, target: Target, transport: httpx.AsyncBaseTransport | None = None) -> None:
         """`connect` makes one. transport: of tests."""
-        self._http = httpx.AsyncClient(
-            **settings(target), transport=transport or httpx.AsyncHTTPTransport(**wire(target))
-        )
+        over = transport or httpx.AsyncHTTPTransport(**wire(target))
+        self._http = httpx.AsyncClient(**settings(target), transport=over)
         self._name = target.name
 
     # Jobs
@@ -192,6 +191,10 @@ class AsyncClient:
         changes = {"priority": priority, "consumer": consumer, "labels": None if labels is None else dict(labels)}
         return await self._run(typed.change(job, changes))
 
+    async def forecast(self, job: JobOrName, draws: int = 100, seed: int = 0, ahead: int = 604_800) -> Document:
+        """When a waiting job will start, `p50` and `p90`; ahead: seconds that are looked ahead."""
+        return await self._run(ask.forecast(typed.name_of(job), draws, seed, ahead))
+
     async def explain(self, job: JobOrName) -> Document:
         """Why a job waits, or what was taken from it; `text` is that in words."""
         return await self._run(ask.explanation(typed.name_of(job)))
@@ -280,6 +283,10 @@ class AsyncClient:
         place = (await self.health())["entries"] if after is None else after
         async for event in follow_async(self._http, self._name, place):
             yield event
+
+    async def snapshot(self, until: Moment | None = None) -> Document:
+        """The state at an entry of the log, `seq`, as the service keeps it; until: taken then or earlier."""
+        return await self._run(ask.snapshot(typed.moment(until)))
 
     async def health(self) -> Document:
         """How the service is."""

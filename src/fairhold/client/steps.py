@@ -156,6 +156,12 @@ def explanation(name: str) -> Steps[Document]:
     return (yield from ask(request("GET", "jobs", name, "explanation")))
 
 
+def forecast(name: str, draws: int | None = None, seed: int | None = None, ahead: int | None = None) -> Steps[Document]:
+    """When a waiting job will start; ahead: seconds."""
+    query = {"draws": draws, "seed": seed, "ahead": ahead}
+    return (yield from ask(request("GET", "jobs", name, "forecast", query=query)))
+
+
 def consumers() -> Steps[Document]:
     """All resource groups with their consumers as they are now."""
     return (yield from ask(request("GET", "consumers")))
@@ -260,6 +266,11 @@ def pause_group(group: str, verb: str, body: Document) -> Steps[Document]:
 def listing(path: str, query: Mapping[str, Value]) -> Steps[Document]:
     """`allocations`, `cycles`, `events` or `usage`, as a query finds them."""
     return (yield from ask(request("GET", path, query=query)))
+
+
+def snapshot(until: str | None = None) -> Steps[Document]:
+    """The state at an entry of the log, as the service keeps it; until: taken then or earlier."""
+    return (yield from ask(request("GET", "events", "snapshot", query={"until": until})))
 
 
 def cycle(number: int) -> Steps[Document]:

@@ -191,6 +191,10 @@ class Client:
         changes = {"priority": priority, "consumer": consumer, "labels": None if labels is None else dict(labels)}
         return self._run(typed.change(job, changes))
 
+    def forecast(self, job: JobOrName, draws: int = 100, seed: int = 0, ahead: int = 604_800) -> Document:
+        """When a waiting job will start, `p50` and `p90`; ahead: seconds that are looked ahead."""
+        return self._run(ask.forecast(typed.name_of(job), draws, seed, ahead))
+
     def explain(self, job: JobOrName) -> Document:
         """Why a job waits, or what was taken from it; `text` is that in words."""
         return self._run(ask.explanation(typed.name_of(job)))
@@ -278,6 +282,10 @@ class Client:
         """
         place = (self.health())["entries"] if after is None else after
         yield from follow(self._http, self._name, place)
+
+    def snapshot(self, until: Moment | None = None) -> Document:
+        """The state at an entry of the log, `seq`, as the service keeps it; until: taken then or earlier."""
+        return self._run(ask.snapshot(typed.moment(until)))
 
     def health(self) -> Document:
         """How the service is."""

@@ -11,9 +11,10 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.journal import PLAN_APPLIED, change_of
+from fairhold.sim.forecast import thawed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
@@ -84,7 +85,7 @@ class Rebuilt:
         self.version = saved.document["version"]
         self.text = self._plan_of(self.version)
         self.plan = parse_plan(self.text, f"plan {self.version}")[0]
-        self.cluster = cluster_of(self.plan, document, saved.at, self._own)
+        self.cluster = thawed(self.plan, document, saved.at, self._own)
 
     def put(self, at: int, fields: list[Any]) -> Put:
         """A plan comes into force; fields: of its entry."""
@@ -106,15 +107,6 @@ class Rebuilt:
         self.cluster.apply(change, at)
         self.cluster.ended.clear()
         self.cluster.ended_jobs.clear()
-
-
-def cluster_of(plan: Plan, document: Mapping[str, Any], now: int, own: str) -> Cluster:
-    """The cluster of a document, on books of the plan under which it was frozen."""
-    windows = document.get("windows", {})
-    books = open_cluster_books(plan, now, {group: tuple(entries) for group, (entries, _) in windows.items()})
-    for group, (_, before) in windows.items():
-        books[group].before = tuple(before)
-    return thaw(dict(document), books, forgets=True, own=own)
 
 
 def read_fields(entry: Entry, name: str) -> tuple[str, list[Any], Change | None]:

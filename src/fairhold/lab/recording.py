@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
+from fairhold.lab.backtesting import Known
 from fairhold.lab.rebuilding import RESTORE, UNREADABLE, Rebuilt, damaged, read_fields
 from fairhold.lab.retracing import Retracing
 from fairhold.orchestrator import changes as said
@@ -65,6 +66,27 @@ def _until(entries: Iterable[Entry], until: int) -> Iterable[Entry]:
         yield entry
 
 
+def end_of_log(source: Source) -> tuple[Rebuilt, list[tuple[str, int]], int]:
+    """The cluster at the end of a log, how long attempts ran that ended by themselves, and the instant; InputError."""
+    recording = _Recording(source, 0, FOR_EVER)
+    saved = source.snapshot(0)
+    entries = list(source.entries(saved.seq if saved else 0))
+    recording.begin(saved, [(entry, *read_fields(entry, source.name)) for entry in entries])
+    known: Known | None = None
+    for entry in entries:
+        kind, fields, change = read_fields(entry, source.name)
+        recording.pass_by(entry, kind, fields, change)
+        cluster = recording.rebuilt.cluster
+        if known is None and cluster is not None:
+            known = Known(cluster)
+        if known is not None and change is not None:
+            known.note(entry.at, (change,))
+    if known is None:
+        what = "the log is empty"
+        raise InputError([Fault("record-empty", what, "name another service", file=source.name)])
+    return recording.rebuilt, known.rows, entries[-1].at
+
+
 class _Recording:
     def __init__(self, source: Source, since: int, until: int) -> None:
         self.source, self.since, self.until = source, since, until
@@ -79,13 +101,11 @@ class _Recording:
         if saved is None and read and read[0][0].seq > 1:
             what = f"entries of the log before {read[0][0].seq} are gone, and no snapshot is as early"
             raise InputError([Fault("record-gone", what, "record from a later instant: --since", file=name)])
-        self.rebuilt = Rebuilt(self.source.plan, self._own(saved, read))
-        if saved is not None:
-            self._guarded(lambda: self.rebuilt.begin(saved), "the snapshot cannot be used")
-        first, begin = 0, self.since
+        self.begin(saved, read)
+        first, begin = 0, max(self.since, saved.at if saved else 0)
         while first < len(read) and (self.rebuilt.cluster is None or read[first][0].at < self.since):
             begin = max(self.since, read[first][0].at)
-            self._pass(*read[first])
+            self.pass_by(*read[first])
             first += 1
         cluster = self.rebuilt.cluster
         if cluster is None or all(change is None for *_, change in read[first:]):
@@ -103,6 +123,12 @@ class _Recording:
         story = Story(own, begin, end, state, tuple(lines), tuple(self.decided), has_cycles=has_cycles)
         return Record(story, tuple(self.plans), tuple(self.versions), self.left_out)
 
+    def begin(self, saved: Saved | None, read: list[tuple[Entry, str, list[Any], Change | None]]) -> None:
+        """Stand where a log begins, or a snapshot was taken."""
+        self.rebuilt = Rebuilt(self.source.plan, self._own(saved, read))
+        if saved is not None:
+            self._guarded(lambda: self.rebuilt.begin(saved), "the snapshot cannot be used")
+
     def _own(self, saved: Saved | None, read: list[tuple[Entry, str, list[Any], Change | None]]) -> str:
         """The host that is the service's own machine: the one that no machine is called after."""
         names = {name for name, *_ in saved.document["cluster"]["machines"]} if saved else set()
@@ -116,7 +142,7 @@ class _Recording:
         hosts = {host.name for group in plan.resource_groups.values() for host in group.hosts} - names
         return hosts.pop() if len(hosts) == 1 else ""
 
-    def _pass(self, entry: Entry, kind: str, fields: list[Any], change: Change | None) -> None:
+    def pass_by(self, entry: Entry, kind: str, fields: list[Any], change: Change | None) -> None:
         """An entry before the begin."""
         what = f"entry {entry.seq} of the log does not fit what was before it"
         if kind == PLAN_APPLIED:

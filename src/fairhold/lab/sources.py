@@ -22,12 +22,12 @@ class StoreSource:
         self.name = str(reader.directory)
 
     def snapshot(self, until: int) -> Saved | None:
-        """The latest up to an instant; none where the log reaches back to its begin anyway."""
+        """The latest up to an instant, else the earliest; none where the log reaches back to its begin anyway."""
         first = next(iter(self._reader.entries(0)), None)
         if first is not None and first.seq == 1 and not until:
             return None
         found = self._reader.snapshot(until)
-        if found is None:
+        if found is None or (found.at > until and first is not None and first.seq == 1):
             return None
         try:
             return Saved(found.seq, found.at, json.loads(found.body))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairhold.model.tree import ConsumerTree
     from fairhold.ports import PlanVersion
     from fairhold.runtime.live.core import Core
+    from fairhold.service.context import Service
 
     Document = dict[str, Any]
 
@@ -46,6 +47,14 @@ class Frozen:
     def standing(self) -> Standing:
         """All of it."""
         return Standing(self.plan, self.now, self._freezing.document(), self._own)
+
+
+async def frozen_of(service: Service) -> Frozen:
+    """The cluster at one instant. The desk gives it a slice at a time, between what others ask."""
+    frozen = await service.read(Frozen)
+    while await service.read(frozen.step):
+        pass
+    return frozen
 
 
 def plan_check(text: str) -> Document:

@@ -58,13 +58,12 @@ def events(store: Store, after: int, limit: int) -> dict[str, Any]:
 
 
 def snapshot_document(store: Store, until: int) -> dict[str, Any]:
-    """The latest snapshot up to an instant that can be read."""
+    """The latest snapshot up to an instant, else the earliest, of those that can be read."""
     saved = store.load().snapshot
     if saved is not None and saved.at > until:  # two are kept
-        before, saved = saved.seq, None
         with suppress(StoreError):
-            saved = store.load(before).snapshot
-    if saved is None or saved.at > until:
+            saved = store.load(saved.seq).snapshot or saved
+    if saved is None:
         return {"seq": None, "at": None, "state": None}
     try:
         state = json.loads(saved.body)

@@ -75,6 +75,18 @@ class Replay:
         while self.step():
             pass
 
+    def run_until(self, instant: int) -> None:
+        """Let everything happen that does before an instant."""
+        while self._next() < instant and self.step():
+            pass
+        self.now = max(self.now, instant)
+
+    def _next(self) -> int:
+        """When the next thing happens."""
+        lines = self.story.lines
+        happens = lines[self._place].at if self._place < len(lines) else UNLIMITED
+        return min(happens, UNLIMITED if self.story.has_cycles or self._wake is None else self._wake)
+
     def step(self) -> bool:
         """Let the next thing happen; False: nothing is left, or the end is there."""
         lines = self.story.lines

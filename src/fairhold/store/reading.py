@@ -46,10 +46,10 @@ class StoreReader:
             after = found[-1].seq
 
     def snapshot(self, until: int) -> SavedState | None:
-        """The latest snapshot of an instant up to one; of those that can be unpacked."""
-        query = "SELECT seq, at, body FROM snapshots WHERE at <= ? ORDER BY seq DESC"
+        """The latest snapshot up to an instant, else the earliest; of those that can be unpacked."""
+        query = "SELECT seq, at, body FROM snapshots ORDER BY at > ?, abs(at - ?)"
         with refusing(self.directory / FILE):
-            rows = self._connection.execute(query, (until,)).fetchall()
+            rows = self._connection.execute(query, (until, until)).fetchall()
         for seq, at, body in rows:
             try:
                 return SavedState(seq, at, zlib.decompress(body))

@@ -200,3 +200,56 @@ class JobExplanation(Answer):
         description="Of units of resources of hosts: what `explain --json` says of a request, by the next cycle."
     )
     reclaims: list[Reclaim]
+
+
+class RunTimes(Answer):
+    """Where the run times of a consumer are drawn from; `from` null: none of its tasks is over yet."""
+
+    consumer: str
+    from_: str | None = Field(alias="from")
+    tasks: int
+
+
+class Never(Answer):
+    """Why a job cannot start, whatever ends."""
+
+    code: str
+    text: str
+
+
+class Covered(Answer):
+    """Of so many forecasts, how many jobs began by the instant that was told; `share` in millionths."""
+
+    told: int
+    covered: int
+    share: int
+
+
+class Coverage(Answer):
+    """The last back-test: forecasts at so many instants of a recorded run, and what came of them."""
+
+    at: Instant
+    instants: int
+    forecasts: int
+    draws: int
+    seed: int
+    p50: Covered
+    p90: Covered
+
+
+class Forecast(Answer):
+    """When a job will start; `p50`, `p90` null: not within the horizon."""
+
+    job: str
+    at: Instant
+    p50: Instant | None
+    p90: Instant | None
+    horizon: Instant
+    draws: int
+    begun: int = Field(description="Draws in which it began within the horizon.")
+    seed: int
+    tasks: int = Field(description="Finished tasks that run times are drawn from.")
+    run_times: list[RunTimes]
+    never: Never | None
+    assumptions: list[str]
+    coverage: Coverage | None

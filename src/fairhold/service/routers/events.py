@@ -49,7 +49,7 @@ async def list_events(
 @router.get("/snapshot", response_model=answers.Snapshot)
 async def snapshot(
     service: ServiceOf,
-    until: Annotated[str, Query(max_length=40, description="Taken then or earlier; else the latest.")] = "",
+    until: Annotated[str, Query(max_length=40, description="Taken then or earlier, else the earliest.")] = "",
 ) -> Response:
     """The state at an entry of the log, as the service keeps it: with the entries after it, all that followed.
 

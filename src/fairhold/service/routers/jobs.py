@@ -16,12 +16,15 @@ from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.tasks import tasks_page
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
-from fairhold.service.fields import KeyOfClient
+from fairhold.service.fields import MOST, KeyOfClient
+from fairhold.service.forecasting import Asked, job_forecast
 from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
 from fairhold.service.problems import refused, unknown_job
 from fairhold.service.submitting import check, submit
+from fairhold.sim.forecast import DRAWS, HORIZON, MOST_DRAWS
+from fairhold.units import LONGEST, SECOND
 
 router = APIRouter(prefix="/jobs", tags=["jobs"], route_class=ReadingRoute)
 OVER = frozenset({"done", "failed", "cancelled"})
@@ -102,6 +105,18 @@ async def list_tasks(service: ServiceOf, job: str, limit: Limit = 100, cursor: C
 async def explain_job(service: ServiceOf, job: str) -> Response:
     """Why a job waits: its place, what bounds it, who has the units, when they come back."""
     return _found(await service.read(lambda core: job_explanation(core, job)), job)
+
+
+@router.get("/{job}/forecast", response_model=answers.Forecast)
+async def forecast_job(
+    service: ServiceOf,
+    job: str,
+    draws: Annotated[int, Query(ge=1, le=MOST_DRAWS)] = DRAWS,
+    seed: Annotated[int, Query(ge=0, le=MOST)] = 0,
+    ahead: Annotated[int, Query(ge=1, le=LONGEST // SECOND, description="Seconds.")] = HORIZON // SECOND,
+) -> Response:
+    """When a waiting job will start: the state now, played on with run times drawn from those of finished tasks."""
+    return JSONResponse(await job_forecast(service, Asked(job, draws, seed, ahead * SECOND)))
 
 
 @router.post("/{job}/cancel", response_model=answers.Job)

@@ -16,8 +16,8 @@ from fairhold.service.models import answers
 from fairhold.service.models.requests import AHEAD, CheckBody, DiffBody, PlanBody, RevertBody
 from fairhold.service.planning import (
     Effect,
-    Frozen,
     Look,
+    frozen_of,
     plan_check,
     plan_document,
     plan_effect,
@@ -96,7 +96,7 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
     """What another plan would do now: who gains, who loses, what is reclaimed, by when; and over time."""
     check_plan(body.text, service.settings.limits)
-    frozen = await _frozen(service)
+    frozen = await frozen_of(service)
     effect = await service.work_out(plan_effect, frozen, body.text, body.was, Look(body.next, body.checkpoint or 0))
     return JSONResponse(effect.diff)
 
@@ -130,21 +130,13 @@ async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_matc
 
 
 async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:
-    frozen = await _frozen(service)
+    frozen = await frozen_of(service)
     if frozen.version != wanted.seen:
         what = f"plan {frozen.version} is in force, and the change was made from plan {wanted.seen}"
         raise refused("plan-changed", what, "look at the plan in force and make the change again")
     effect = await service.work_out(plan_effect, frozen, wanted.text, wanted.was, wanted.look)
     version = wanted.seen if is_dry else await service.write(lambda core: wanted.put_in_force(core, effect))
     return _answer({"version": version, "warnings": effect.warnings, "diff": effect.diff}, version)
-
-
-async def _frozen(service: Service) -> Frozen:
-    """The cluster at one instant. The desk gives it a slice at a time, between what others ask."""
-    frozen = await service.read(Frozen)
-    while await service.read(frozen.step):
-        pass
-    return frozen
 
 
 def _seen(if_match: str | None) -> int:

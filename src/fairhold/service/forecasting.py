@@ -1,0 +1,119 @@
+"""When a waiting job will start, asked of the live service: the answer is worked out by a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairhold.errors import Fault, InputError
+from fairhold.ports import Filter
+from fairhold.service.planning import frozen_of
+from fairhold.service.problems import refused, unknown_job
+from fairhold.sim.forecast import BY_THEMSELVES, COVERAGE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairhold.ports import Store
+    from fairhold.runtime.live.core import Core
+    from fairhold.service.context import Service
+
+    Document = dict[str, Any]
+
+LONGEST = 60.0
+"""Seconds that a forecast may take; then its process is ended."""
+PAGES, PAGE = 5, 1_000
+"""The latest finished attempts that run times are drawn from."""
+
+
+class Asked(NamedTuple):
+    """What is asked: of which job, how many draws from which seed, how many microseconds ahead."""
+
+    job: str
+    draws: int
+    seed: int
+    horizon: int
+
+
+async def job_forecast(service: Service, asked: Asked) -> Document:
+    """The forecast of a job that waits; InputError `unknown-job`, `job-over`, `job-runs`, `forecast-too-long`."""
+    await service.read(lambda core: _check(core, asked.job))
+    text = await asyncio.to_thread(service.store.plan)
+    assert text is not None, "a service has a plan"
+    frozen = await frozen_of(service)
+
+    def gather() -> bytes:
+        standing = frozen.standing()
+        past = past_of(service.store)
+        said = {"plan": text.text, "cluster": standing.document, "own": standing.own, "now": standing.now, "past": past}
+        return json.dumps(said | asked._asdict()).encode()
+
+    async with service.turn:
+        found = json.loads(await _worked_out(await asyncio.to_thread(gather)))
+    if "faults" in found:
+        raise InputError([Fault(code, what, mend) for code, what, mend in found["faults"]])
+    coverage = await asyncio.to_thread(coverage_in, service.settings.directory)
+    forecast: Document = found["forecast"]
+    return forecast | {"coverage": coverage}
+
+
+def past_of(store: Store) -> list[tuple[str, int]]:
+    """Consumers of the attempts that ended by themselves lately, and how long they ran."""
+    found: list[tuple[str, int]] = []
+    cursor = ""
+    for _ in range(PAGES):
+        page = store.tasks(Filter(), cursor, PAGE)
+        found += [(row.consumer, row.ended - row.started) for row in page.rows if _counts(row.reason, row.started)]
+        cursor = page.cursor
+        if not cursor:
+            break
+    return found
+
+
+def _counts(reason: str, started: int) -> bool:
+    return reason in BY_THEMSELVES and started > 0
+
+
+def coverage_in(directory: Path) -> Document | None:
+    """How many forecasts came true by the last back-test that was left there; None = there was none."""
+    try:
+        found = json.loads((directory / COVERAGE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.keys() >= COVERAGE_KEYS else None
+
+
+COVERAGE_KEYS = {"at", "instants", "forecasts", "p50", "p90"}
+
+
+def _check(core: Core, job: str) -> None:
+    record = core.orchestrator.jobs.get(job)
+    if record is None:
+        if core.finished(job) is None:
+            raise unknown_job(job)
+        raise refused("job-over", f"job `{job}` is over", "a forecast says when a job begins")
+    if record.attempts:
+        raise refused("job-runs", f"job `{job}` has begun already", "a forecast says when a job begins")
+
+
+async def _worked_out(asked: bytes) -> bytes:
+    """What the process answers; it is ended where it takes too long, or where nobody waits any more."""
+    command = (sys.executable, "-m", "fairhold.sim.forecaster")
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
+    try:
+        async with asyncio.timeout(LONGEST):
+            answer, trouble = await process.communicate(asked)
+    except TimeoutError:
+        what = f"the forecast was not done within {LONGEST:g} seconds"
+        raise refused("forecast-too-long", what, "ask for fewer draws or a shorter horizon") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        last = trouble.decode(errors="replace").strip().rpartition("\n")[2]
+        raise refused("forecast-failed", f"the process of the forecast failed: {last}", "report this")
+    return answer
