@@ -32,6 +32,7 @@ CONTROLS: dict[str, tuple[Any, Any]] = {
     "max_reclaims": (1, 3),
     "dead_zone": (1, 2),
     "await_ends": ("3s", "40s"),
+    "rebalance_interval": ("10s", "10m"),
     "min_runtime": ("5s", "1m"),
 }
 
