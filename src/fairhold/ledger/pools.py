@@ -18,7 +18,7 @@ from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.model.adjusted import Adjusted
@@ -322,12 +322,27 @@ class PoolBooks:
     """The last adjustment of ownership, where the entry says how often (R-ADJUST-5)"""
     unplaced: dict[Asked, int] = field(default_factory=dict)
     """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
+    told: list[Unit] = field(default_factory=list)
+    """Units that are under notice from before"""
+    opened: list[Machine] = field(default_factory=list)
+    """Hosts that were opened for this cycle; on the others everything stands as in the books of the one before"""
+    owns_exactly: bool = True
+    """Whether everybody has just what its entries ask for, each by an entry of its own"""
+    is_brief: bool = False
+    """Nobody asks how pools stand, so that it is left out where it decides nothing"""
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 
     def hosts_in(self, pool: int) -> list[Machine]:
         """Hosts of which a pool can have some."""
         return self.hosts if pool == PUBLIC else self.hosts_of.get(pool, [])
+
+    def under_notice(self, noticed: Iterable[Unit]) -> list[Unit]:
+        """Units under notice, each once.
+
+        noticed : those that this cycle told, and others
+        """
+        return [unit for unit in dict.fromkeys([*self.told, *noticed]) if unit.notice is not None]
 
     def next_serial(self) -> int:
         """A number that is larger than all before."""

@@ -32,8 +32,13 @@ def use_up(cluster: Cluster, change: BudgetsSpent, now: int) -> None:
 
 
 def hold_attempt(cluster: Cluster, attempt: Attempt, sign: int, now: int) -> None:
-    """An attempt holds its units from now on (`sign` 1), or not any more (-1): budgets and histories count them."""
+    """An attempt holds its units from now on (`sign` 1), or not any more (-1): budgets, histories and hosts know it."""
     job = attempt.job
+    on_host = cluster.on_host.setdefault((job.resource_group, attempt.places[0][0]), {})
+    if sign > 0:
+        on_host[attempt.name] = attempt
+    else:
+        on_host.pop(attempt.name, None)
     hold(cluster.books[job.resource_group], job.leaf, sign * attempt.units, now)
     count_use(cluster, attempt, sign, now)
 

@@ -8,7 +8,6 @@ from weakref import WeakSet
 
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
-from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import siting_of
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
@@ -33,7 +32,7 @@ class Cluster:
     """Jobs, attempts, machines and books; changed by `apply` alone.
 
     books    : resource group → its books
-    jobs     : name → record; attempts : number → record of what runs; on_host : host → the same of units of vectors
+    jobs     : name → record; attempts : number → record of what runs; on_host : (group, host) → those there
     hosts    : (resource group, host) → record; machines : name → record
     paused   : resource group → (grants, reclaims) that are paused; due : new tries, ends of drains
     cycles   : how many ran; forgets : whether jobs that are over are forgotten
@@ -47,7 +46,7 @@ class Cluster:
         self.books = dict(books)
         self.jobs: dict[str, JobRecord] = {}
         self.attempts: dict[int, Attempt] = {}
-        self.on_host: dict[str, dict[int, Attempt]] = {}
+        self.on_host: dict[tuple[str, str], dict[int, Attempt]] = {}
         self.ended: dict[int, Attempt] = {}
         self.ended_jobs: dict[str, JobRecord] = {}
         self.hosts = {
@@ -58,8 +57,7 @@ class Cluster:
         self.machines: dict[str, MachineRecord] = {}
         self.paused: dict[str, tuple[bool, bool]] = {}
         self.due = Due(self.jobs, self.attempts, self.machines)
-        self.cycles = 0
-        self.next_attempt, self.now = 1, 0
+        self.next_attempt, self.cycles, self.now = 1, 0, 0
         self.forgets = forgets
         self.freezings: WeakSet[Freezing] = WeakSet()
         self.job_of: dict[str, list[JobRecord | None]] = {group: [] for group in self.books}
@@ -217,8 +215,6 @@ class Cluster:
             for host, units in attempt.places
         )
         self.attempt_of[group] |= dict.fromkeys(attempt.allocations, attempt)
-        if group == POOLED:
-            self.on_host.setdefault(attempt.places[0][0], {})[attempt.name] = attempt
         hold_attempt(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
@@ -272,8 +268,6 @@ class Cluster:
     def _end(self, change: say.Ended, now: int) -> None:
         attempt = self.ended[change.attempt] = self.attempts.pop(change.attempt)
         job, group, books = attempt.job, attempt.job.resource_group, self.books[attempt.job.resource_group]
-        if group == POOLED:
-            del self.on_host[attempt.places[0][0]][attempt.name]
         hold_attempt(self, attempt, -1, now)
         job.finish(change.attempt)
         job.settle(attempt, change)

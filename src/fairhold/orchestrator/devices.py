@@ -30,7 +30,7 @@ class Devices:
 
     def take(self, host: str, unit: Vector) -> tuple[int, ...]:
         """The lowest free numbers of a host for a unit that starts there now; none where it needs no whole GPUs."""
-        taken = {number for attempt in self._on_host.get(host, {}).values() for number in attempt.devices}
+        taken = {number for attempt in self._on_host.get((POOLED, host), {}).values() for number in attempt.devices}
         free = (number for number in count() if number not in taken)
         return tuple(islice(free, whole_gpus(self._plan, unit) or 0))
 

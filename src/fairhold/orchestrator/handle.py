@@ -81,7 +81,7 @@ class Orchestrator:
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
     is_brief : cycles while there is plenty are decided at a glance, and nobody is told of them; of vectors every cycle
-        goes on in the books of the one before, of which nobody reads anything any more; they decide the same
+        goes on in the books of the one before (`kept`), of which nobody reads anything any more; they decide the same
     """
 
     def __init__(
@@ -102,8 +102,7 @@ class Orchestrator:
         self.changes: list[say.Change] = []
         self.on_cycle, self.on_vectors = on_cycle, on_vectors
         self.on_stage, self._is_brief = on_stage, is_brief
-        self.now = 0
-        self.is_closing = False
+        self.now, self.is_closing = 0, False
         self._pacing = {group: Pacing(cycle_min_gap, cycle_max_interval) for group in self.books}
         self._min_gap = cycle_min_gap
         self.kept: dict[int, Kept] | None = {} if is_brief else None

@@ -120,7 +120,7 @@ def _notify(live: Orchestrator, cycle: PooledCycle, *, moves: bool) -> None:
 
 def _rebook(live: Orchestrator, cycle: PooledCycle) -> None:
     """Units that stand on what is somebody else's by now, or not any more."""
-    for host in cycle.books.hosts:
+    for host in cycle.books.opened:
         for unit in host.units:
             said = unit.said
             if said is None or not said.attempt:

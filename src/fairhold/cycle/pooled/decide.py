@@ -13,7 +13,9 @@ from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
-from fairhold.rules.pools.sweeps import run_sweeps
+from fairhold.rules.pools.rest import is_at_rest
+from fairhold.rules.pools.sweeps import Sweeps, run_sweeps
+from fairhold.rules.pools.ways import Ways
 from fairhold.rules.queues.round import run_queues
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
     from fairhold.model.state import State
-    from fairhold.rules.pools.sweeps import Sweeps
 
     Members = Collection[int] | None
 
@@ -98,11 +99,13 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
     books, stops = open_settled(plan, entry, state) if kept is None else (kept.open(plan, entry, state), [])
     books.restraint = restraint
     before: Queues | None = None
-    if entry.policy != QUEUES:
+    if books.is_brief and is_at_rest(books, are_queues=entry.policy == QUEUES):
+        sweeps = Sweeps(books, Ways(books), [])
+    elif entry.policy != QUEUES:
         sweeps = run_sweeps(books)
     else:
         queues = open_queues(plan, entry, state, books, members)
-        before = count_all(books, queues)
+        before = queues if books.is_brief else count_all(books, queues)
         sweeps = run_queues(books, queues)
     if kept is not None:
         kept.swept(sweeps)

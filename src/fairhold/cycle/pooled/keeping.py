@@ -40,6 +40,7 @@ class Kept:
         dirty = None if opened is None or sweeps is None else _renewed(opened, sweeps, plan, entry, state)
         if opened is None or dirty is None:
             opened, dirty = open_anew(plan, entry, state), None
+            opened.books.is_brief = True
         stand(plan, entry, opened, state, dirty)
         opened.state = state
         self.opened = opened
@@ -68,7 +69,7 @@ def _renewed(
         if unit in unit.asked.units:
             del unit.asked.units[unit], unit.host.units[unit]
         dirty[unit.host] = None
-    for unit in [*opened.told, *sweeps.noticed]:
+    for unit in [*old.told, *sweeps.noticed]:
         unit.notice = None
     for host in old.hosts:
         for parcel in host.parcels:
@@ -80,7 +81,7 @@ def _renewed(
     for host in dirty:
         host.taken = None
     opened.books = PoolBooks(
-        old.terms, old.hosts, old.asked, old.by_leaf, old.host_of, state.now, hosts_of=old.hosts_of, serial=old.serial
+        old.terms, old.hosts, old.asked, old.by_leaf, old.host_of, state.now, is_brief=True, serial=old.serial
     )
     return dirty
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.pooled.close import parcels_of
 from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
@@ -22,7 +23,7 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Terms
+    from fairhold.ledger.pools import Terms, Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, State
     from fairhold.model.vector import Parcel as ParcelNoun
@@ -83,9 +84,38 @@ def stand(
     dirty : hosts on which that is open, None = all; on the others units stand as they were opened before, as long as
             they are divided as they were
     """
-    books, stated, stood = opened.books, opened.stated, opened.stood
+    books, stated = opened.books, opened.stated
+    if dirty is not None and opened.rests and state.ownership is opened.ownership:
+        _stand_again(opened, dirty)
+    else:
+        _stand_anew(plan, entry, opened, state, dirty)
+    books.told = _notices(plan, books, state, stated)
+    _keeps(books, state)
+    find_never(books)
+    share_rooms(books)
+
+
+def _stand_again(opened: Opening, dirty: dict[Machine, None]) -> None:
+    """Everybody owns what it did, as everybody had just what it asks for (`is_exact`)."""
+    books = opened.books
+    books.hosts_of, books.unmet = opened.hosts_of, opened.unmet
+    opened.unseen.update(dirty)
+    for host in dirty:
+        host.parcels = [Parcel(host, each.owner, each.chain, each.amounts) for each in opened.stood[host]]
+        for parcel in host.parcels:
+            parcel.level = parcel.owner
+        _book(opened, host)
+
+
+def _stand_anew(
+    plan: Plan, entry: PolicyEntry, opened: Opening, state: State, dirty: dict[Machine, None] | None
+) -> None:
+    """Work out who owns what, and where units stand on hosts that are divided otherwise than they were, or dirty."""
+    books, stood = opened.books, opened.stood
     if dirty is None:
         dirty, stood = dict.fromkeys(books.hosts), {}
+    dirty.update(opened.unseen)
+    opened.unseen = {}
     keeps = False
     if interval := entry.settings.rebalance_interval:
         now = Adjusted(state.now, print_of(plan, entry, entry.resource_groups, state.hosts_down))
@@ -102,13 +132,17 @@ def stand(
         if was is not None and _are_alike(was, host.parcels):
             host.parcels = was
         else:
-            for unit in host.units:
-                unit.pool = stated[unit][1]
-            book_units(books, host, stated, opened.pools)
-    opened.told = _notices(plan, books, state, stated)
-    _keeps(books, state)
-    find_never(books)
-    share_rooms(books)
+            _book(opened, host)
+    opened.hosts_of, opened.unmet = books.hosts_of, books.unmet
+    opened.rests = not interval and books.owns_exactly and (not books.terms.own or parcels_of(books) == state.ownership)
+
+
+def _book(opened: Opening, host: Machine) -> None:
+    """Book the units of a host on its parcels."""
+    for unit in host.units:
+        unit.pool = opened.stated[unit][1]
+    book_units(opened.books, host, opened.stated, opened.pools)
+    opened.books.opened.append(host)
 
 
 def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBooks:
@@ -155,23 +189,27 @@ class Opening:
 
     state  : of which they are
     stated : unit → what the state says of it; units: attempt → the unit of it
-    told   : units that are under notice from before
     before : what was owned before, and where units stood on it
     nouns  : host → what the state says that is owned of it, as of `before`; ownership: all of that
     pools  : what is known of pools; it follows from the terms alone
     stood  : host → its parcels as opened for the cycle before
+    rests  : whether the same is owned again as long as the state says so; hosts_of, unmet: of the books then
+    unseen : hosts where units may stand otherwise than `before` says
     """
 
     def __init__(self, plan: Plan, entry: PolicyEntry, state: State, books: PoolBooks) -> None:
         self.plan, self.entry, self.state, self.books = plan, entry, state, books
         self.stated: dict[Unit, Kind] = {}
         self.units: dict[int, Unit] = {}
-        self.told: list[Unit] = []
         self.before = Before()
         self.nouns: dict[str, list[ParcelNoun]] = {}
         self.ownership: tuple[ParcelNoun, ...] | None = None
         self.pools: KnownPools = {}
         self.stood: dict[Machine, list[Parcel]] = {}
+        self.rests = False
+        self.hosts_of: dict[int, list[Machine]] = {}
+        self.unmet: list[Unmet] = []
+        self.unseen: dict[Machine, None] = {}
 
 
 def open_anew(plan: Plan, entry: PolicyEntry, state: State) -> Opening:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, PoolBooks
     from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan, PolicyEntry
+    from fairhold.model.siting import Siting
     from fairhold.model.state import State
     from fairhold.rules.pools.ways import Ways
 
@@ -36,12 +37,21 @@ def open_queues(
     requested = tuple([0] * rows for _ in terms.resources)
     kinds = kinds_of_hosts(books)
     totals = _totals(plan, entry, state)
+    fitting: dict[tuple[Vector, Siting | None], bool] = {}
+    sums: dict[tuple[int, Vector], int] = {}
     for asked in books.asked.values():
-        has_room = could_stand(asked, kinds) or any(fits(asked.unit, each) for each in totals)
-        units = _units(asked) if asked.held or has_room else 0
-        for at, need in enumerate(asked.unit):
+        if not asked.held:
+            alike = asked.unit, asked.siting
+            if alike not in fitting:
+                fitting[alike] = could_stand(asked, kinds) or any(fits(asked.unit, each) for each in totals)
+            if not fitting[alike]:
+                continue
+        mine = asked.leaf, asked.unit
+        sums[mine] = sums.get(mine, 0) + _units(asked)
+    for (leaf, unit), units in sums.items():
+        for at, need in enumerate(unit):
             if need and units:
-                for row in terms.above[asked.leaf]:
+                for row in terms.above[leaf]:
                     requested[at][row] += need * units
     stated = _stated(terms, entry, state, requested)
     have = total((*(host.total for host in books.hosts), *totals), len(terms.steps))

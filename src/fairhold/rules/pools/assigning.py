@@ -24,8 +24,12 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
 
     waits : units that a request still wants of this pool
     """
-    if not any(asked.waiting and waits(asked) > 0 for asked in books.asked.values()):
+    waiting = [each for each in books.asked.values() if each.count > len(each.units) and waits(each) > 0]
+    waiting = [each for each in waiting if pool in books.terms.above[each.leaf]]
+    if not waiting:
         return []
+    if all(each.leaf == waiting[0].leaf for each in waiting):
+        return _fill_alone(books, pool, waiting, waits, limits)
     standing = Standing(books, pool)
     lines: dict[int, list[_Want]] = {}
     for asked in standing.members:
@@ -42,6 +46,23 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
             turns.drop(leaf)
         elif parts := sum([size[unit.asked] for unit in new if unit.pool != OWN]):
             turns.took(leaf, parts)
+        placed += new
+    return placed
+
+
+def _fill_alone(books: PoolBooks, pool: int, waiting: list[Asked], waits: Waits, limits: Limits) -> list[Unit]:
+    """The same where one leaf alone waits: it is always its turn, if a ratio of 0 does not keep it out (R-SHARE-2).
+
+    Of whom no unit fits into the pool, none is placed on what is idle of it, so that its size need not be asked.
+    """
+    above = books.terms.above[waiting[0].leaf]
+    if not all(books.terms.ratio[row] for row in above[: above.index(pool)]):
+        return []
+    line = [_Want(asked, waits(asked)) for asked in waiting]
+    line.sort(key=lambda want: want.asked.order, reverse=True)
+    placing = Placing(books, pool, limits, books.hosts_in(pool))
+    placed: list[Unit] = []
+    while new := _place_one(line, placing):
         placed += new
     return placed
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, less
 from fairhold.ledger.pools import PUBLIC, Parcel, PoolBooks
 from fairhold.rules.pools.adjusting import Level
+from fairhold.rules.pools.exact import is_exact
 from fairhold.rules.pools.loads import places_of
 from fairhold.rules.pools.unmet import unmet
 
@@ -64,6 +65,7 @@ def _divide(
     level = Level(books, parent, space, context.load.__getitem__, context.steps)
     if level.rows:
         _adjust_level(books, level, context)
+        books.owns_exactly = books.owns_exactly and is_exact(level)
         books.unmet += unmet(level)
     for row in level.rows:
         inside: dict[Machine, Vector] = {}

@@ -116,7 +116,7 @@ class Ways:
         told = {asked for asked, _ in self.books.keeps} if is_told else set()
         for asked, host in self.books.keeps:
             self.way(asked, host, PUBLIC)
-        noticed = [unit for unit in self.books.units() if unit.notice is not None and unit.notice.taker is not None]
+        noticed = [unit for unit in self.books.told if unit.notice is not None and unit.notice.taker is not None]
         for unit in sorted(noticed, key=_given):
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None

@@ -64,7 +64,7 @@ def withdraw_nobodys(found: Sweeps, taker: Taker) -> bool:
     Whether there were any.
     """
     books, limits = found.books, limits_as_moved(found.books, found.ways)
-    nobodys = [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None]
+    nobodys = [unit for unit in books.under_notice(found.noticed) if unit.notice and unit.notice.taker is None]
     nobodys.sort(key=lambda unit: (unit.notice.deadline, unit.notice.serial) if unit.notice else (0, 0), reverse=True)
     done: set[Unit] = set()
     gone: list[Unit] = []

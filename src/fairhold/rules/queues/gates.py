@@ -25,7 +25,7 @@ class Gates(Limits):
         self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
         super().__init__(books, ())
         self.is_bound |= not all(map(is_preemptible, books.asked.values()))
-        for asked in books.asked.values():
+        for asked in books.asked.values() if self.is_bound else ():
             self.add(asked, len(asked.units))
 
     def add(self, asked: Asked, units: int) -> None:

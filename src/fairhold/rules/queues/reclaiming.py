@@ -21,6 +21,7 @@ from fairhold.rules.queues.contest import (
     may_reclaim,
     sides,
 )
+from fairhold.rules.queues.hopeless import is_hopeless
 from fairhold.rules.queues.moving import Mover
 from fairhold.rules.queues.rooms import Rooms, divided, left_beside, rooms_beside
 from fairhold.rules.queues.serving import Turns
@@ -51,11 +52,12 @@ class Reclaimer(Taking):
     def run(self) -> None:
         """First between queues, then inside them, in the serving order, until nobody takes any more."""
         before = -1
-        while len(self.noticed) != before:
+        while len(self.noticed) != before and not is_hopeless(self.books, self.queues, self.ways, self.wants):
             before = len(self.noticed)
             for take in (self._make_room, self._preempt):
                 self._failed.clear()
-                waiting = [asked for asked in self.books.asked.values() if self.wants(asked)]
+                waiting = [each for each in self.books.asked.values() if each.count > len(each.units)]
+                waiting = [asked for asked in waiting if self.wants(asked)]
                 turns = Turns(self.queues, waiting, self.wants)
                 while (asked := turns.next()) is not None:
                     if self._try(asked, take):

@@ -23,7 +23,8 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
     ways.read(is_told=True)
     found = Sweeps(books, ways, [])
-    let_stay(found, [unit for unit in books.units() if unit.notice is not None and unit.notice.taker is None])
+    told = [unit for unit in books.units() if unit.notice is not None] if books.told else []
+    let_stay(found, [unit for unit in told if unit.notice is not None and unit.notice.taker is None])
     stay(found)
     gates = Gates(books, queues.terms)
     is_at_rest = False
@@ -31,11 +32,11 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
         is_released = True
         gates.expect(_beside_moves(ways))
         while is_released:
-            stand(books, queues, ways)
+            stand(books, queues, ways, found.noticed)
             found.placed += serve(books, queues, ways, gates)
             _, is_released = withdraw(found)
             is_released |= gates.expect(_beside_moves(ways))
-        stand(books, queues, ways)
+        stand(books, queues, ways, found.noticed)
         Reclaimer(books, queues, ways, found.noticed).run()
         is_at_rest = not any([*withdraw(found), stay(found)])
     return found

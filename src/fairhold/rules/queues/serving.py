@@ -6,16 +6,20 @@ from heapq import heapify, heappop, heappush, heapreplace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of
 from fairhold.rules.pools.placing import Placing
+from fairhold.rules.pools.siting import will_do
 from fairhold.rules.queues.standing import dominant_share, is_above, stays_deserved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
+    from fairhold.model.siting import Siting
     from fairhold.rules.pools.ways import Ways
     from fairhold.rules.queues.gates import Gates
 
@@ -114,14 +118,35 @@ class Turns:
                 heapreplace(heap, (self._key(row), row))
 
 
+def _has_room(books: PoolBooks, waiting: list[Asked]) -> bool:
+    """Whether a unit of anybody who waits fits on something idle, or held for it; else nothing can be placed."""
+    tried: set[tuple[Vector, Siting | None]] = set()
+    open_ = [host for host in books.hosts if not host.is_closed]
+    kept = {asked for host in open_ for parcel in host.parcels for asked in parcel.kept}
+    for asked in waiting:
+        alike = asked.unit, asked.siting
+        if asked in kept:
+            return True
+        if alike not in tried:
+            tried.add(alike)
+            if any(fits(asked.unit, _idle(host)) and will_do(asked, host) for host in open_):
+                return True
+    return False
+
+
+def _idle(host: Machine) -> Vector:
+    parcels = host.parcels
+    return parcels[0].idle if len(parcels) == 1 else total((each.idle for each in parcels), len(host.total))
+
+
 def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates) -> list[Unit]:
     """Give out what is idle, in the serving order, up to the limits; units in the order of placing.
 
     What is on its way to a request is waited for, too: it counts as held already, and is so no more once something
     idle was found.
     """
-    waiting = [asked for asked in books.asked.values() if asked.waiting]
-    if not waiting:
+    waiting = [asked for asked in books.asked.values() if asked.count > len(asked.units) and asked.waiting]
+    if not _has_room(books, waiting):
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: ways.new_units(asked) for asked in waiting}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import is_broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
@@ -162,10 +163,18 @@ class Taking:
             each.look_again(touched)
 
 
-def stand(books: PoolBooks, queues: Queues, ways: Ways) -> None:
-    """Count anew what queues hold: what is under notice is gone, what is on its way is there."""
+def stand(books: PoolBooks, queues: Queues, ways: Ways, noticed: Iterable[Unit] | None = None) -> None:
+    """Count anew what queues hold: what is under notice is gone, what is on its way is there.
+
+    noticed : units that this cycle told, None = any may be
+    """
     queues.clear()
+    gone = Counter([unit.asked for unit in books.under_notice(books.units() if noticed is None else noticed)])
+    sums: dict[object, tuple[Asked, int]] = {}
     for asked in books.asked.values():
-        units = sum(unit.notice is None for unit in asked.units) + ways.units(asked)
+        units = len(asked.units) - gone[asked] + (ways.units(asked) if asked in ways.of else 0)
         if units:
-            queues.add(asked, units)
+            alike = asked.leaf, asked.unit, is_preemptible(asked)
+            sums[alike] = asked, units + sums.get(alike, (asked, 0))[1]
+    for asked, units in sums.values():
+        queues.add(asked, units)

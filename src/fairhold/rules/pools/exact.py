@@ -1,0 +1,34 @@
+"""When ownership stays as it is, whatever stands where (R-ADJUST-1 to R-ADJUST-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairhold.rules.pools.adjusting import Level, Target
+
+
+def is_exact(level: Level) -> bool:
+    """Whether everybody has just what it is to have, no more and no less, and a host of it can be of one entry alone.
+
+    Then the same is found again whatever stands where: nobody has too much; who releases something takes the same
+    first, as it was its own, and has all that it lacks with the last of it, so that it takes nothing of what others
+    release. Of hosts by name it is not asked.
+    """
+    if level.named or level.named_below:
+        return False
+    if any(len({key.entry.resource_group for key in keys}) < len(keys) for keys in level.entries.values()):
+        return False
+    return all(_has_just(level, key) for key in level.holds)
+
+
+def _has_just(level: Level, key: Target) -> bool:
+    holding, entry = level.holds[key], key.entry
+    if key in level.target:
+        return len(holding) == level.target[key] and all(level.space[host] == holding[host] for host in holding)
+    if entry.per_host:
+        nothing = (0,) * level.books.terms.dimensions
+        hosts = level.hosts.get(entry.resource_group, ())
+        return all(holding.get(host, nothing) == level.part_of(entry, host) for host in hosts)
+    has_some = all(any(amounts[at] for at, _ in entry.total) for amounts in holding.values())
+    return has_some and all(sum(each[at] for each in holding.values()) == most for at, most in entry.total)

@@ -1,0 +1,41 @@
+"""When nobody who waits can take anything, so that whose turn it is makes no difference (R-CONTEST-1, R-CONTEST-5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.ledger.queues import amounts_of
+from fairhold.rules.queues.contest import may_reclaim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.queues import Queues
+    from fairhold.rules.pools.ways import Ways
+
+
+def is_hopeless(books: PoolBooks, queues: Queues, ways: Ways, wants: Callable[[Asked], int]) -> bool:
+    """Whether all that wait could be passed over.
+
+    Nothing goes for it already, so that nothing freed can be used; with what it wants its queue is above its fair
+    share, so that no other gives to it; and nobody of a lower priority in its queue holds anything. Where others may
+    move for it, or a control says when another cycle is due, it is not asked.
+    """
+    tried: set[object] = set()
+    if books.restraint.most is not None or any(queues.terms.delay) or queues.terms.settings.consolidation:
+        return False
+    for asked in books.asked.values():
+        if asked.count <= len(asked.units) or not (units := wants(asked)):
+            continue
+        kind = asked.leaf, asked.unit, units, asked.model.priority
+        if asked in ways.of:
+            return False
+        if kind in tried:
+            continue
+        tried.add(kind)
+        if may_reclaim(queues, asked.leaf, amounts_of(asked.unit, units)) is None:
+            return False
+        if any(each.units and each.model.priority < asked.model.priority for each in books.by_leaf[asked.leaf]):
+            return False
+    return True
