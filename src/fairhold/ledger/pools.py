@@ -323,13 +323,11 @@ class PoolBooks:
     unplaced: dict[Asked, int] = field(default_factory=dict)
     """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
     told: list[Unit] = field(default_factory=list)
-    """Units that are under notice from before"""
     opened: list[Machine] = field(default_factory=list)
-    """Hosts that were opened for this cycle; on the others everything stands as in the books of the one before"""
+    """Units under notice from before; hosts that were not left as they stood in the books of the cycle before"""
     owns_exactly: bool = True
-    """Whether everybody has just what its entries ask for, each by an entry of its own"""
     is_brief: bool = False
-    """Nobody asks how pools stand, so that it is left out where it decides nothing"""
+    """Whether everybody has just what its entries ask for; and whether nobody asks how pools stand"""
     serial: int = 0
     restraint: Restraint = field(default_factory=Restraint)
 
@@ -338,10 +336,7 @@ class PoolBooks:
         return self.hosts if pool == PUBLIC else self.hosts_of.get(pool, [])
 
     def under_notice(self, noticed: Iterable[Unit]) -> list[Unit]:
-        """Units under notice, each once.
-
-        noticed : those that this cycle told, and others
-        """
+        """Units under notice, each once: from before, and of those that this cycle told."""
         return [unit for unit in dict.fromkeys([*self.told, *noticed]) if unit.notice is not None]
 
     def next_serial(self) -> int:

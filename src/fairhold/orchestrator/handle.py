@@ -97,8 +97,7 @@ class Orchestrator:
     ) -> None:
         self.cluster = books if isinstance(books, Cluster) else Cluster(books)
         self.books = self.cluster.books
-        self.jobs = self.cluster.jobs
-        self.attempts = self.cluster.attempts
+        self.jobs, self.attempts = self.cluster.jobs, self.cluster.attempts
         self.changes: list[say.Change] = []
         self.on_cycle, self.on_vectors = on_cycle, on_vectors
         self.on_stage, self._is_brief = on_stage, is_brief

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairhold.rules.pools.adjusting import Level, Target
+    from fairhold.rules.pools.adjusting import Level
+    from fairhold.rules.pools.holdings import Target
 
 
 def is_exact(level: Level) -> bool:

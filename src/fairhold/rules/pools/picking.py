@@ -97,6 +97,8 @@ class Picker:
                 continue  # it needs nobody's space there, or whoever gives it would have less than it
             if best is not None and not is_gang and not search.may_be_better(able, best):
                 continue
+            if not able and not self._may_have_room(asked, host):
+                continue  # nobody gives anything there
             pick = search.pick(host, able)
             if pick is None or not (pick.victims or is_gang):
                 continue
@@ -105,6 +107,12 @@ class Picker:
             if best is None or _is_better(pick, best):
                 best = pick
         return best
+
+    def _may_have_room(self, asked: Asked, host: Machine) -> bool:
+        """Whether there may be room for a unit without anybody's: on its way, held for it, or idle at any level."""
+        if host in self.ways.of.get(asked, ()) or any(asked in parcel.kept for parcel in host.parcels):
+            return True
+        return fits(asked.unit, total((parcel.idle for parcel in host.parcels), len(asked.unit)))
 
     def _givers(self, asked: Asked, source: Source) -> tuple[frozenset[int] | None, frozenset[Asked] | None]:
         """Leaves that may give to a request by their quotas, and requests of which a unit may go alone; None = all.
