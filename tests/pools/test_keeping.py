@@ -31,6 +31,13 @@ QUEUES = {
     },
 }
 SHARED = {"resource_groups": ["all", "more"], "policy": "multidimensional", "consumers": {"/A": {"share_ratio": 2}}}
+TOTALS = {
+    "/A": {"own": [{"resource_group": "all", "total": {"cpu": 3, "gpu": 2}}, {"resource_group": "more", "hosts": 1}]},
+    "/A/a1": {"own": [{"resource_group": "all", "total": {"cpu": 2}}]},
+    "/B": {"own": [{"resource_group": "all", "per_host": {"cpu": 1}}], "share_ratio": 2},
+    "/C": {"own": [{"resource_group": "more", "total": {"cpu": 1}}]},
+}
+"""What everybody can have just so, at the same time: it stays as it is whatever stands where."""
 ENTRIES: tuple[dict[str, Any], ...] = (
     OWNED,
     QUEUES,
@@ -39,6 +46,8 @@ ENTRIES: tuple[dict[str, Any], ...] = (
     OWNED | {"settings": {"rebalance_interval": "20s"}},
     QUEUES | {"settings": {"packing": "exclusive"}},
     OWNED | {"consumers": OWNED["consumers"] | {"/C": {"user_limit": 3, "min_runtime": "3s"}}},
+    OWNED | {"consumers": TOTALS},
+    OWNED | {"consumers": {path: TOTALS[path] for path in ("/B", "/C")}},
 )
 
 
@@ -112,7 +121,7 @@ class _Compared:
     """In the place of what opens books: it opens them in both ways, and counts hosts that were left as they were."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.hosts = self.left = 0
+        self.hosts = self.left = self.rests = 0
         whole = Kept.open
 
         def opened(kept: Kept, plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
@@ -120,6 +129,7 @@ class _Compared:
             books = whole(kept, plan, entry, state)
             assert seen(books) == seen(open_settled(plan, entry, state)[0])
             self.hosts += len(books.hosts)
+            self.rests += kept.opened is not None and kept.opened.rests
             self.left += sum(id(host.parcels[0]) in before for host in books.hosts)
             return books
 
@@ -135,6 +145,7 @@ def test_books_that_go_on_are_those_opened_anew(entry: int, monkeypatch: pytest.
     compared = _Compared(monkeypatch)
     _OneRun(Random(entry), forgets=True, policies=[ENTRIES[entry]]).run(120)
     assert compared.hosts
+    assert compared.rests or ENTRIES[entry]["consumers"] is not TOTALS
     assert compared.left > compared.hosts // 10
 
 
