@@ -92,7 +92,7 @@ def test_units_are_held_in_time_while_reclaims_are_paused() -> None:
     house.submit("/A", count=3, time_limit=60 * MINUTE)
     house.submit("/A", units=4)
     house.take(GroupPaused("c", grants=False, reclaims=True))
-    assert house.live._next_instant() == 10 * MINUTE + 2 * SECOND
+    assert house.live._waking.next(house.now) == 10 * MINUTE + 2 * SECOND
     house.wait(10 * MINUTE)
     assert kept(house) == {"h1": 1}
 

@@ -67,7 +67,7 @@ def test_so_many_are_told_at_once_and_the_rest_every_second() -> None:
     house.submit("/B", count=6)
     out = house.submit("/A", count=4)
     assert len(notices(out)) == 1
-    assert house.live._next_instant() == house.now + SECOND
+    assert house.live._waking.next(house.now) == house.now + SECOND
     assert [len(notices(house.wait(SECOND))) for _ in range(4)] == [1, 1, 1, 0]
     assert freeze(replayed(house)) == freeze(house.live.cluster)
 
@@ -77,7 +77,7 @@ def test_units_are_taken_back_when_the_ends_have_been_awaited() -> None:
     house = Logged(plan_of(await_ends="10s"))
     house.submit("/B", count=6)
     out = house.submit("/A", count=4)
-    assert (notices(out), house.live._next_instant()) == ([], house.now + 10 * SECOND)
+    assert (notices(out), house.live._waking.next(house.now)) == ([], house.now + 10 * SECOND)
     written = json.loads(json.dumps(freeze(house.live.cluster)))
     assert written["shortages"] == {"c": [["/A", house.now, False]]}
     assert freeze(replayed(house)) == written
@@ -97,7 +97,7 @@ def test_young_tasks_are_told_when_they_have_run_long_enough() -> None:
     house.submit("/B", count=6)
     began = house.now
     assert notices(house.submit("/A", count=4)) == []
-    assert house.live._next_instant() == began + 60 * SECOND
+    assert house.live._waking.next(house.now) == began + 60 * SECOND
     assert notices(house.wait(58 * SECOND)) == []
     assert len(notices(house.wait(SECOND))) == 4
     assert freeze(replayed(house)) == freeze(house.live.cluster)
@@ -110,7 +110,7 @@ def test_young_tasks_on_certain_hosts_are_told_when_they_have_run_long_enough() 
     house.submit("/B", count=6)
     began = house.now
     assert notices(house.submit("/A", count=4, siting=Siting(avoid=("slow",)))) == []
-    assert house.live._next_instant() == began + 60 * SECOND
+    assert house.live._waking.next(house.now) == began + 60 * SECOND
     assert len(notices(house.wait(60 * SECOND))) == 4
 
 
@@ -132,7 +132,7 @@ def test_what_waits_for_an_instant_is_taken_back_after_a_pause(
     out = house.take(GroupPaused("c", grants=False, reclaims=False))
     if paused == 30 and ripe == 4:
         assert notices(out) == []
-        instant = house.live._next_instant()
+        instant = house.live._waking.next(house.now)
         assert instant is not None
         out = house.wait(instant - house.now)
         assert 60 * SECOND < house.now <= 63 * SECOND

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.draft import new_draft
 from fairhold.ledger.snapshot import take_snapshot
 from fairhold.policy.registry import policy_of
+from fairhold.rules.dividing import remember, remembered
 from fairhold.rules.gangs import settle_gangs
 from fairhold.rules.housing import bound_by_hosts
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable
 
     from fairhold.ledger.books import Books
@@ -56,7 +58,7 @@ def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched)
     snapshot = take_snapshot(books, now)
     while True:
         usable = snapshot.usable[:]
-        draft = settle_gangs(snapshot, partial(_divide, snapshot, on_stage))
+        draft = settle_gangs(snapshot, partial(_divide, snapshot, on_stage), partial(_quotas, snapshot, on_stage))
         fewer = bound_by_hosts(snapshot, draft, usable)
         if fewer is None:
             return CycleResult(snapshot, draft)
@@ -69,4 +71,11 @@ def _divide(snapshot: Snapshot, on_stage: Callable[[str], None]) -> Draft:
     for rule in policy_of(snapshot.rows).quotas:
         on_stage(rule.__name__)
         rule(snapshot, draft)
+    remember(snapshot, draft)
     return draft
+
+
+def _quotas(snapshot: Snapshot, on_stage: Callable[[str], None]) -> array[int]:
+    """Only the quotas, which may be known."""
+    known = remembered(snapshot)
+    return _divide(snapshot, on_stage).quota if known is None else known

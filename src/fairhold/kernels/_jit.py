@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 F = TypeVar("F", bound="Callable[..., Any]")
 
 FEW_ROWS = 20_000
 """Below so many rows a one-shot command is done before Numba would be imported (0.3 s)."""
 SAFE = 2**62
+MOST_LASTING = 64
 
 _MODE = {"few_rows": 0 if os.environ.get("FAIRHOLD_JIT") == "on" else FEW_ROWS}
 
@@ -74,6 +76,12 @@ def part(function: F) -> F:
     return function
 
 
+def lasting(columns: type[T]) -> type[T]:
+    """Mark a tuple of columns that is made once and is the same in all cycles: its views are made once, too."""
+    columns.lasts = True  # type: ignore[attr-defined]
+    return columns
+
+
 class Kernel(Generic[P, R]):
     """A kernel: call it plain, or `kernel.run(compiled, …)`."""
 
@@ -103,11 +111,22 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     return Kernel(function)
 
 
+_LASTING: dict[int, tuple[Any, Any]] = {}
+"""Views of columns that last from cycle to cycle, with the columns, so that no other value takes their place."""
+
+
 def _view(value: Any) -> Any:  # noqa: ANN401  # a column, a tuple of columns or a number
     if isinstance(value, array):
         import numpy as np  # noqa: PLC0415  # only beside Numba
 
         return np.frombuffer(value, np.int64)
     if isinstance(value, tuple):
-        return type(value)(*map(_view, value))
+        if not getattr(value, "lasts", False):
+            return type(value)(*map(_view, value))
+        known = _LASTING.get(id(value))
+        if known is None or known[0] is not value:
+            if len(_LASTING) >= MOST_LASTING:
+                _LASTING.clear()
+            known = _LASTING[id(value)] = value, type(value)(*map(_view, value))
+        return known[1]
     return value

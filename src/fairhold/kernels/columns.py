@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
+from fairhold.kernels._jit import lasting
+
 Column = array  # array('q'): int64, one entry a row
 
 
@@ -13,6 +15,7 @@ def zeros(rows: int) -> array[int]:
     return array("q", bytes(8 * rows))
 
 
+@lasting
 class TreeColumns(NamedTuple):
     """The consumer tree of one resource group, one row a consumer.
 
@@ -33,6 +36,7 @@ class TreeColumns(NamedTuple):
     path: array[int]
 
 
+@lasting
 class PlanColumns(NamedTuple):
     """What the policy entry states, one row a consumer, in slots; 0 and no limit at the root.
 

@@ -29,6 +29,8 @@ class Books:
     spending : what consumers with a budget have used; None = nobody has one
     vectors : what units of vectors have beside these tables; None = the units are slots
     demand, held, noticed, kept : (rows,) sums per leaf, 0 at parents
+    is_trial : a copy on which values are tried: its sums need not be those of its requests, nor does it know who
+        stands where
     """
 
     __slots__ = (
@@ -39,6 +41,7 @@ class Books:
         "due",
         "held",
         "hosts",
+        "is_trial",
         "keeps",
         "kept",
         "noticed",
@@ -60,6 +63,7 @@ class Books:
         self.due: int | None = None
         self.spending = Spending(rows) if rows.controls.has_budgets else None
         self.vectors: Vectors | None = None
+        self.is_trial = False
         self.demand = zeros(len(rows))
         self.held = zeros(len(rows))
         self.noticed = zeros(len(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import deque
 from copy import copy
 from typing import TYPE_CHECKING
@@ -25,38 +25,75 @@ class Lines:
     of    : leaf → (-priority, user) → queue; empty queues are not kept
     gangs : leaf → requests with a minimum that wait in it
     waiting : (leaf, user) → units that wait; 0 is not kept
+    gang_line : leaf → (-priority, submitted, id, row) of requests with a minimum that hold units or want some, in order
+    in_gangs : leaf → units that these want
+    priorities : leaf → priorities that requests of it have or had
+    answers : leaf → what was found out about its requests alone, by question; true until one of them changes
     """
 
-    __slots__ = ("_requests", "gangs", "of", "waiting")
+    __slots__ = ("_requests", "_wanted", "answers", "gang_line", "gangs", "in_gangs", "of", "priorities", "waiting")
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
         self.of: dict[int, dict[tuple[int, int], Queue]] = {}
         self.gangs: dict[int, dict[int, None]] = {}
         self.waiting: dict[tuple[int, int], int] = {}
+        self.gang_line: dict[int, list[tuple[int, int, str, int]]] = {}
+        self.in_gangs: dict[int, int] = {}
+        self.priorities: dict[int, set[int]] = {}
+        self.answers: dict[int, dict[tuple[int, int, int], int]] = {}
+        self._wanted: dict[int, int] = {}  # rows in `gang_line` → units that they want
 
     def apart(self, requests: Requests) -> Lines:
         """A copy for a copy of the requests."""
         other = Lines(requests)
         other.of = {leaf: {name: copy(queue) for name, queue in lines.items()} for leaf, lines in self.of.items()}
         other.gangs = {leaf: {**rows} for leaf, rows in self.gangs.items()}
-        other.waiting = {**self.waiting}
+        other.waiting, other.in_gangs, other._wanted = {**self.waiting}, {**self.in_gangs}, {**self._wanted}
+        other.gang_line = {leaf: line[:] for leaf, line in self.gang_line.items()}
+        other.priorities = {leaf: {*known} for leaf, known in self.priorities.items()}
         return other
 
     def key(self, row: int) -> tuple[int, str, int]:
         """Place in its queue; the row tells requests of one name apart."""
         return self._requests.submitted[row], self._requests.id[row], row
 
+    def rank(self, row: int) -> None:
+        """A request has a leaf and a priority from now on."""
+        self.priorities.setdefault(self._requests.leaf[row], set()).add(self._requests.priority[row])
+
     def update(self, row: int) -> None:
         """A request has changed what it wants or holds."""
         requests = self._requests
+        self.answers.pop(requests.leaf[row], None)
         units = requests.count[row] - requests.held[row]
+        if requests.minimum[row]:
+            self._stand(row, is_there=units > 0 or requests.held[row] > 0)
         if units > 0:
             if not requests.queued[row]:
                 self._enter(row)
             self._count(row, units)
-        else:
-            self.leave(row)
+        elif requests.queued[row]:
+            self._leave(row)
+
+    def _stand(self, row: int, *, is_there: bool) -> None:
+        """A gang stands in the line of its leaf, or does not, with what it wants now."""
+        requests = self._requests
+        leaf, before = requests.leaf[row], self._wanted.get(row)
+        if is_there:
+            wanted = self._wanted[row] = requests.count[row]
+            if before is None:
+                insort(self.gang_line.setdefault(leaf, []), self._place(row))
+            self.in_gangs[leaf] = self.in_gangs.get(leaf, 0) + wanted - (before or 0)
+        elif before is not None:
+            del self._wanted[row]
+            line = self.gang_line[leaf]
+            del line[bisect_left(line, self._place(row))]
+            self.in_gangs[leaf] -= before
+
+    def _place(self, row: int) -> tuple[int, int, str, int]:
+        requests = self._requests
+        return -requests.priority[row], requests.submitted[row], requests.id[row], row
 
     def _count(self, row: int, units: int) -> None:
         requests = self._requests
@@ -84,10 +121,16 @@ class Lines:
             self.gangs.setdefault(requests.leaf[row], {})[row] = None
 
     def leave(self, row: int) -> None:
-        """A request waits no more, or is about to change its leaf, priority or place."""
+        """A request is about to change its leaf, priority or place; `update` follows."""
+        self.answers.pop(self._requests.leaf[row], None)
+        if self._requests.minimum[row]:
+            self._stand(row, is_there=False)
+        if self._requests.queued[row]:
+            self._leave(row)
+
+    def _leave(self, row: int) -> None:
+        """A request waits no more."""
         requests = self._requests
-        if not requests.queued[row]:
-            return
         queues = self.of[requests.leaf[row]]
         name = (-requests.priority[row], requests.user[row])
         queue = queues[name]

@@ -48,6 +48,10 @@ def relay(books: Books, rows: Rows) -> array[int]:
     requests.lines.of = _by_row(requests.lines.of, new)
     requests.lines.waiting = {(new[leaf], user): units for (leaf, user), units in requests.lines.waiting.items()}
     requests.lines.gangs = _by_row(requests.lines.gangs, new)
+    requests.lines.gang_line = _by_row(requests.lines.gang_line, new)
+    requests.lines.in_gangs = _by_row(requests.lines.in_gangs, new)
+    requests.lines.priorities = _by_row(requests.lines.priorities, new)
+    requests.lines.answers = _by_row(requests.lines.answers, new)
     requests.used_by = {(new[leaf], user): units for (leaf, user), units in requests.used_by.items()}
     return new
 

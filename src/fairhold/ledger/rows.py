@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import PlanColumns, zeros
 from fairhold.ledger.controls import Controls
+from fairhold.ledger.lately import Lately
 from fairhold.ledger.layout import lay_tree
 from fairhold.ledger.lists import make_lists
 from fairhold.ledger.spent import LAST, weakened
@@ -205,6 +206,13 @@ class Rows:
         return is_open and not (is_held or is_bound)
 
     @cached_property
+    def is_filled(self) -> bool:
+        """Whether quotas are one filling, level by level or over all leaves, that needs are the caps of."""
+        if self.policies == {"hybrid"}:
+            return not self.entry.settings.distribute_evenly
+        return self.policies == {"share_ratio"} and not self.is_fixed
+
+    @cached_property
     def has_limits(self) -> bool:
         """Whether somebody may hold only so many slots."""
         return any(limit < UNLIMITED for limit in self.plan.limit)
@@ -213,6 +221,11 @@ class Rows:
     def planned(self) -> dict[int, Amounts]:
         """Slots of the group → planned shares, where they have been worked out: they do not depend on demand."""
         return {}
+
+    @cached_property
+    def lately(self) -> Lately:
+        """Divisions of late, which may be those of the next cycle, too."""
+        return Lately()
 
     @cached_property
     def position(self) -> array[int]:

@@ -81,6 +81,7 @@ def submit(
         requests.id[row] = name
     if siting != ANYWHERE:
         requests.siting[row] = siting
+    requests.lines.rank(row)
     if count:
         books.demand[leaf] += count
         requests.lines.update(row)
@@ -98,6 +99,7 @@ def rank(books: Books, request: int, priority: int) -> None:
     """A request gets another priority inside its leaf."""
     books.requests.lines.leave(request)
     books.requests.priority[request] = priority
+    books.requests.lines.rank(request)
     books.requests.lines.update(request)
 
 
@@ -117,6 +119,7 @@ def move(books: Books, request: int, leaf: int) -> None:
         _hold(books, request, -held)
         requests.lines.leave(request)
     requests.leaf[request] = leaf
+    requests.lines.rank(request)
     if held:
         _hold(books, request, held)
     requests.lines.update(request)
@@ -146,6 +149,7 @@ def grant(books: Books, request: int, host: int, units: int, now: int) -> int:
     allocations = books.allocations
     row = allocations.add(request, host, units, 0, now, allocations.next_serial)
     allocations.next_serial += 1
+    allocations.latest = max(allocations.latest, now)
     allocations.by_request.setdefault(request, {})[row] = None
     books.hosts.used[host] += units
     _hold(books, request, units)

@@ -27,6 +27,10 @@ class Due:
         self._jobs, self._attempts, self._machines = jobs, attempts, machines
         self._heap: list[tuple[int, str, str, int]] = []
 
+    def __bool__(self) -> bool:
+        """Whether anything may be due some day."""
+        return bool(self._heap)
+
     def ready(self, instant: int, job: str, task: int) -> None:
         """A task is tried again at an instant."""
         heappush(self._heap, (instant, READY, job, task))

@@ -13,7 +13,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator import ending, inventory, jobs, machines
-from fairhold.orchestrator.budgets import next_of_budgets, spent
+from fairhold.orchestrator.budgets import spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.devices import bounds_of
 from fairhold.orchestrator.due import READY, TRY
@@ -43,6 +43,7 @@ from fairhold.orchestrator.keeping import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.pooling import VectorCycle, carry_out, run_vectors
 from fairhold.orchestrator.tasks import Notice, leave_by
+from fairhold.orchestrator.waking import Waking
 from fairhold.orchestrator.windows import Openings, VectorSwitches
 from fairhold.rules.handing import hand_over
 
@@ -111,6 +112,7 @@ class Orchestrator:
         self._switches = VectorSwitches(self.books.get(POOLED))
         self._borders = Borders(self.books.get(POOLED))
         self._out: list[Instruction] = []
+        self._waking = Waking(self.cluster, self._pacing, (self._openings, self._switches, self._borders))
 
     def handle(self, event: Event, now: int) -> tuple[Instruction, ...]:
         """Take an event in and say what to do.
@@ -126,7 +128,7 @@ class Orchestrator:
         self.cluster.ended.clear()
         self.cluster.ended_jobs.clear()
         _HANDLERS[type(event)](self, event)
-        for kind, name, number in self.cluster.due.take(now):
+        for kind, name, number in self.cluster.due.take(now) if self.cluster.due else ():
             if kind == READY:
                 self.do(say.Ready(name, number))
                 self.changed(self.jobs[name].resource_group)
@@ -135,10 +137,11 @@ class Orchestrator:
                 self.changed_all()
             else:
                 self.stop(self.attempts[number], "reclaim")
-        is_switch = isinstance(event, Woken) and (self._open_windows() | self._count_budgets())
+        is_woken = type(event) is Woken
+        is_switch = is_woken and (self._open_windows() | self._count_budgets())
         for group, pacing in self._pacing.items():
             self._stop_expired(group)
-            if isinstance(event, Woken) and pacing.is_due(now) and not is_switch:
+            if is_woken and pacing.is_due(now) and not is_switch:
                 due = self._cycle(group)
                 pacing.ran(now)
                 if due is not None:
@@ -146,7 +149,7 @@ class Orchestrator:
                 self._stop_expired(group)
             elif pacing.due is not None:
                 self._cause.setdefault(group, type(event).__name__)
-        wake = self._next_instant()
+        wake = self._waking.next(now)
         if wake is not None:
             self._out.append(WakeAt(wake))
         return tuple(self._out)
@@ -232,6 +235,8 @@ class Orchestrator:
 
     def _open_windows(self) -> bool:
         """Let the switches happen that are due. Their cycles run when the driver is awake again, which is at once."""
+        if not self._waking.switches:
+            return False
         opened = self._openings.take(self.now)
         for group, force in opened:
             self.do(say.WindowOpened(group, force))
@@ -249,7 +254,7 @@ class Orchestrator:
     def _count_budgets(self) -> bool:
         """Let budgets be used up, or begin again, whose instant has come; cycles follow as after a switch."""
         is_any = False
-        for group, books in self.books.items():
+        for group, books in self.books.items() if self._waking.with_budgets else ():
             consumers = spent(books, self.now)
             if consumers is not None:
                 self.do(say.BudgetsSpent(group, consumers))
@@ -363,17 +368,9 @@ class Orchestrator:
     def _stop_expired(self, group: str) -> None:
         """Stop what did not let go within its grace (S1.60); its unit stays booked until the engine says it is free."""
         books = self.books[group]
-        for notice in transitions.take_expired(books, self.now):
+        due = books.notices.due
+        for notice in transitions.take_expired(books, self.now) if due and due[0][0] <= self.now else ():
             self.stop(self.cluster.attempt_of[group][books.notices.allocation[notice]], "reclaim")
-
-    def _next_instant(self) -> int | None:
-        """When something is due next: a cycle, the end of a grace, a new try of a task or a machine, a switch."""
-        cycles = [pacing.due for pacing in self._pacing.values()]
-        graces = [transitions.next_deadline(books) for books in self.books.values()]
-        budgets = [next_of_budgets(books, self.now) for books in self.books.values()]
-        switches = self._openings.next(self.now), self._switches.next(self.now), self._borders.next(self.now)
-        instants = (*cycles, *graces, *budgets, self.cluster.due.next(), *switches)
-        return min((instant for instant in instants if instant is not None), default=None)
 
     def _wake(self, event: Woken) -> None:
         pass

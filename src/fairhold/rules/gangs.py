@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.wanting import alike, line_key, requests_of, what_counts
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable
 
     from fairhold.ledger.books import Books
@@ -15,48 +17,46 @@ if TYPE_CHECKING:
     from fairhold.ledger.wanting import Alike
 
     Divide = Callable[[], Draft]
+    Quotas = Callable[[], array[int]]
 
+NEVER = -1
 MOST_TURNS = 50
 """Leaves that give way one by one; whoever is left then gives way at once."""
 
 
-def settle_gangs(snapshot: Snapshot, divide: Divide) -> Draft:
+def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> Draft:
     """The quotas where no leaf has more than its requests could use of it, but for its reserve (R-GANG-1).
 
     One leaf after another gives way, the worst path first, as what it leaves may be enough for another; then, in path
     order, each counts in full again where that leaves nobody with a quota that it cannot use. Gangs that run are asked
     as those that wait: were they not, each would be stopped for the other in turn.
 
-    divide : the quotas by what the snapshot says now
+    divide : the quotas by what the snapshot says now; quotas: the same, nothing else being asked of them
     """
-    draft = divide()
     requests = snapshot.books.requests
     if not (requests.lines.gangs or _has_started(snapshot)):
-        return draft
+        return divide()
+    quota = quotas()
     leaves = sorted({*requests.gangs, *requests.lines.gangs}, key=snapshot.rows.position.__getitem__)
     turns = _Turns(snapshot, leaves)
     lowered: dict[int, None] = {}
-    while stuck := turns.stuck(draft):
+    while stuck := turns.stuck(quota):
         for leaf in [*stuck][-1:] if len(lowered) < MOST_TURNS else stuck:
             turns.bound[leaf] = stuck[leaf]
             lowered[leaf] = None
-        draft = divide()
-    if len(lowered) == 1:
-        return draft
-    for leaf in [leaf for leaf in leaves if leaf in lowered][:MOST_TURNS]:
-        before, turns.bound[leaf] = turns.bound[leaf], turns.whole[leaf]
-        trial = divide()
-        if turns.stuck(trial):
-            turns.bound[leaf] = before
-        else:
-            draft = trial
-    return draft
+        quota = quotas()
+    if len(lowered) > 1:
+        for leaf in [leaf for leaf in leaves if leaf in lowered][:MOST_TURNS]:
+            before, turns.bound[leaf] = turns.bound[leaf], turns.whole[leaf]
+            if turns.stuck(quotas()):
+                turns.bound[leaf] = before
+    return divide()
 
 
 def _has_started(snapshot: Snapshot) -> bool:
     """Whether units of a gang started just now: it waited before, so that a second cycle asks as the first did."""
     requests, allocations = snapshot.books.requests, snapshot.books.allocations
-    return any(
+    return allocations.latest >= snapshot.now and any(
         allocations.started[each] >= snapshot.now
         for mine in requests.gangs.values()
         for row in mine
@@ -79,12 +79,15 @@ class _Turns:
         self.whole = self.bound[:]
         self.wanted = snapshot.counted
 
-    def stuck(self, draft: Draft) -> dict[int, int]:
+    def stuck(self, quota: array[int]) -> dict[int, int]:
         """Leaf → units that its requests could use, where these are fewer than its quota and what counts; by path."""
         found: dict[int, int] = {}
+        books, now, wanted = self.snapshot.books, self.snapshot.now, self.wanted
         for leaf in self.leaves:
-            units = usable(self.snapshot.books, leaf, self.snapshot.now, self.wanted[leaf], draft.quota[leaf])
-            if units < min(draft.quota[leaf], self.bound[leaf]):
+            if wanted[leaf] <= quota[leaf]:  # it could use all, and its quota is made of no more than that
+                continue
+            units = usable(books, leaf, now, wanted[leaf], quota[leaf])
+            if units < min(quota[leaf], self.bound[leaf]):
                 found[leaf] = units
         return found
 
@@ -98,6 +101,23 @@ def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
     """
     if wanted <= quota:
         return wanted
+    if books.is_trial or books.requests.siting or books.rows.controls.user_limit[leaf] < UNLIMITED:
+        return count_usable(books, leaf, now, wanted, quota)
+    lines = books.requests.lines
+    more = max(0, wanted - books.demand[leaf])  # where it is asked what a leaf would get that wanted more
+    if more + books.demand[leaf] - lines.in_gangs.get(leaf, 0) >= quota:
+        return quota
+    # What starts at this instant counts otherwise than what ran before: then the answer is for this instant alone.
+    question = (quota, more, now if books.allocations.latest >= now else NEVER)
+    answers = lines.answers.setdefault(leaf, {})
+    if question not in answers:
+        is_plain = len(lines.priorities[leaf]) == 1
+        answers[question] = (_look if is_plain else count_usable)(books, leaf, now, wanted, quota)
+    return answers[question]
+
+
+def count_usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
+    """What `usable` says where more is wanted than the quota, counted request by request."""
     requests, counted = books.requests, what_counts(books, leaf)
     mine = {row: requests.count[row] - counted.never.get(row, 0) for row in requests_of(books, leaf)}
     total = sum(mine.values()) - counted.twice
@@ -109,6 +129,41 @@ def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
     runs = {row: min(mine[row], units) for row in line if (units := _runs_with(books, row, now))}
     left = min(_fill(_Rest(books, quota, counted.together), books, line, mine, first) for first in ({}, runs))
     return quota - left + min(left, more)
+
+
+def _look(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
+    """What `count_usable` says of a leaf whose requests have one priority and no bound of their own.
+
+    There the line is all gangs, in the order in which they stand in the books, and then all others, who take whatever
+    is left: of them only the sum matters.
+    """
+    requests, loose = books.requests, books.demand[leaf] - books.requests.lines.in_gangs.get(leaf, 0)
+    count, least, held = requests.count, requests.minimum, requests.held
+    line = [row for *_, row in requests.lines.gang_line.get(leaf, ())]
+    are_fresh = books.allocations.latest >= now
+    runs: dict[int, int] = {}
+    for row in line:
+        if least[row] <= held[row]:
+            most = min(count[row], _runs_with(books, row, now) if are_fresh else held[row])
+            if most:
+                runs[row] = most
+    left = quota
+    for row in line:
+        if least[row] <= left:
+            left -= min(left, count[row])
+    if runs and left > loose:
+        other, taken = quota, dict[int, int]()
+        for row, most in runs.items():
+            if least[row] <= other:
+                taken[row] = min(other, most)
+                other -= taken[row]
+        for row in line:
+            if row in taken:
+                other -= min(other, count[row] - taken[row])
+            elif least[row] <= other:
+                other -= min(other, count[row])
+        left = min(left, other)
+    return quota - left + min(left, loose + max(0, wanted - books.demand[leaf]))
 
 
 def _runs_with(books: Books, row: int, now: int) -> int:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
     """Idle slots are kept for reserves, and only their subtree may be granted them (R-ASIDE-1, R-HOLD-1)."""
     collect(snapshot, draft)
-    _set_aside(snapshot, draft)
+    if any(draft.needs.reserve) or any(draft.kept):
+        _set_aside(snapshot, draft)
 
 
 def _set_aside(snapshot: Snapshot, draft: Draft) -> None:
@@ -52,7 +53,7 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     ever be, otherwise the first one, as what it leaves may be enough for the next. So it is where a leaf that collects
     for a gang has more set aside than it uses (R-HOLD-1).
     """
-    if snapshot.idle == 0:
+    if snapshot.idle == 0 or not _misses_any(snapshot, draft):
         keep_for_gangs(snapshot, draft, ())
         return
     wanted = snapshot.counted[:]
@@ -72,6 +73,14 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     draft.decision = draft.decision._replace(grants=tuple(grants))
     keep_for_gangs(snapshot, draft, holds)
     draft.idle = max(0, snapshot.slots - draft.held[0])
+
+
+def _misses_any(snapshot: Snapshot, draft: Draft) -> bool:
+    """Whether some leaf wants more than it holds and may hold more: both passes give nobody else anything."""
+    if is_fixed(snapshot) or draft.collecting or draft.inside[0]:
+        return True
+    held, wanted, quota = snapshot.held, snapshot.counted, draft.quota
+    return any(quota[leaf] > held[leaf] < wanted[leaf] for leaf in snapshot.rows.leaves)
 
 
 def is_fixed(snapshot: Snapshot) -> bool:

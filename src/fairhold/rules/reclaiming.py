@@ -10,6 +10,7 @@ from fairhold.kernels.columns import zeros
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.select import is_at_rest
 from fairhold.rules.aging import spared_units, young
+from fairhold.rules.dividing import is_as_before, remember_rest
 from fairhold.rules.lacking import settle_lack
 from fairhold.rules.victims import stranded, take_units
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 def reclaim(snapshot: Snapshot, draft: Draft) -> None:
     """Decide for every leaf how many units are to go, and tell their holders (R-RECLAIM-1 to R-RECLAIM-5)."""
     have = holdings(snapshot, draft)
-    if is_quiet(snapshot, draft, have):
+    if is_quiet(snapshot, draft, have) or is_as_before(snapshot, draft, have):
         return
     weigh(snapshot, draft, have)
+    remember_rest(snapshot, draft, have)
     asked = draft.balance.gives[0]
     while whole_gang := take_units(snapshot, draft):
         # A gang that stops as a whole gives more than its leaf was asked: then that is what the leaf must give, and of
@@ -65,7 +67,7 @@ def is_quiet(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
 
 def holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
     """Who holds what beside what he is entitled to."""
-    whole = array("q", map(add, draft.held, draft.inside))
+    whole = array("q", map(add, draft.held, draft.inside)) if draft.inside[0] else draft.held[:]
     return Holdings(
         quota=draft.quota,
         entitled=draft.entitled,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.columns import Needs, zeros
 from fairhold.kernels.rollup import needs
 from fairhold.kernels.share import share
+from fairhold.rules.dividing import remembered
 from fairhold.rules.exact import ExactShares, fill_children
 
 if TYPE_CHECKING:
@@ -39,20 +40,21 @@ def needs_of_sharers(snapshot: Snapshot, draft: Draft) -> Needs:
 def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
     """The quota of every consumer (R-QUOTA-1, R-QUOTA-2, R-QUOTA-3, R-QUOTA-4, R-FILL-1, R-FILL-2, R-ROUND-1)."""
     rows, needs = snapshot.rows, needs_of_sharers(snapshot, draft)
-    # Plain Python lays out in whole numbers of any size, which no column could hold.
-    room = [zeros(len(rows)) if snapshot.compiled else [0] * len(rows) for _ in range(4)]
-    draft.quota[0] = snapshot.scale[0]
-    share.run(
-        snapshot.compiled,
-        rows.tree,
-        rows.scaled,
-        needs,
-        rows.entry.settings.distribute_evenly,
-        *snapshot.scale,
-        *room,
-        draft.quota,
-    )
+    known = None if rows.is_mixed else remembered(snapshot)
+    if known is None:
+        _share(snapshot, needs, draft.quota)
+    else:
+        draft.quota[:] = known
     draft.entitled, draft.firm = draft.quota, draft.needs.sure
     fill = partial(fill_children, snapshot, needs)
     draft.exact = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill).amount
     draft.most = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill, up=True).whole
+
+
+def _share(snapshot: Snapshot, needs: Needs, quota: array[int]) -> None:
+    rows = snapshot.rows
+    # Plain Python lays out in whole numbers of any size, which no column could hold.
+    room = [zeros(len(rows)) if snapshot.compiled else [0] * len(rows) for _ in range(4)]
+    quota[0] = snapshot.scale[0]
+    evenly = rows.entry.settings.distribute_evenly
+    share.run(snapshot.compiled, rows.tree, rows.scaled, needs, evenly, *snapshot.scale, *room, quota)

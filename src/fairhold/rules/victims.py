@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from heapq import nlargest
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -190,6 +191,8 @@ def choose_victims(  # noqa: PLR0917 - what choosing knows
         if len(held) == 1 and requests.minimum[request] == 0:  # nothing to choose: by far the most frequent case
             (allocation,) = held
             return [(allocation, min(units, allocations.units[allocation] - allocations.noticed[allocation]))]
+    if units and not (claims or spared or books.hosts.closed or books.rows.is_exclusive or leaf in requests.gangs):
+        return _first_ones(books, leaf, units)
     order = victim_order(books, [row for request in mine for row in allocations.by_request.get(request, ())])
     order = emptying_first(books, leaf, order)
     wanted = max(units, sum(there for _, there in claims))
@@ -202,6 +205,30 @@ def choose_victims(  # noqa: PLR0917 - what choosing knows
     if sum(choice.chosen.values()) < units:
         choice.take(units - sum(choice.chosen.values()))
     return [*choice.chosen.items()]
+
+
+def _first_ones(books: Books, leaf: int, units: int) -> Chosen:
+    """The first units in the order of `victims`, of a leaf without gangs where nothing else says which.
+
+    Each request that runs on gives a unit at least. So as many requests as units are wanted are enough, those first in
+    the order, with all of equal age; a leaf may have many more.
+    """
+    requests, allocations = books.requests, books.allocations
+    held, noticed, submitted = requests.held, requests.noticed, requests.submitted
+    victims = books.rows.settings(leaf).victims
+    running = [row for row in requests.holders.get(leaf, ()) if held[row] > noticed[row]]
+    if victims == "youngest" and len(running) > units:
+        bound = nlargest(units, [submitted[row] for row in running])[-1]
+        running = [row for row in running if submitted[row] >= bound]
+    chosen: Chosen = []
+    for row in victim_order(books, [row for request in running for row in allocations.by_request[request]]):
+        taken = min(units, allocations.units[row] - allocations.noticed[row])
+        if taken:
+            chosen.append((row, taken))
+            units -= taken
+        if not units:
+            break
+    return chosen
 
 
 def stranded(books: Books, leaf: int) -> set[int]:

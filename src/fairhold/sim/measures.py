@@ -21,10 +21,15 @@ SHORT = 10_000_000
 """Microseconds that a task counts at least for its slowdown: shorter ones would say nothing."""
 BACK = 600_000_000
 """Units that are taken back within ten minutes of having been taken the other way round went to and fro."""
-_WORLD = (said.HostSet, said.MachineSeen, said.MachineMissed, said.MachineShut, said.MachineLapsed)
+_SIZES = frozenset(
+    {
+        *(said.HostSet, said.MachineSeen, said.MachineMissed, said.MachineShut, said.MachineLapsed),
+        *(said.WindowOpened, said.BudgetsSpent, said.OwnershipAdjusted),
+    }
+)
+"""Changes after which there is another capacity, or others are entitled to it."""
 _GOES_ON = frozenset({said.AGAIN, said.LATER})
 """Words of ends after which the task runs again."""
-_RULES = (said.WindowOpened, said.BudgetsSpent, said.OwnershipAdjusted)
 
 
 class _Job(NamedTuple):
@@ -162,7 +167,7 @@ class Measures:
             handler = self._notes.get(type(change))
             if handler is not None:
                 handler(now, change)
-            elif isinstance(change, (*_WORLD, *_RULES)):
+            elif type(change) in _SIZES:
                 self._is_stale = True
         if self._is_stale:
             self._size(now)

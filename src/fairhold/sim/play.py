@@ -202,21 +202,22 @@ class Simulation:
         now, live = self.now, self.live
         instructions = live.handle(event, now)
         for change in live.changes:
-            if isinstance(change, said.Ended):
-                self._ended(change)
-            elif isinstance(change, said.JobEnded):
-                del self._row_of[change.job]
+            kind = type(change)
+            if kind is said.Ended:
+                self._ended(change)  # type: ignore[arg-type]  # its kind was asked
+            elif kind is said.JobEnded:
+                del self._row_of[change.job]  # type: ignore[union-attr]
         for watch in self._watches:
             watch.note(now, live.changes)
         for instruction in instructions:
-            kind = type(instruction)
-            if kind is Start:
+            asked = type(instruction)
+            if asked is Start:
                 self._start(instruction)  # type: ignore[arg-type]  # its kind was asked
-            elif kind is WakeAt:
+            elif asked is WakeAt:
                 self._wake = instruction.instant  # type: ignore[union-attr]
-            elif kind is Notify:
+            elif asked is Notify:
                 self._leave(instruction.attempt)  # type: ignore[union-attr]
-            elif kind is Stop:
+            elif asked is Stop:
                 self._stop(instruction)  # type: ignore[arg-type]
         if not instructions or type(instructions[-1]) is not WakeAt:
             self._wake = None

@@ -23,6 +23,7 @@ def apart(books: Books, now: int) -> Books:
     one are no part of it.
     """
     other = Books(books.rows)
+    other.is_trial = True
     for name in ("demand", "held", "noticed", "kept"):
         setattr(other, name, getattr(books, name)[:])
     if books.spending is not None and other.spending is not None:
@@ -85,6 +86,7 @@ def move_to(books: Books, rows: Rows, demand: dict[int, int], host: int = -1, mo
     What does not change is shared with the books, which must stay as they are meanwhile.
     """
     other = copy(books)
+    other.is_trial = True
     other.spending = None
     other.demand = array("q", books.demand)
     for leaf, units in demand.items():

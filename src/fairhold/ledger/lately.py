@@ -1,0 +1,48 @@
+"""What rules found out in cycles of late, and may find again: kept beside the columns that it was found out on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from array import array
+
+    from fairhold.kernels.reclaim import Balance
+
+
+class Division(NamedTuple):
+    """A division of slots.
+
+    slots  : that there were
+    usable, most : (rows,) what leaves could use, also of a fixed share, as in the snapshot
+    quota  : (rows,) what came out
+    """
+
+    slots: int
+    usable: array[int]
+    most: array[int]
+    quota: array[int]
+
+
+class Rest(NamedTuple):
+    """What a cycle saw in which everybody gave what was under notice already.
+
+    seen    : (rows,) each: quotas, what is entitled, held, under notice, needed
+    balance, keep, protected : as in its draft
+    """
+
+    slots: int
+    seen: tuple[array[int], ...]
+    balance: Balance
+    keep: array[int]
+    protected: array[int]
+
+
+class Lately:
+    """Findings of the cycles before. An entry is never changed, only replaced: several threads may look."""
+
+    __slots__ = ("divisions", "rest")
+
+    def __init__(self) -> None:
+        self.divisions: tuple[Division, ...] = ()
+        self.rest: Rest | None = None

@@ -1,0 +1,54 @@
+"""When a live cluster is to be woken next: a cycle, the end of a grace, a new try, a budget, a switch of entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from fairhold.ledger import transitions
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.budgets import next_of_budgets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairhold.cycle.pacing import Pacing
+    from fairhold.orchestrator.cluster import Cluster
+
+
+class Switches(Protocol):
+    """What knows when something else is in force."""
+
+    def next(self, now: int) -> int | None:
+        """When the next switch is; None = none is ahead."""
+        ...
+
+
+class Waking:
+    """Asked after every event; what the plan does not have at all, windows and budgets, is left out once and for all.
+
+    with_budgets : books in which somebody has a budget
+    switches : of these, those that may ever come
+    """
+
+    def __init__(self, cluster: Cluster, pacing: Mapping[str, Pacing], switches: tuple[Switches, ...]) -> None:
+        self._cluster, self._pacing = cluster, pacing
+        books = cluster.books.values()
+        self.with_budgets = [each for each in books if each.spending is not None]
+        may_switch = POOLED in cluster.books or any(each.rows.source.calendar is not None for each in books)
+        self.switches = switches if may_switch else ()
+
+    def next(self, now: int) -> int | None:
+        """The next instant at which something is due; None = nothing is."""
+        found = self._cluster.due.next()
+        for pacing in self._pacing.values():
+            if pacing.due is not None and (found is None or pacing.due < found):
+                found = pacing.due
+        for books in self._cluster.books.values():
+            grace = transitions.next_deadline(books) if books.notices.due else None
+            if grace is not None and (found is None or grace < found):
+                found = grace
+        if not (self.with_budgets or self.switches):
+            return found
+        far = [next_of_budgets(books, now) for books in self.with_budgets]
+        far += [switches.next(now) for switches in self.switches]
+        return min((instant for instant in (found, *far) if instant is not None), default=None)
