@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,37 @@ def test_a_story_comes_out_as_it_was(seed: int, *, with_cycles: bool) -> None:
     found = recorded(lines.all if with_cycles else lines.without_cycles(), text, 0)
     assert found.story.has_cycles is with_cycles
     assert replayed(found, scene) == lines.told()
+
+
+def vectors_of(seed: int) -> tuple[Scene, str]:
+    """The same of units of several resources, by turns owned and deserved."""
+    random = Random(seed)
+    hosts = [{"name": f"h{at}", "cpu": random.randint(4, 8), "gpu": random.randint(1, 4)} for at in range(3)]
+    own = [{"resource_group": "pool", "hosts": 1}]
+    policy = "fair_share" if seed % 2 else "multidimensional"
+    consumers: dict[str, Any] = {"/A": {"own": own, "share_ratio": 1}, "/B": {"own": own}, "/C": {"share_ratio": 1}}
+    if seed % 2:
+        consumers = {path: {"deserved": {"gpu": random.randint(0, 3), "cpu": 3}} for path in consumers}
+    document = {
+        "fairhold": 1,
+        "resources": {"cpu": {}, "gpu": {}},
+        "resource_groups": {"pool": {"hosts": hosts}},
+        "consumers": {path[1:]: {"reclaim_grace": f"{random.randint(0, 5)}s"} for path in consumers},
+        "policies": [{"resource_groups": ["pool"], "policy": policy, "consumers": consumers}],
+    }
+    text = json.dumps(document)
+    units = ((("cpu", "1"),), (("cpu", "1"), ("gpu", "1")), (("gpu", "0.5"),))
+    jobs = random_jobs(seed, list(consumers), jobs=20, most=4, gangs=random.random() < 0.5)
+    jobs = replace(jobs, units=units, unit=[random.randrange(3) for _ in jobs.name])
+    outages = (Outage("h2", 20 * SECOND, 30 * SECOND, random.choice([0, 5]) * SECOND),)
+    return Scene(parse_plan(text, "plan")[0], jobs, 0, None, Work(yields=random.random() < 0.5), outages), text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_story_of_vectors_comes_out_as_it_was(seed: int) -> None:
+    scene, text = vectors_of(seed)
+    lines = lines_of(scene)
+    assert replayed(recorded(lines.all, text, 0), scene) == lines.told()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fairhold
+from fairhold.cli.forecasting import Wanted, forecast_from_store
 from fairhold.cli.recording import run_record
 from fairhold.cli.simulating import run_scenario
 from fairhold.errors import InputError, UsageError
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
     from fairhold.client.answers import Job
 
-QUIET: dict[str, Any] = {"as_json": True, "processes": 1, "report": False, "plots": False, "check": False}
+QUIET: dict[str, Any] = {
+    "as_json": True,
+    "processes": 1,
+    "report": False,
+    "plots": False,
+    "check": False,
+    "resume": False,
+}
 SHELL = {"PATH": "/usr/bin:/bin"}
 
 
@@ -84,7 +92,10 @@ def test_a_real_run_comes_out_as_it_was(own: Served, tmp_path: Path, capsys: pyt
         own.start()
         with fairhold.connect(service) as client:
             client.wait(client.submit("/Trading", ["true"], environment=SHELL, directory="/"), timeout=30)
+            held = client.submit("/Trading", ["true"], hold=True, environment=SHELL, directory="/")
         recorded(tmp_path / "read", own.state, "", capsys)
+        assert forecast_from_store(held.name, own.state, Wanted(3, 0, 10**9), as_json=True) == 0
+        assert json.loads(capsys.readouterr().out)["never"]["code"] == "held"
     assert (first["jobs"], first["plans"]) == (7, [1, 2])
     recorded(tmp_path / "after", own.state, "", capsys)
     kinds = {json.loads(line)[1] for line in (tmp_path / "asked" / "decided.jsonl").read_text().splitlines()}
