@@ -18,6 +18,7 @@ from bench.live import live
 from bench.machine import describe
 from bench.pools import pools
 from bench.queues import queues
+from bench.simulations import simulations
 from fairhold.cycle.run import run
 from fairhold.kernels import _jit
 
@@ -128,6 +129,7 @@ def line(name: str, row: Mapping[str, Any]) -> str:
     goal += f"   (no goal; {row['goal_compiled_ms']:g} where compiled)" if "goal_compiled_ms" in row else ""
     goal += f"   {row['peak_mb']:g} MB at most" if "peak_mb" in row else ""
     extra = f"   {row['granted']:g} granted, {row['reclaimed']:g} reclaimed" if "granted" in row else ""
+    extra += f"   {row['jobs_per_s']:,} jobs/s, {row['events_per_s']:,} events/s" if "jobs_per_s" in row else ""
     return f"{name:65} {row['ms']:10.2f} ms{goal}{extra}\n"
 
 
@@ -136,6 +138,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "cycles": cycles,
     "pools": pools,
     "queues": queues,
+    "simulations": simulations,
     "live": live,
 }
 
