@@ -42,15 +42,25 @@ def explore(
     begin: Annotated[
         str, typer.Option("--from", metavar="INSTANT", help="When that is, without a STATE; default: now.")
     ] = "",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where the page is on this machine; 0 = any free port.")
+    ] = 0,
     json: Json = False,
 ) -> None:
-    """Change numbers of a plan, or what somebody wants, and see all quotas and why."""
+    """Change numbers of a plan, or what somebody wants, and see all quotas and why; without `--set` on a page."""
     from fairhold.cli.exploring import open_explorer, print_explored  # noqa: PLC0415
 
-    if not set_:
-        raise UsageError("nothing is to be changed; name a change by `--set`")
+    if not set_ and (consumer or output or state_output or json):
+        raise UsageError("`--consumer`, `--output`, `--state-output` and `--json` go with `--set`")
+    if set_ and port:
+        raise UsageError("`--port` is for the page, and with `--set` there is none")
     explorer = open_explorer(plan, state, begin)
     inputs = [each for each in (plan, state) if each is not None]
+    if not set_:
+        from fairhold.cli.serving_explorer import serve_explorer  # noqa: PLC0415
+
+        serve_explorer(explorer, inputs, port)
+        return
     print_explored(
         *(explorer, set_, consumer or ()), inputs=inputs, output=output, state_output=state_output, as_json=json
     )
