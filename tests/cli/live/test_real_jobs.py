@@ -147,6 +147,15 @@ def test_a_job_that_waits_is_told_its_place_and_who_has_the_units(live: Served) 
     live("cancel", job)
 
 
+def test_who_explains_a_job_by_its_name_is_told_its_number(live: Served) -> None:
+    job = live("submit", "/Trading", "--name", "valuation", "--", "sleep", "600").strip()
+    for name in ("valuation", "valuatoin"):
+        told = live("explain", name, exits=2)
+        assert f"there is no consumer `{name}`, and jobs go by their numbers [unknown-consumer]" in told
+        assert f"did you mean {job}, the job `valuation`?" in told
+    live("cancel", job)
+
+
 def test_unknown_names_say_what_was_meant(live: Served) -> None:
     for args, exits, told in (
         (("submit", "Research/Models", "--", "true"), 2, "did you mean `/Research/Models`? "),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.endings import bad_endings
-from fairhold.cli.live.names import better
+from fairhold.cli.live.names import better, unknown_job
 from fairhold.cli.live.printing import clock, count, fitted, say, say_json
 from fairhold.cli.pool_requests import of_jobs, request_text
 from fairhold.cli.pool_words import pools_in_words
@@ -42,7 +42,7 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
     try:
         found = connection.run(steps.consumer_explanation(path, group))
     except Refused as error:
-        raise better(connection, error, path) from None
+        raise unknown_job(connection, path) or better(connection, error, path) from None
     if as_json:
         say_json(found)
     else:

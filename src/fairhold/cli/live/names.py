@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _ABOUT_CONSUMERS = frozenset({"not-a-leaf", "unknown-consumer"})
 _MOST_LEAVES = 5
+_MOST_JOBS = 1000
+"""The latest of which a name is looked for."""
 
 
 def better(connection: Connection, error: Refused, path: str) -> Refused:
@@ -27,6 +29,19 @@ def unknown_consumer(connection: Connection, path: str) -> Refused | None:
     """What is wrong with a path of a consumer, which may be a branch; None where nothing is."""
     leaves, branches = leaves_and_branches(connection)
     return None if path in branches else _refusal(path, (leaves, branches), 404)
+
+
+def unknown_job(connection: Connection, name: str) -> Refused | None:
+    """A name that is no path may be meant for a job, which goes by its number; None where no job has one like it."""
+    if name.startswith("/"):
+        return None
+    numbers = {row["name"]: row["job"] for row in connection.run(steps.jobs({}, _MOST_JOBS))["jobs"] if row["name"]}
+    close = name if name in numbers else next(iter(get_close_matches(name, numbers, n=1)), "")
+    if not close:
+        return None
+    what = f"there is no consumer `{printable(name)}`, and jobs go by their numbers"
+    mend = f"did you mean {numbers[close]}, the job `{printable(close)}`?"
+    return Refused([Fault("unknown-consumer", what, mend)], 404)
 
 
 def leaves_and_branches(connection: Connection) -> tuple[list[str], list[str]]:
