@@ -1,5 +1,7 @@
 """A copy of a cluster that is played on does what the cluster itself would do, and leaves that alone."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,12 +9,13 @@ import pytest
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.planio.plan import parse_plan
 from fairhold.sim import onward
 from fairhold.sim.onward import Onward
 from fairhold.sim.play import Simulation
 from fairhold.sim.scene import Scene
 from tests.orchestrator.house import House
-from tests.sim.scenes import SECOND, Story, plan_of, random_jobs
+from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, random_jobs
 
 OWNERS: dict[str, Any] = {"/A": {"owned": 8}, "/B": {"owned": 12}}
 _TOLD = (said.Started, said.Noticed, said.Withdrawn, said.Stopping, said.Ended, said.JobEnded)
@@ -85,3 +88,29 @@ def test_a_story_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     copy = Onward(copied(house.live, house.plan, house.now), house.now)
     assert not copy.run(2_000 * SECOND)
     assert copy.events == 10
+
+
+def test_a_clock_that_calls_again_and_again_is_cut() -> None:
+    """Every step of history calls for a cycle while somebody waits, for ever."""
+    document = {
+        "fairhold": 1,
+        "resources": {"gpu": {}},
+        "resource_groups": {"compute": {"hosts": [{"name": "h1", "gpu": 2}]}},
+        "consumers": {"A": {}, "B": {}},
+        "policies": [
+            {
+                "resource_groups": ["compute"],
+                "policy": "fair_share",
+                "settings": {"k": 1, "half_life": "20s", "usage_window": "60s"},
+                "consumers": {"/A": {"deserved": {"gpu": 1}}, "/B": {"deserved": {"gpu": 1}}},
+            }
+        ],
+    }
+    plan = parse_plan(json.dumps(document), "plan")[0]
+    jobs = replace(jobs_of((0, "/A", 3, 1e6), (0, "/B", 3, 1e6)), units=((("gpu", "1"),),))
+    before = Simulation(Scene(plan, jobs, 0, end=9 * SECOND), [Story()], is_brief=True)
+    before.run()
+    copy = Onward(copied(before.live, plan, before.now), before.now)
+    assert not copy.run(7 * 24 * 3600 * SECOND, 20)
+    assert copy.wakes == 20
+    assert copy.now < 200 * SECOND

@@ -42,13 +42,14 @@ class Onward:
                  that are over by it
 
     now    : its instant; live: the orchestrator
-    events : how many were played
+    events, wakes : how many were played, and how many of them only the clock called for
     """
 
     def __init__(
         self, cluster: Cluster, now: int, end_of: EndOf = at_limit, on_changes: OnChanges | None = None
     ) -> None:
-        self.now, self.live, self.events = now, Orchestrator(cluster, is_brief=True), 0
+        self.now, self.live = now, Orchestrator(cluster, is_brief=True)
+        self.events = self.wakes = 0
         self._end_of, self._on_changes = end_of, on_changes
         self._heap: list[tuple[int, int, Outcome]] = []
         self._wake: int | None = None
@@ -61,12 +62,15 @@ class Onward:
         self.live.changed_all()
         self._feed(Woken())
 
-    def run(self, until: int) -> bool:
-        """Let everything happen that does before an instant; False: `MOST_EVENTS` of them did, and there are more.
+    def run(self, until: int, most_wakes: int = UNLIMITED) -> bool:
+        """Let everything happen that does before an instant; False: as many as may be did, and there are more.
 
-        May be called again with a later one.
+        most_wakes : of the events of all calls, those that only the clock calls for: short steps of history call for
+                     one each while anybody waits
+
+        May be called again with a later instant.
         """
-        while self.events < MOST_EVENTS:
+        while self.events < MOST_EVENTS and self.wakes < most_wakes:
             ends = self._heap[0][0] if self._heap else UNLIMITED
             wakes = UNLIMITED if self._wake is None else max(self._wake, self.now)
             instant = min(ends, wakes)
@@ -80,6 +84,7 @@ class Onward:
                     self._feed(TaskEnded(number, outcome, _EXITS.get(outcome)))
             else:
                 self._wake = None
+                self.wakes += 1
                 self._feed(Woken())
         return False
 
