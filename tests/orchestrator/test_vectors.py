@@ -33,6 +33,25 @@ def test_a_storm_leaves_everything_in_order(seed: int) -> None:
     assert len(storm.seen) >= 12
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_storm_of_queues_leaves_everything_in_order(seed: int) -> None:
+    """History too: it is the same after a restart as without one, whatever it began with (R-HISTORY-1)."""
+    entry = {
+        "resource_groups": ["all", "more"],
+        "policy": "fair_share",
+        "settings": {"k": "1", "half_life": "20s", "usage_window": "60s", "consolidation": True},
+        "consumers": {
+            "/A": {"deserved": {"cpu": 6, "gpu": 2}},
+            "/A/a2": {"deserved": {"cpu": 3, "gpu": 1}, "over_quota_weight": 2},
+            "/B": {"deserved": {"cpu": 4}, "limit": {"cpu": 9}},
+            "/C": {"priority": 50},
+        },
+    }
+    storm = VectorStorm(Random(seed), forgets=seed % 2 == 0, policies=[entry])
+    storm.run(250)
+    assert storm.cycles > 20
+
+
 GPUS: dict[str, Any] = {
     "fairhold": 1,
     "resources": {"cpu": {}, "memory": {"unit": "GiB"}, "gpu": {}},

@@ -119,7 +119,7 @@ def freeze_histories(cluster: Cluster) -> Document:
         meters = {}
         for row in sorted(history.meters):
             booked = history.meters[row].until(cluster.now, history.steps)
-            if booked:
+            if booked or (row == CAPACITY and history.meters[row].since is not None):
                 meters[plan.tree.paths[row]] = [[start, *_told(plan, booked[start])] for start in sorted(booked)]
         found[", ".join(history.groups)] = meters
     names = [resource.name for resource in plan.resources]
@@ -147,7 +147,9 @@ def restore_histories(cluster: Cluster, document: Mapping[str, Any], path_of: Ca
         for row, booked in _rows(cluster, meters, said, path_of):
             history.carry(row, at, booked)
         capacity = history.meters[CAPACITY]
-        capacity.rate, capacity.since = _capacity(cluster, history), at or None
+        # What there is counts from the first use on; before, nothing is said of it.
+        has_begun = bool(started) if said is None else "/" in meters
+        capacity.rate, capacity.since = _capacity(cluster, history), at if has_begun else None
 
 
 def _rows(
