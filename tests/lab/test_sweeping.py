@@ -86,6 +86,18 @@ def test_a_place_that_is_not_there_is_refused(text: str) -> None:
         varied(DOCUMENT, [parse_variation(text)], (3,))
 
 
+def test_a_value_that_is_there_twice_counts_once() -> None:
+    assert parse_variation("/A:owned=3,1..4,3").values == (3, 1, 2, 4)
+    assert parse_variation("/A:capped=1,true,1").values == (1, True)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_place_that_is_varied_twice_is_refused(count: int) -> None:
+    variations = [parse_variation(each) for each in ("/A:owned=1,2", "/B:owned=1", "/A:owned=3")]
+    with pytest.raises(InputError, match="`/A:owned` is varied twice"):
+        combinations(variations, count, 0)
+
+
 def test_a_sweep_of_too_many_plans_is_refused() -> None:
     variations = [parse_variation("/A:owned=1..200"), parse_variation("/B:owned=1..200")]
     with pytest.raises(InputError, match="40,000 plans"):

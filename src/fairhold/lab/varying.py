@@ -46,7 +46,7 @@ class Variation:
 
 
 def parse_variation(text: str) -> Variation:
-    """Read one; raises InputError."""
+    """Read one; a value that is there twice counts once. Raises InputError."""
     match = _SHAPE.fullmatch(text.strip())
     if match is None:
         raise _fault(f"`{shown(text)}` says nothing to vary", _EXAMPLE)
@@ -54,7 +54,7 @@ def parse_variation(text: str) -> Variation:
     found = [each for part in values.split(",") for each in _values(part.strip(), text)]
     if len(found) > MOST:
         raise _fault(f"`{shown(text)}` has {len(found):,} values", f"give it {MOST:,} at most")
-    return Variation(where, key, tuple(found))
+    return Variation(where, key, tuple({repr(each): each for each in found}.values()))
 
 
 def _values(part: str, text: str) -> list[Any]:
@@ -74,8 +74,12 @@ def _values(part: str, text: str) -> list[Any]:
 def combinations(variations: Sequence[Variation], count: int, seed: int) -> Iterator[Values]:
     """All combinations of the values, in order; or so many that are drawn, where `count` is not 0.
 
-    Raises InputError where there are more than a sweep may have.
+    Raises InputError where there are more than a sweep may have, or one place is varied twice.
     """
+    names = [each.name for each in variations]
+    for name in names:
+        if names.count(name) > 1:
+            raise _fault(f"`{shown(name)}` is varied twice", f"give it all values at once: `{shown(name)}=1,2,3`")
     whole = 1
     for each in variations:
         whole *= len(each.values)
