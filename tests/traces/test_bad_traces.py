@@ -57,6 +57,7 @@ def test_one_bad_row(row: str, code: str, what: str, tmp_path: Path) -> None:
     assert fault.mend
     workload, findings = workload_of(f"{SECTION}faults: skip", tmp_path)
     assert [each.code for each in findings.faults()] == [code]
+    assert "faults: skip" not in findings.faults()[0].mend
     assert jobs_of(workload) == [("job-2", 1_000_000, "/a", 1, 60_000_000)]
 
 

@@ -42,6 +42,7 @@ def show_workload(path: Path, kind: str, *, as_json: bool) -> int:
     source = source_of(path, kind)
     is_fatal = source.reading is not None and source.reading.is_fatal
     workload, findings = make_workload(_lenient(source))
+    findings.is_fatal = is_fatal
     faults = findings.faults()
     if as_json:
         print_json(document_of(workload, findings) | {"faults": [fault_document(fault) for fault in faults]})

@@ -60,6 +60,7 @@ class Findings:
     rows   : how many there were
     disordered : rows whose job was submitted before the one above
     passed : why rows are no jobs, which is nobody's fault → how many
+    is_fatal : whether nothing is used where rows are at fault; else they are left out, and faults say so
     """
 
     def __init__(self, name: str, word: str = "line") -> None:
@@ -68,6 +69,7 @@ class Findings:
         self.rows = 0
         self.disordered = 0
         self.passed: dict[str, int] = {}
+        self.is_fatal = True
         self.kinds: dict[tuple[str, str], Kind] = {}
 
     def add(self, code: str, what: str, line: int, value: str = "") -> None:
@@ -95,15 +97,21 @@ class Findings:
         word = self.word if kind.count == 1 else f"{self.word}s"
         more = ", …" if kind.count > len(kind.first) else ""
         what = f"{kind.what} in {kind.count:,} {word}: {rows}{more}"
-        mend = "write `faults: skip` to leave them out, or mend them"
+        mend = (
+            "write `faults: skip` to leave them out, or mend them"
+            if self.is_fatal
+            else "left out; mend them to use them"
+        )
         if code in _KEPT:
-            mend = "write `faults: skip` to have them put in order, or mend them"
+            mend = "write `faults: skip` to have them put in order, or mend them" if self.is_fatal else "put in order"
         elif code == CONSUMER:
             mend = "add a rule under `consumers:`, or `- {else: /PATH}` for all that is left"
+            mend = mend if self.is_fatal else f"left out; {mend}"
         return Fault(code, what, mend, file=self.name, line=kind.first[0][0] if self.word == "line" else 0)
 
     def settle(self, *, is_fatal: bool) -> None:
         """Raise InputError where something was found and nothing may be left out."""
+        self.is_fatal = is_fatal
         if is_fatal and self.kinds:
             raise InputError(self.faults())
 

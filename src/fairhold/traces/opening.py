@@ -10,7 +10,6 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING, Protocol
 
 from fairhold.errors import Fault, InputError
-from fairhold.planio.values import MEND_EMPTY
 from fairhold.traces.findings import CUT_SHORT, refuse
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def read_trace(path: Path) -> str:
     """Read the text of a trace, packed by gzip, bzip2 or xz or not at all; raises InputError."""
     text = decoded(unpacked(read_bytes(path), str(path)), str(path))
     if not text.strip():
-        raise refuse("empty", str(path), "the file is empty", MEND_EMPTY)
+        raise refuse("empty", str(path), "the file is empty", "fetch it again, or name another file")
     return text
 
 
