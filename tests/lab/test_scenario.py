@@ -118,6 +118,10 @@ def test_plans_give_the_same_on_any_number_of_processes(folder: Path) -> None:
         ({"slot": {"gpu": 0}}, [("amount", "slot.gpu")]),
         ({"slot": {"gpu": "many"}}, [("amount", "slot.gpu")]),
         ({"end": "0s"}, [("out-of-range", "end")]),
+        (
+            {"end": "soon", "start": 3, "slot": {"gpu": 0}},
+            [("duration", "end"), ("instant", "start"), ("amount", "slot.gpu")],
+        ),
         ({"warm_up": "2h", "end": "1h"}, [("out-of-range", "end")]),
         ({"slots": [{"resource_group": "gpu", "slots": 2}]}, [("unknown-resource-group", "slots.0.resource_group")]),
         ({"slots": [{"slots": 2}]}, [("missing-key", "slots.0")]),

@@ -108,6 +108,7 @@ def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Pat
     expect = _expect(report, top)
     resources = _resources(report, top)
     warm_up = report.duration(top.get("warm_up", 0), ("warm_up",))
+    _check_times(report, top)
     if report.faults:
         report.settle()
     plans = {label: read_plan(folder / path, places=True)[0] for label, path in paths.items()}
@@ -133,6 +134,14 @@ def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Pat
     begin = start + warm_up
     piece = max(1, -(-((end or last) - begin) // PIECES))
     return Scenario(scenes, begin, piece, resources, expect, findings)
+
+
+def _check_times(report: Report, top: dict[str, Value]) -> None:
+    """Add the faults of `start` and `end` that show before the workload is read, which their values need."""
+    if "start" in top and "record" not in top:
+        report.instant(top["start"], ("start",))
+    if "end" in top:
+        moment(report, top["end"], ("end",), 0)
 
 
 def _resources(report: Report, top: dict[str, Value]) -> tuple[str, ...]:
