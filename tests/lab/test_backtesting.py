@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.cli.forecasting import Wanted, coverage_words, forecast_from_record, run_backtest
-from fairhold.errors import InputError
+from fairhold.errors import InputError, UsageError
 from fairhold.lab.records import write_record
 from fairhold.model.workload import Workload
 from fairhold.planio.plan import parse_plan
@@ -81,6 +81,19 @@ def test_where_nothing_waits_there_is_nothing_to_try(tmp_path: Path) -> None:
     busy(tmp_path / "it", 3)
     with pytest.raises(InputError, match="backtest-empty"):
         run_backtest(tmp_path / "it", None, 5, Wanted(3, 0, SECOND), as_json=True)
+
+
+def test_where_no_forecast_can_be_held_against_anything_none_came_true(tmp_path: Path) -> None:
+    busy(tmp_path / "it", 60)
+    with pytest.raises(InputError, match=r"none of [0-9]+ forecasts"):
+        run_backtest(tmp_path / "it", None, 1, Wanted(3, 0, 1), as_json=True)
+    untold = {name: {"told": 0, "covered": 0, "share": 0} for name in ("p50", "p90")}
+    assert "no p90 told can be" in coverage_words({"forecasts": 3, "instants": 1, **untold})
+
+
+def test_a_state_directory_is_looked_for_before_anything_is_played(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        run_backtest(tmp_path / "it", tmp_path / "nowhere", 1, Wanted(3, 0, SECOND), as_json=True)
 
 
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:

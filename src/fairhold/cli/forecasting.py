@@ -19,6 +19,7 @@ from fairhold.lab.scenario import read_scenario
 from fairhold.lab.sources import StoreSource
 from fairhold.lab.whole import write_whole
 from fairhold.orchestrator.freeze import freeze
+from fairhold.planio.report import shown
 from fairhold.sim.forecast import COVERAGE, Lookout, Past, forecast
 from fairhold.sim.replaying import Replay
 from fairhold.store import read_store
@@ -82,17 +83,21 @@ def _of_scene(scene: Scene, job: str, now: int, folder: Path, wanted: Wanted, *,
 
 def run_backtest(folder: Path, state: Path | None, instants: int, wanted: Wanted, *, as_json: bool) -> int:
     """Make forecasts on a record, and leave how many came true in it, and in a state directory."""
+    if state is not None and not state.is_dir():
+        raise UsageError(f"--state: there is no folder `{shown(str(state))}`")
     scene = _replay_of(folder)
     advance = Advance()
-    found = backtest(
-        scene,
-        instants=instants,
-        draws=wanted.draws,
-        seed=wanted.seed,
-        horizon=wanted.ahead,
-        on_instant=lambda at: advance.show(f"forecasts at {at} of {instants} instants", at, instants),
-    )
-    advance.close()
+    try:
+        found = backtest(
+            scene,
+            instants=instants,
+            draws=wanted.draws,
+            seed=wanted.seed,
+            horizon=wanted.ahead,
+            on_instant=lambda at: advance.show(f"forecasts at {at} of {instants} instants", at, instants),
+        )
+    finally:
+        advance.close()
     text = json.dumps(found, indent=2).encode() + b"\n"
     for place in (folder, state):
         if place is not None:
@@ -111,6 +116,8 @@ def coverage_words(found: Document | None) -> str:
     parts = [
         f"{found[name]['covered']} of {found[name]['told']} began by the {name} told "
         f"({found[name]['share'] / 10_000:.1f} %)"
+        if found[name]["told"]
+        else f"no {name} told can be held against what came"
         for name in ("p50", "p90")
     ]
     return f"coverage of {found['forecasts']} forecasts at {found['instants']} instants: {'; '.join(parts)}"

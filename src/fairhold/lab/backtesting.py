@@ -75,7 +75,7 @@ def backtest(
 ) -> Document:
     """How many forecasts came true, on a recorded run under its own plan.
 
-    Raises InputError `backtest-empty` where no job ever waits at any of the instants.
+    Raises InputError `backtest-empty` where no job waits at any of the instants, or none of the forecasts counts.
     """
     story = scene.story
     assert story is not None
@@ -107,6 +107,9 @@ def backtest(
     if not made:
         what = "no job waits at any of the instants, so that there is nothing to forecast"
         raise InputError([Fault("backtest-empty", what, "take a record of a busier time, or more instants")])
+    if not any(told for told, _ in counts.values()):
+        what = f"none of {made:,} forecasts can be held against what came"
+        raise InputError([Fault("backtest-empty", what, "take a longer record, or look further by `--ahead`")])
     shares = {f"p{percent}": _share(*count) for percent, count in counts.items()}
     head = {"at": format_instant(story.end), "instants": looked, "forecasts": made, "draws": draws, "seed": seed}
     return {**head, **shares}
