@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 from fairhold.lab.resuming import made_of
 from fairhold.lab.scenario import read_scenario
+from fairhold.orchestrator.events import TaskEnded
 from tests.docs.console import ROOT
+from tests.lab.logs import lines_of, recorded
+from tests.lab.test_recording import story_of
 
 if TYPE_CHECKING:
     from fairhold.lab.scenario import Scenario
+    from fairhold.sim.story import Story
 
 FILE = ROOT / "examples/simulation/scenario.yaml"
 
@@ -40,6 +44,26 @@ def test_all_that_a_run_depends_on_counts() -> None:
     found = {made(whole), made(whole, "apart"), made(whole, check=True), *map(made, others)}
     found.add(made(replace(whole, begin=whole.begin + 1)))
     assert len(found) == len(others) + 4
+
+
+def test_all_that_was_recorded_counts() -> None:
+    scene, text = story_of(1)
+    story = recorded(lines_of(scene).all, text, 0).story
+    whole = read_scenario(FILE)
+
+    def made_of_story(other: Story) -> str:
+        return made(replace(whole, scenes={"lent": replace(scene, story=other)}))
+
+    at = next(at for at, line in enumerate(story.lines) if isinstance(line.what, TaskEnded))
+    line = story.lines[at]
+    ended = replace(line.what, attempt=line.what.attempt + 1)
+    others = [
+        replace(story, lines=(*story.lines[:at], line._replace(at=line.at + 1), *story.lines[at + 1 :])),
+        replace(story, lines=(*story.lines[:at], line._replace(what=ended), *story.lines[at + 1 :])),
+        replace(story, decided=(*story.decided, "")),
+        replace(story, state={}),
+    ]
+    assert len({made_of_story(story), *map(made_of_story, others)}) == len(others) + 1
 
 
 def test_what_is_only_printed_or_expected_does_not() -> None:

@@ -42,7 +42,7 @@ def _enter(noun: object, update: Update) -> None:
                 _enter(getattr(noun, field.name), update)
     elif isinstance(noun, str | bytes | int | float | None):
         update(f"{noun!r};".encode())
-    elif isinstance(noun, array) or (isinstance(noun, Sequence) and noun and type(noun[0]) is int):
+    elif isinstance(noun, array) or (isinstance(noun, Sequence) and noun and all(type(each) is int for each in noun)):
         update(f"numbers {len(noun)}:{','.join(map(str, noun))};".encode())
     elif isinstance(noun, Mapping):
         update(f"mapping {len(noun)}:".encode())
