@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.simulating import number_text
 from fairhold.cli.table import table
@@ -16,11 +17,14 @@ from fairhold.lab.simulating import simulate
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from fairhold.lab.pairing import Paired
 
 Document = dict[str, Any]
+Task = tuple[int, str]
+"""Number of a draw, name of a plan."""
 MOST_ROWS = 30
 
 
@@ -36,10 +40,9 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
     tasks = [(draw, name) for draw in range(draws) for name in names]
     if processes > 1:
         with ProcessPoolExecutor(min(processes, len(tasks))) as pool:
-            found = list(pool.map(play, tasks))
+            of = _counted(tasks, pool.map(play, tasks))
     else:
-        found = [play(each) for each in tasks]
-    of = dict(zip(tasks, found, strict=True))
+        of = _counted(tasks, map(play, tasks))
     if len({of[draw, names[0]]["log"] for draw in range(draws)}) == 1:
         raise UsageError("every draw is the same: nothing in the scenario is left to chance; `simulate` compares it")
     pairs = {
@@ -62,7 +65,20 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
     return 0
 
 
-def _play(path: Path, task: tuple[int, str]) -> Document:
+def _counted(tasks: list[Task], played: Iterator[Document]) -> dict[Task, Document]:
+    """Task → what came of it; a terminal shows how far it is."""
+    advance = Advance()
+    found: dict[Task, Document] = {}
+    try:
+        for task, document in zip(tasks, played, strict=True):
+            found[task] = document
+            advance.show(f"{len(found):,} of {len(tasks):,} runs", len(found), len(tasks))
+    finally:
+        advance.close()
+    return found
+
+
+def _play(path: Path, task: Task) -> Document:
     draw, name = task
     return simulate(read_scenario(path, draw), name)
 

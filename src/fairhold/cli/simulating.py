@@ -100,7 +100,16 @@ def _play(
     resume : those of an earlier run that the folder has, where they were made of the same, are not played again
     """
     if results is None and not check and processes > 1 and len(names) == len(scenario.scenes) > 1:
-        return simulate_all(scenario, processes)
+        advance = Advance()
+        advance.show(f"0 of {len(names)} plans", 0, len(names))
+        try:
+            return simulate_all(
+                scenario,
+                processes,
+                on_progress=lambda done, whole: advance.show(f"{done:,} of {whole:,} plans", done, whole),
+            )
+        finally:
+            advance.close()
     found: dict[str, Document] = {}
     for name in names:
         made = "" if results is None else made_of(scenario, name, check=check)

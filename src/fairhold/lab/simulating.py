@@ -21,7 +21,7 @@ from fairhold.sim.summary import summarize
 from fairhold.sim.verifying import Recomputed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairhold.lab.scenario import Scenario
     from fairhold.model.plan import Plan
@@ -131,10 +131,26 @@ def measures_of(scenario: Scenario, cluster: Cluster) -> list[Measures]:
     return found
 
 
-def simulate_all(scenario: Scenario, processes: int = 1) -> dict[str, Document]:
-    """Play the scenario under all of its plans; the summaries are the same on any number of processes."""
+def simulate_all(
+    scenario: Scenario, processes: int = 1, *, on_progress: Callable[[int, int], None] | None = None
+) -> dict[str, Document]:
+    """Play the scenario under all of its plans; the summaries are the same on any number of processes.
+
+    on_progress : is told how many plans were played, and of how many
+    """
     names = list(scenario.scenes)
     if processes <= 1 or len(names) == 1:
-        return {name: simulate(scenario, name) for name in names}
+        return _by_name(names, (simulate(scenario, name) for name in names), on_progress)
     with ProcessPoolExecutor(min(processes, len(names))) as pool:
-        return dict(zip(names, pool.map(simulate, [scenario] * len(names), names), strict=True))
+        return _by_name(names, pool.map(simulate, [scenario] * len(names), names), on_progress)
+
+
+def _by_name(
+    names: Sequence[str], played: Iterator[Document], on_progress: Callable[[int, int], None] | None
+) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for name, document in zip(names, played, strict=True):
+        found[name] = document
+        if on_progress is not None:
+            on_progress(len(found), len(names))
+    return found
