@@ -100,6 +100,27 @@ def test_stop_and_drain_waits_and_starts_no_more(open_house: Open) -> None:
     assert house.client.output(late) == b"late\n"
 
 
+def test_stop_ends_the_own_agent_where_nothing_runs_and_leaves_it_where_something_does(open_house: Open) -> None:
+    house = open_house()
+    job = house.submit(LONG)
+    pid_of(house, job)
+    agent = house.own_agent()
+    house.fairhold("stop")
+    assert house.service.wait(20) == 0
+    assert lives(agent)
+    house.client.close()
+    (house.place / "go").touch()
+    house.serve()
+    assert house.client.wait(job, 20).state == "done"
+    assert house.own_agent() == agent
+    house.fairhold("stop")
+    assert house.service.wait(20) == 0
+    assert not lives(agent)
+    house.client.close()
+    house.serve()
+    assert house.run("echo again").state == "done"
+
+
 def test_stop_and_kill_ends_what_runs_and_the_next_start_goes_on(open_house: Open) -> None:
     house = open_house()
     job = house.submit(LONG, count=3)

@@ -218,6 +218,17 @@ def test_an_agent_that_is_stopped_stays_away_and_leaves_its_tasks(house: House) 
     assert is_alive(int(house.printed(attempt)))
 
 
+def test_an_agent_that_was_started_in_another_way_is_left_alone(house: House) -> None:
+    pid = house.agent.pid()
+    house.agent.close()
+    other = house.launcher()
+    other._command.append("--label")  # as if the one that runs had been started with other words
+    assert not other.stop_agent(only_own=True)
+    assert is_alive(pid)
+    assert house.launcher().stop_agent(only_own=True)
+    assert not is_alive(pid)
+
+
 def test_an_agent_that_does_not_heed_sigterm_is_killed(house: House) -> None:
     pid = house.agent.pid()
     os.kill(pid, signal.SIGSTOP)

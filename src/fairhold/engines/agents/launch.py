@@ -101,8 +101,10 @@ class OwnAgent:
         os.close(self._wake_out)
         os.close(self._wake_in)
 
-    def stop_agent(self, patience: float = 5.0) -> bool:
+    def stop_agent(self, patience: float = 5.0, *, only_own: bool = False) -> bool:
         """Watch no more, and end the agent: SIGTERM, and SIGKILL after `patience` seconds; whether there was one.
+
+        only_own : leave one alone that was not started in the way of `start`: somebody started it by hand
 
         Its tasks run on: stop them before. Returns when the agent is gone.
         """
@@ -112,6 +114,8 @@ class OwnAgent:
             return False
         descriptor = found[1]
         try:
+            if only_own and _words(found[0]) != [os.fsencode(word) for word in self._command]:
+                return False
             for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, None)):
                 with suppress(ProcessLookupError):
                     signal.pidfd_send_signal(descriptor, number)
@@ -193,10 +197,8 @@ class OwnAgent:
         except OSError:
             return -1
         # Asked when the descriptor is there: the number cannot become another's any more.
-        with suppress(OSError), Path(f"/proc/{pid}/cmdline").open("rb") as file:
-            words = file.read().split(b"\0")
-            if os.fsencode(self._directory) in words and not _wait(0, descriptor):
-                return descriptor
+        if os.fsencode(self._directory) in _words(pid) and not _wait(0, descriptor):
+            return descriptor
         os.close(descriptor)
         return -1
 
@@ -220,6 +222,13 @@ class OwnAgent:
             raise OSError(0, f"python ended with {done.returncode}, see {self._directory / LOG}")
         self._latest = int(done.stdout)
         return os.pidfd_open(self._latest)
+
+
+def _words(pid: int) -> list[bytes]:
+    """The words with which a process was started; none where it is gone."""
+    with suppress(OSError), Path(f"/proc/{pid}/cmdline").open("rb") as file:
+        return file.read().split(b"\0")[:-1]
+    return []
 
 
 def _wait(seconds: float | None, *descriptors: int) -> bool:

@@ -227,12 +227,14 @@ class Live:
     def close(self, *, with_agent: bool = False) -> None:
         """Stop deciding and leave; agents and tasks go on. May be called twice.
 
-        with_agent : also end the own machine's agent; its tasks are to be over
+        The own machine's agent ends, too, where nothing runs there, unless somebody else started it.
+
+        with_agent : end it whoever started it; its tasks are to be over
         """
         self._caretaker.close()
         self.desk.stop()
-        if with_agent:
-            self.agent.stop_agent()
+        if with_agent or not self.core.cluster.on(""):
+            self.agent.stop_agent(only_own=not with_agent)
         else:
             self.agent.close()
         self.hub.close()
