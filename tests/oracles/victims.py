@@ -1,6 +1,7 @@
-"""Who is served next and who gives way to whom, slowly: sets of victims are enumerated (SPEC §7, fair-share.md).
+"""Who is served next and who gives way to whom, slowly, with the rules as they are written (SPEC §7, fair-share.md).
 
-Nothing of the product is used. Amounts are fractions; one resource; hosts, queues and requests are small.
+Nothing of the product is used. Pieces are gathered in the order of R-CONTEST-3; which of them are needed is found by a
+look at all their subsets. Amounts are fractions; one resource; hosts, queues and requests are small.
 """
 
 from __future__ import annotations
@@ -250,7 +251,7 @@ class Cluster:
     def _fewest(
         self, request: Request, units: int, need: Fraction, taken: list[tuple[str, Piece]]
     ) -> list[tuple[str, Piece]]:
-        """Of all sets that are enough and break no gang, the one without the last, then without the one before, …"""
+        """Of all subsets that are enough and break no gang, the one without the last, then without the one before, …"""
         best: tuple[bool, ...] | None = None
         for goes in product((False, True), repeat=len(taken)):
             some = [piece for is_in, (_, piece) in zip(goes, taken, strict=True) if is_in]

@@ -249,3 +249,37 @@ def test_r_contest_4_of_a_gang_stay_those_that_can_go_on_together() -> None:
     assert verified(cluster)
     cluster.cycle()
     assert cluster.reclaims() == {"gang": 2, "others": 2}
+
+
+def test_r_sweep_3_what_a_cycle_grants_it_does_not_take_back() -> None:
+    """V would get the idle GPU, which is too small for T, and T would take it and one more."""
+    cluster = Cluster([4], {"/V": {"reclaim_grace": "30s"}, "/T": {"deserved": {"gpu": 2}}})
+    cluster.ask("v", "/V", 4, on={"h0": 3}).ask("t", "/T", gpu=2)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert (cycle.document["grants"], cluster.reclaims()) == ([], {"v": 1})
+    assert cluster.document["held"] == [{"request": "t", "host": "h0", "units": 1}]
+    assert list(second_cycle(cluster.plan, cycle)) == []
+    cluster.cycle(seconds=30)
+    assert cluster.held() == {"v": 2, "t": 1}
+
+
+def test_r_sweep_3_nor_inside_a_queue_and_what_is_not_told_counts_under_no_control() -> None:
+    cluster = Cluster([4], {"/A": {}}, max_reclaims=1)
+    cluster.ask("low", "/A", 4, on={"h0": 3}).ask("high", "/A", gpu=2, priority=50)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert (cycle.document["grants"], cluster.reclaims()) == ([], {"low": 1})
+    assert list(second_cycle(cluster.plan, cycle)) == []
+
+
+def test_r_sweep_3_who_is_not_placed_after_all_may_have_another_place() -> None:
+    """V would go to h0, where T takes it; with that held for T, V finds h1."""
+    queues = {"/V": {"deserved": {"gpu": 2}}, "/T": {"deserved": {"gpu": 2}}}
+    cluster = Cluster([4, 1], queues)
+    cluster.ask("v", "/V", 4, on={"h0": 3}).ask("t", "/T", gpu=2)
+    assert verified(cluster)
+    cycle = cluster.cycle()
+    assert [(row["request"], row["host"]) for row in cycle.document["grants"]] == [("v", "h1")]
+    assert cluster.reclaims() == {"v": 1}
+    assert list(second_cycle(cluster.plan, cycle)) == []

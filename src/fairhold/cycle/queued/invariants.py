@@ -23,6 +23,7 @@ def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues
     yield from _limits_hold(now, paths, sweeps.placed)
     yield from _fixed_is_deserved(now, paths, [unit for unit in sweeps.placed if not is_preemptible(unit.asked)])
     yield from _moves_have_places(books, paths, sweeps)
+    yield from _nothing_is_in_vain(paths, sweeps.placed)
     yield from _deserved_stays(now, count_moved(books, stood, sweeps.ways), paths, sweeps.noticed)
 
 
@@ -59,6 +60,14 @@ def _moves_have_places(books: PoolBooks, paths: tuple[str, ...], sweeps: Sweeps)
         if sweeps.ways.units(asked) < moving:
             text = f"{moving} units of {asked.model.id} are to move, and {sweeps.ways.units(asked)} places are held"
             yield Violation("who_moves_has_a_place", paths[asked.leaf], text)
+
+
+def _nothing_is_in_vain(paths: tuple[str, ...], placed: Iterable[Unit]) -> Iterator[Violation]:
+    """Nothing that was granted is told to go in the same cycle (R-SWEEP-3)."""
+    for unit in placed:
+        if unit.notice is not None:
+            text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
+            yield Violation("nothing_is_placed_in_vain", paths[unit.asked.leaf], text)
 
 
 def _deserved_stays(now: Queues, moved: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]) -> Iterator[Violation]:

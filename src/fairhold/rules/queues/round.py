@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.rules.pools.sweeps import Sweeps
+from fairhold.rules.pools.sweeps import MOST_ROUNDS, Sweeps
+from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import let_stay, withdraw
 from fairhold.rules.queues.gates import Gates
@@ -27,8 +28,7 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     let_stay(found, [unit for unit in told if unit.notice is not None and unit.notice.taker is None])
     stay(found)
     gates = Gates(books, queues.terms)
-    is_at_rest = False
-    while not is_at_rest:
+    for _ in range(MOST_ROUNDS):
         is_released = True
         gates.expect(_beside_moves(ways))
         while is_released:
@@ -38,7 +38,9 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
             is_released |= gates.expect(_beside_moves(ways))
         stand(books, queues, ways, found.noticed)
         Reclaimer(books, queues, ways, found.noticed).run()
-        is_at_rest = not any([*withdraw(found), stay(found)])
+        is_unplaced = forget_unplaced(found.placed, gates)
+        if not any([*withdraw(found), stay(found), is_unplaced]):
+            break
     return found
 
 

@@ -13,6 +13,7 @@ from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
+from fairhold.rules.pools.unplacing import placed_now, unplace
 from fairhold.rules.queues.contest import OWN_QUEUE, Looked
 from fairhold.rules.queues.rooms import Rooms, left_beside
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
@@ -86,7 +87,7 @@ class Taking:
         """What is not needed is returned, the last taken first; the others are told, and their space is held.
 
         Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
-        kept without what made no room.
+        kept without what made no room. What this cycle has placed is not told, but not placed (R-SWEEP-3).
         order : that is kept, None = none is, inside a queue
         """
         units = self.wants(asked)
@@ -99,11 +100,14 @@ class Taking:
         broken = None if order is None or len(gone) == len(taken) else order.broken()
         if order is not None and broken is not None:
             self._note(order.search, order.contest, broken[0], tuple(victims), broken[1], rest=True)
-        if broken is not None or not go_now(self.books, victims):
+        new = dict.fromkeys(placed_now(self.books, victims))
+        told = [unit for unit in victims if unit not in new]
+        if broken is not None or not go_now(self.books, told):
             for piece in gone:
                 self._remove(piece, rooms, -1)
             return False
-        self._tell(asked, victims, "quota", OWN_QUEUE if order is None else order.search.strategy)
+        unplace(self.books, new)
+        self._tell(asked, told, "quota", OWN_QUEUE if order is None else order.search.strategy)
         for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
             self._hold(asked, host, here)
         self._booked(asked, units, [unit.host for unit in victims])

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.queued.table import Table
 
 
+MOST_ROUNDS = 20
+
+
 class Queued:
     """What a cycle decides."""
 
@@ -35,8 +38,7 @@ class Queued:
         self.gates = Gates(stock, table)
         self._stay([unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None])
         self._keep_places()
-        is_over = False
-        while not is_over:
+        for _ in range(MOST_ROUNDS):
             is_idle = True
             self.gates.count_coming(self.coming.beside_moves())
             while is_idle:
@@ -46,7 +48,9 @@ class Queued:
                 is_idle |= self.gates.count_coming(self.coming.beside_moves())
             self._count()
             self._take_back()
-            is_over = not any([*self._withdraw(), self._keep_places()])
+            is_lost = self._lost_some()
+            if not any([*self._withdraw(), self._keep_places(), is_lost]):
+                break
 
     def _count(self) -> None:
         self.table.clear()
@@ -115,6 +119,16 @@ class Queued:
                 self._stay(more)
                 found, is_idle = found + more, is_idle or is_more_idle
         return bool(found), is_idle
+
+    def _lost_some(self) -> bool:
+        """Whether something placed was taken away again; it is no longer told (R-SWEEP-3)."""
+        stay = [unit for unit in self.placed if unit in unit.asked.units]
+        for unit in self.placed:
+            if unit not in unit.asked.units:
+                self.gates.add(unit.asked, -1)
+        is_any = len(stay) < len(self.placed)
+        self.placed[:] = stay
+        return is_any
 
     def _as_moved(self) -> Used:
         used = Used(self.stock, (unit for unit in self.stock.units() if unit.notice is None))

@@ -9,6 +9,7 @@ from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled,
 from fairhold.cycle.verify.pooled.lending import grace_of
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep
+from fairhold.cycle.verify.pooled.stock import gone as never_placed
 from fairhold.cycle.verify.queued.entitled import exceeds_share, is_barred, rest_beside, rooms_beside
 from fairhold.cycle.verify.queued.moving import Moving
 from fairhold.cycle.verify.queued.order import (
@@ -235,12 +236,16 @@ class Taking:
         for piece in gone[::-1]:
             gone = self._without(piece, gone, lambda left: self._has_room(asked, need, left))
         victims = [unit for piece in gone for unit in piece]
-        if not (is_fair(gone) and self.restraint.go(len(victims))):
+        fresh = [] if self.restraint.is_trial else [unit for unit in victims if unit.is_new]
+        if not (is_fair(gone) and self.restraint.go(len(victims) - len(fresh))):
             for piece in gone:
                 self._leave(piece, 1)
             return False
         rooms = self._rooms(asked, gone)
-        self._notify(asked, victims, "quota")
+        for unit in fresh:  # what this cycle has placed is not told to go, but was never there (R-SWEEP-3)
+            self.stock.lost[unit.asked] += 1
+            never_placed(unit)
+        self._notify(asked, [unit for unit in victims if unit not in fresh], "quota")
         self._bring_to(asked, units, rooms, victims)
         return True
 
