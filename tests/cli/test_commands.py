@@ -170,6 +170,7 @@ def test_diff_shows_who_gains_who_loses_and_what_is_reclaimed(tmp_path: Path) ->
         (("quota", "", STATE), "the name is empty [usage]", 2),
         (("cycle", PLAN, STATE, "--after", ""), "the name is empty [usage]", 2),
         (("run", PLAN, STATE, "--output", ""), "the name is empty [usage]", 2),
+        (("forecast", "3", "--at", "2026-01-05T09:00:00Z"), "--at is an instant of a record; name it by --record", 2),
         (("nonsense",), "no such command `nonsense` [usage]", 2),
         (("check", "--jsn", PLAN), "no such option: --jsn", 2),
     ],

@@ -178,6 +178,8 @@ def forecast(
 
     micros = int(ahead) * SECOND if str(ahead).isdecimal() else parse_duration(ahead)
     wanted = Wanted(draws, seed, max(1, micros or 0))
+    if at and record is None:
+        raise UsageError("--at is an instant of a record; name it by --record")
     if backtest is not None:
         raise typer.Exit(run_backtest(backtest, state, instants, wanted, as_json=json))
     if not job:
