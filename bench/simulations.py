@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     Row = dict[str, float]
 
 SECOND = 1_000_000
-GRID_JOBS, GPU_JOBS = 8_000, 3_000
+GRID_JOBS, GPU_JOBS, VECTOR_JOBS = 8_000, 3_000, 600
+OWNED = (30, 22, 16, 14, 10, 9, 8, 5, 4, 2)
 WORK = Work(checkpoint=600 * SECOND)
 
 
@@ -37,6 +39,8 @@ def simulations() -> dict[str, Row]:
     found = {f"simulator, grid, {GRID_JOBS:,} tasks of 228 users, hybrid": played(grid())}
     for policy in ("hybrid", "share_ratio", "ownership"):
         found[f"simulator, {GPU_JOBS:,} jobs of GPUs, many gangs, {policy}"] = played(gpus(policy))
+    for policy in ("multidimensional", "fair_share"):
+        found[f"simulator, {VECTOR_JOBS:,} jobs of GPUs, many gangs, {policy}"] = played(pooled(policy))
     path = os.environ.get("FAIRHOLD_BENCH_SCENARIO")
     for name, scene in read_scenario(path).scenes.items() if path else ():
         found[f"simulator, {name} of a scenario of one's own"] = played(scene)
@@ -85,7 +89,7 @@ def grid() -> Scene:
 def gpus(policy: str) -> Scene:
     """Ten virtual clusters, 120 GPUs, a third of the jobs gangs of 2 to 32."""
     random, paths = Random(2), [f"/vc{at}" for at in range(10)]
-    owned = [30, 22, 16, 14, 10, 9, 8, 5, 4, 2]
+    owned = OWNED
     stated: dict[str, dict[str, Any]] = {}
     for at, path in enumerate(paths):
         if policy == "share_ratio":
@@ -97,6 +101,31 @@ def gpus(policy: str) -> Scene:
             stated[path]["borrow_from"] = [{"consumer": other} for other in paths[:at]]
     sizes = [(1, 70), (2, 10), (4, 10), (8, 8), (32, 2)]
     return _scene(plan_of(policy, 120, stated, paths), paths, owned, sizes, jobs=GPU_JOBS, load=1.0, random=random)
+
+
+def pooled(policy: str) -> Scene:
+    """The first of the same jobs, each slot of theirs a GPU of one of 15 hosts."""
+    scene = gpus("hybrid")
+    stated: dict[str, dict[str, Any]] = {}
+    for path, amount in zip(scene.workload.consumers, OWNED, strict=True):
+        if policy == "fair_share":
+            stated[path] = {"deserved": {"gpu": amount}}
+        else:
+            own = {"resource_group": "compute", "total": {"gpu": amount}}
+            stated[path] = {"own": [own], "share_ratio": amount}
+    document = {
+        "fairhold": 1,
+        "resources": {"gpu": {}},
+        "resource_groups": {"compute": {"hosts": [{"name": "g[01-15]", "gpu": 8}]}},
+        "consumers": {path: {"reclaim_grace": "1m"} for path in scene.workload.consumers},
+        "policies": [{"resource_groups": ["compute"], "policy": policy, "consumers": stated}],
+    }
+    plan, whole = parse_plan(json.dumps(document), "plan")[0], scene.workload
+    columns = {
+        name: getattr(whole, name)[:VECTOR_JOBS]
+        for name in ("name", "submit", "consumer", "tasks", "duration", "min_count")
+    }
+    return replace(scene, plan=plan, slot=(("gpu", "1"),), workload=replace(whole, **columns))
 
 
 def plan_of(policy: str, slots: int, stated: dict[str, dict[str, Any]], paths: Sequence[str]) -> Plan:
