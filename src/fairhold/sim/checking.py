@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.pooling import VectorCycle
 
 
-class Truths:
-    """Raises BrokenRuleError at the first cycle under a plan of which something is untrue.
+class Watcher:
+    """Looks at cycles under a plan before they are carried out, and at nothing else.
 
     count : cycles that were looked at
     """
@@ -38,6 +38,17 @@ class Truths:
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Nothing, likewise."""
 
+    def _settle(self, now: int, found: Iterable[str]) -> None:
+        """Raise BrokenRuleError with the lines of what was found in a cycle, if there are any."""
+        self.count += 1
+        lines = [f"{format_instant(now)}: {each} [{BrokenRuleError.code}]" for each in found]
+        if lines:
+            raise BrokenRuleError("\n".join(lines))
+
+
+class Truths(Watcher):
+    """Raises BrokenRuleError at the first cycle of which something is untrue."""
+
     def cycled(self, now: int, result: CycleResult) -> None:
         """Look at a cycle of slots."""
         self._settle(now, map(str, check(result)))
@@ -46,9 +57,3 @@ class Truths:
         """Look at a cycle of vectors."""
         state, plan = result.state, self._plan
         self._settle(now, (str(each) for force, cycle in result.cycles for each in untrue(plan, force, state, cycle)))
-
-    def _settle(self, now: int, found: Iterable[str]) -> None:
-        self.count += 1
-        lines = [f"{format_instant(now)}: {each} [{BrokenRuleError.code}]" for each in found]
-        if lines:
-            raise BrokenRuleError("\n".join(lines))

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.document import decision_document, run_cycle
 from fairhold.cycle.open import close_books
 from fairhold.cycle.verify import verify
-from fairhold.errors import BrokenRuleError
 from fairhold.model.state import State
 from fairhold.orchestrator.as_file import as_file, together
 from fairhold.planio.statewrite import state_document
-from fairhold.units import format_instant
+from fairhold.sim.checking import Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from fairhold.cycle.run import CycleResult
     from fairhold.model.plan import Plan
-    from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
 
@@ -27,21 +25,15 @@ Document = dict[str, Any]
 _MOVES = ("grants", "reclaims", "withdrawn")
 
 
-class Recomputed:
-    """Raises BrokenRuleError at the first cycle of a cluster under a plan that the independent check finds wrong.
+class Recomputed(Watcher):
+    """Raises BrokenRuleError at the first cycle of a cluster that the independent check finds wrong.
 
-    count : cycles that were computed again: those that decided something
+    Only cycles that decided something are computed again.
     """
 
     def __init__(self, plan: Plan, cluster: Cluster) -> None:
-        self._plan, self._cluster = plan, cluster
-        self.count = 0
-
-    def note(self, now: int, changes: Sequence[Change]) -> None:
-        """Nothing: cycles are looked at before they are carried out."""
-
-    def lost(self, now: int, attempt: int, work: int) -> None:
-        """Nothing, likewise."""
+        super().__init__(plan)
+        self._cluster = cluster
 
     def cycled(self, now: int, result: CycleResult) -> None:
         """Compute a cycle of slots again; other groups as they would decide at this instant."""
@@ -65,21 +57,17 @@ class Recomputed:
         decided : moves of the cycle; is_mine : whether a move is one of what the cycle was for
         vectors : the state before the cycle, where it was one of vectors
         """
-        self.count += 1
         books = {group: each for group, each in self._cluster.books.items() if each.vectors is None}
         # What stands past its deadline has been told to stop and holds its slot until it is gone: not to be settled.
         state = replace(close_books(books, State(now=now)), previous_cycle=now)
         if vectors is not None:
             state = together(state, as_file(vectors))
         cycle = run_cycle(self._plan, state)
+        wrong = []
         for kind in _MOVES:
             found = [row for row in cycle.document[kind] if is_mine(row)]
             if found != decided[kind]:
-                self._settle(now, [f"{kind}: {decided[kind]} were decided, {found} come of the state as a file"])
+                wrong.append(f"{kind}: {decided[kind]} were decided, {found} come of the state as a file")
         result = cycle.document | {"state": state_document(self._plan, cycle.after)}
-        self._settle(now, [f"{each.where}: {each.text} [{each.rule}]" for each in verify(self._plan, state, result)])
-
-    def _settle(self, now: int, found: list[str]) -> None:
-        lines = [f"{format_instant(now)}: {each} [{BrokenRuleError.code}]" for each in found]
-        if lines:
-            raise BrokenRuleError("\n".join(lines))
+        wrong += (f"{each.where}: {each.text} [{each.rule}]" for each in verify(self._plan, state, result))
+        self._settle(now, wrong)
