@@ -12,11 +12,15 @@ from fairhold.cli.arguments import AFTER, DIRECTORY, INPUT, PlanFile, StateFile
 from fairhold.cli.explore_command import explore
 from fairhold.cli.live.options import Json, Pair, Service, by_name, complete_group, complete_job_or_consumer
 from fairhold.cli.live.register import register
+from fairhold.cli.ondemand import made_on_demand
 from fairhold.cli.simulation_commands import compare, forecast, record, simulate, sweep
 from fairhold.cli.workload_commands import workload_app
 from fairhold.errors import UsageError
 
+commands = typer.Typer(pretty_exceptions_enable=False)
+"""What there is to call."""
 app = typer.Typer(
+    cls=made_on_demand(commands),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Share a cluster between the parts of an organisation by a plan.",
@@ -33,7 +37,7 @@ def common(
         raise typer.Exit
 
 
-@app.command()
+@commands.command()
 def check(plan: PlanFile, *, json: Json = False) -> None:
     """Check a plan: every fault with its place and mend; the balance of every parent."""
     from fairhold.cli.files import check_plan  # noqa: PLC0415
@@ -41,7 +45,7 @@ def check(plan: PlanFile, *, json: Json = False) -> None:
     check_plan(plan, as_json=json)
 
 
-@app.command()
+@commands.command()
 def lint(
     files: Annotated[
         list[Path],
@@ -56,7 +60,7 @@ def lint(
     raise typer.Exit(lint_files(files, as_json=json))
 
 
-@app.command()
+@commands.command()
 def quota(plan: PlanFile, state: StateFile, *, json: Json = False) -> None:
     """Print what every consumer is entitled to now."""
     from fairhold.cli.files import print_quota  # noqa: PLC0415
@@ -64,7 +68,7 @@ def quota(plan: PlanFile, state: StateFile, *, json: Json = False) -> None:
     print_quota(plan, state, as_json=json)
 
 
-@app.command()
+@commands.command()
 def cycle(
     plan: PlanFile,
     state: StateFile,
@@ -89,7 +93,7 @@ def cycle(
     print_cycle(plan, state, after, check=check, as_json=json)
 
 
-@app.command()
+@commands.command()
 def explain(
     words: Annotated[
         list[str],
@@ -129,7 +133,7 @@ def explain(
     print_explanation(plan, state, words[2], group, as_json=json)
 
 
-@app.command()
+@commands.command()
 def verify(
     plan: PlanFile,
     state: StateFile,
@@ -145,7 +149,7 @@ def verify(
     verify_result(plan, state, result, as_json=json)
 
 
-@app.command()
+@commands.command()
 def diff(
     plan: PlanFile,
     newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=INPUT, help="The plan to compare with.")],
@@ -176,10 +180,10 @@ def diff(
     print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, was=by_name(was))
 
 
-app.command()(explore)
+commands.command()(explore)
 
 
-@app.command()
+@commands.command()
 def windows(
     plan: PlanFile,
     state: Annotated[
@@ -202,7 +206,7 @@ def windows(
     print_windows(plan, state, next_, begin, as_json=json)
 
 
-@app.command()
+@commands.command()
 def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="plan, state or jobs.")],
 ) -> None:
@@ -212,7 +216,7 @@ def schema(
     print_schema(kind)
 
 
-@app.command()
+@commands.command()
 def run(
     plan: PlanFile,
     jobs: Annotated[Path, typer.Argument(metavar="JOBS", click_type=INPUT, help="Job file, YAML or JSON.")],
@@ -234,10 +238,10 @@ def run(
     raise typer.Exit(run_jobs(plan, jobs, output, plain=plain))
 
 
-app.command()(simulate)
-app.command()(compare)
-app.command()(sweep)
-app.command()(record)
-app.command()(forecast)
-register(app)
-app.add_typer(workload_app, name="workload")
+commands.command()(simulate)
+commands.command()(compare)
+commands.command()(sweep)
+commands.command()(record)
+commands.command()(forecast)
+register(commands)
+commands.add_typer(workload_app, name="workload")

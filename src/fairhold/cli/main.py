@@ -18,6 +18,8 @@ _FAILED = 3
 _CLOSED_PIPE = 128 + 13
 """As if SIGPIPE had ended it, so that no result that was cut off counts as a good one."""
 _INTERRUPTED = 128 + 2
+_COMPLETING = "_FAIRHOLD_COMPLETE"
+"""The variable by which a shell asks how a line may go on."""
 _QUOTED = re.compile(r"'([^']*)'")
 _NO_VARIABLE = " (env var: 'None')"
 """What Typer says of options that no variable sets."""
@@ -51,6 +53,8 @@ def _call() -> int:
 
     from fairhold.cli.commands import app  # noqa: PLC0415 - likewise
 
+    if _COMPLETING in os.environ:
+        _complete_plainly()
     try:
         mode = os.environ.get("FAIRHOLD_JIT", "auto")
         if mode not in ("auto", "on", "off"):
@@ -78,6 +82,13 @@ def _call() -> int:
         tell(str(Fault("not-text", f"`{printable(str(error.object))}` is no Unicode text", "use names that are UTF-8")))
         status = UsageError.exit_code
     return status if isinstance(status, int) else 0
+
+
+def _complete_plainly() -> None:
+    """Let help be told to a shell as it is: to look for markup, of which there is none, Typer imports all of Rich."""
+    from typer import _completion_classes  # noqa: PLC0415 - --version does not wait for it
+
+    _completion_classes._sanitize_help_text = lambda text: text  # noqa: SLF001 - there is no other way to say so
 
 
 def _unusable(error: OSError) -> Fault:
