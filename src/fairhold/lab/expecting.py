@@ -23,8 +23,8 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
-SPREADS = ("wait", "slowdown", "release")
-TIMES = ("wait", "release", "longest")
+SPREADS = ("wait", "job_wait", "withheld", "slowdown", "release")
+TIMES = ("wait", "job_wait", "withheld", "release", "longest")
 COUNTS = ("submitted", "finished", "failed", "told", "withdrawn", "stopped", "left_waiting")
 SUMS = ("use", "demand", "borrowed", "unused", "due", "lost")
 PARTS = ("utilisation", "fairness")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.orchestrator import changes as said
 from fairhold.sim.account import Account
 from fairhold.sim.entitled import amount_of, capacity, entitlements, unit_of
+from fairhold.sim.withheld import Withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +47,7 @@ class Tallies:
 
     submitted, finished, failed : tasks
     waits, slowdowns : (tasks,) microseconds to the first start; thousandths
+    job_waits : (jobs,) microseconds to the first start of a task
     told, withdrawn, stopped : attempts that were told to leave, that could stay after all, that were stopped
     lost : work that was lost, in unit-microseconds; released: microseconds from each notice to the end
     """
@@ -53,6 +55,7 @@ class Tallies:
     __slots__ = (
         "failed",
         "finished",
+        "job_waits",
         "lost",
         "released",
         "slowdowns",
@@ -65,7 +68,8 @@ class Tallies:
 
     def __init__(self) -> None:
         self.submitted = self.finished = self.failed = self.told = self.withdrawn = self.stopped = self.lost = 0
-        self.waits, self.slowdowns, self.released = array("q"), array("q"), array("q")
+        self.waits, self.job_waits = array("q"), array("q")
+        self.slowdowns, self.released = array("q"), array("q")
 
 
 class Measures:
@@ -77,6 +81,7 @@ class Measures:
     taken    : (holder, taker) → attempts told to leave for somebody
     unit, base : what the resource is counted in, empty = a plain number, and base units of one
     room     : capacity over time as an account holds it
+    withheld : who waited for what is his own
     told_in, lost_in : piece → attempts told to leave, and work lost in unit-microseconds; only pieces that have any
     """
 
@@ -90,6 +95,7 @@ class Measures:
         self.accounts = {path: Account(spans) for path in ("/", *paths[1:])}
         self._above = {path: tuple(self.accounts[each] for each in _line(path)) for path in paths[1:]}
         self.room = Account(spans)
+        self.withheld = Withheld(cluster, group, spans.begin)
         self.end = spans.begin
         self.tallies: dict[str, Tallies] = {}
         self.taken: dict[tuple[str, str], int] = {}
@@ -99,6 +105,7 @@ class Measures:
         self._last_taken: dict[tuple[str, str], int] = {}
         self._jobs: dict[str, _Job] = {}
         self._left: dict[str, int] = {}  # job → tasks that are not over
+        self._fresh: set[str] = set()  # jobs that count and of which no task has started
         self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
         self._told: dict[int, int] = {}
         self._is_stale = True
@@ -128,10 +135,12 @@ class Measures:
                 for account in self._above[known.leaf]:
                     account.advance(now)
                     account.held += known.amount
+        self.withheld.take_over(now)
 
     def replan(self, cluster: Cluster) -> None:
         """Another plan is in force; consumers that it does not have keep what they had."""
         self._is_stale = True
+        self.withheld.replan(cluster)
         if self.group not in cluster.books:
             return
         self._cluster, self._books = cluster, cluster.books[self.group]
@@ -171,6 +180,7 @@ class Measures:
                 self._is_stale = True
         if self._is_stale:
             self._size(now)
+        self.withheld.note(now, changes)
 
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Work of an attempt is lost."""
@@ -192,6 +202,7 @@ class Measures:
             self._fold()
         for account in (*self.accounts.values(), self.room):
             account.advance(now)
+        self.withheld.close(now)
 
     def _fold(self) -> None:
         for account in (*self.accounts.values(), self.room):
@@ -202,6 +213,7 @@ class Measures:
     def _size(self, now: int) -> None:
         """Hosts or the entries in force are others: so are capacity and what everybody is entitled to."""
         self._is_stale = False
+        self.withheld.resize()
         room = capacity(self._cluster, self.group, self.resource)
         self.room.advance(now)
         self.room.held = room
@@ -234,6 +246,7 @@ class Measures:
         job = self._jobs[change.job] = _Job(change.consumer, now, amount, now >= self.spans.begin)
         if job.counts:
             self._tallies(job.leaf).submitted += change.tasks
+            self._fresh.add(change.job)
         self._left[change.job] = change.tasks
         self._want(job.leaf, change.tasks * amount, now)
 
@@ -242,7 +255,11 @@ class Measures:
         if job is None:
             return
         if change.number == 1 and job.counts:
-            self._tallies(job.leaf).waits.append(now - job.submitted)
+            tallies = self._tallies(job.leaf)
+            tallies.waits.append(now - job.submitted)
+            if change.job in self._fresh:
+                self._fresh.remove(change.job)
+                tallies.job_waits.append(now - job.submitted)
         self._running[change.attempt] = change.job, now
         for account in self._above[job.leaf]:
             account.advance(now)
@@ -274,6 +291,7 @@ class Measures:
 
     def _over(self, now: int, change: said.JobEnded) -> None:
         job, left = self._jobs.pop(change.job, None), self._left.pop(change.job, 0)
+        self._fresh.discard(change.job)
         if job is not None and left:  # tasks that never ran: the job was cancelled
             self._want(job.leaf, -left * job.amount, now)
 

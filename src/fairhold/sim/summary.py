@@ -102,6 +102,7 @@ def _consumer(measures: Measures, path: str) -> Document:
     account: Account = measures.accounts[path]
     below = "/" if path == "/" else f"{path}/"
     mine = [each for leaf, each in sorted(measures.tallies.items()) if leaf == path or leaf.startswith(below)]
+    leaves = [each for each in measures.accounts if each == path or each.startswith(below)]
     waits = [wait for each in mine for wait in each.waits]
     slowdowns = [each for one in mine for each in one.slowdowns]
     return {
@@ -110,6 +111,8 @@ def _consumer(measures: Measures, path: str) -> Document:
         "left_waiting": max(0, account.wanted - account.held),
         **{name: sum(getattr(each, name) for each in mine) for name in _COUNTS},
         "wait": spread(waits),
+        "job_wait": spread(wait for each in mine for wait in each.job_waits),
+        "withheld": spread(each for leaf in leaves for each in measures.withheld.stretches(leaf)),
         "slowdown": spread(slowdowns),
         "release": spread(each for one in mine for each in one.released),
         "held_in": list(account.held_in),

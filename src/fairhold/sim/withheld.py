@@ -1,0 +1,277 @@
+"""Who waits for what is his own: tasks that wait though all they need is theirs to have.
+
+A leaf that owns three idle slots while only gangs of eight wait misses nothing that anybody could give it. What counts
+here is what could run: the pieces that wait in a leaf, in the order in which it serves them (priority, then age), each
+that fits into what the leaf is entitled to and does not hold, less the pieces before it. As long as a piece is among
+them, it is withheld.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, insort
+from collections import deque
+from operator import lt
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator import changes as said
+from fairhold.sim.entitled import amount_of, entitlements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import JobRecord
+
+    Amounts = tuple[int, ...]
+    """By resource: slots, or base units of each."""
+    Order = tuple[int, int, int, str]
+    """Of a job in its leaf: priority downwards, instant of its submission, number, name."""
+
+_OF_JOBS = frozenset(
+    {
+        *(said.JobAdded, said.JobDropped, said.HoldSet, said.JobRanked, said.JobMoved, said.JobEnded),
+        *(said.Ready, said.Started),
+    }
+)
+"""Changes of a `job` after which another number of its tasks waits or runs."""
+
+
+class Pieces(NamedTuple):
+    """What waits of a job.
+
+    order : of the job in its leaf
+    first : amounts that it needs at once: those of a task, or all that a gang misses to its minimum
+    unit  : amounts of each piece after it; more: how many there are
+    """
+
+    order: Order
+    first: Amounts
+    unit: Amounts
+    more: int
+
+
+class _Job:
+    """A job that is not over; held: units of it that run; pieces: what waits, None = nothing."""
+
+    __slots__ = ("held", "leaf", "number", "pieces", "unit")
+
+    def __init__(self, leaf: str, number: int, unit: Amounts) -> None:
+        self.leaf, self.number, self.unit = leaf, number, unit
+        self.held = 0
+        self.pieces: Pieces | None = None
+
+
+class _Leaf:
+    """A leaf.
+
+    entitled, held : amounts by resource
+    waiting : what is needed at once → orders of the jobs that wait for it, ascending
+    owed    : name of a job → (since when, how many pieces) are withheld, the oldest first
+    stretches : (pieces,) microseconds of each that was withheld
+    """
+
+    __slots__ = ("entitled", "held", "owed", "stretches", "waiting")
+
+    def __init__(self, entitled: Amounts) -> None:
+        self.entitled = entitled
+        self.held = [0] * len(entitled)
+        self.waiting: dict[Amounts, list[Order]] = {}
+        self.owed: dict[str, deque[tuple[int, int]]] = {}
+        self.stretches = array("q")
+
+
+class Withheld:
+    """The pieces of one resource group that are withheld; begin: instant from which on time counts."""
+
+    def __init__(self, cluster: Cluster, group: str, begin: int) -> None:
+        self._cluster, self._group, self._begin = cluster, group, begin
+        self._jobs: dict[str, _Job] = {}
+        self._job_of: dict[int, str] = {}  # attempt → job
+        self._leaves: dict[str, _Leaf] = {}
+        self._met = 0
+        self._is_new = False  # whether all jobs are to be looked at
+        self._entitled: list[dict[str, int]] | None = None  # of each resource; None = it may be otherwise now
+
+    def stretches(self, leaf: str) -> Sequence[int]:
+        """Microseconds for which each piece of a leaf was withheld on end; what still is, once it is closed."""
+        found = self._leaves.get(leaf)
+        return found.stretches if found is not None else ()
+
+    def take_over(self, now: int) -> None:
+        """What there is at the begin."""
+        for attempt in self._cluster.attempts.values():
+            self._job_of[attempt.name] = attempt.job.name
+        self._look(self._cluster.jobs, now)
+
+    def replan(self, cluster: Cluster) -> None:
+        """Another plan is in force: what waits is counted anew, and is withheld since when it was."""
+        self._entitled, self._cluster = None, cluster
+        self._jobs.clear()
+        width = len(self._resources()) if self._group in cluster.books else 0
+        for leaf in self._leaves.values():
+            leaf.held, leaf.waiting = [0] * width, {}
+        self._is_new = True
+
+    def note(self, now: int, changes: Sequence[said.Change]) -> None:
+        """Take changes in, in the order in which they happened; the cluster is as they have left it."""
+        touched = dict.fromkeys(self._cluster.jobs) if self._is_new else {}
+        for change in changes:
+            kind = type(change)
+            if kind in _OF_JOBS:
+                touched[change.job] = None  # type: ignore[union-attr]  # all of these have one
+                if kind is said.Started:
+                    self._job_of[change.attempt] = change.job  # type: ignore[union-attr]  # its kind was asked
+            elif kind is said.Ended:
+                touched[self._job_of.pop(change.attempt, "")] = None  # type: ignore[union-attr]  # likewise
+            elif kind is said.JobFreed:
+                touched[change.dependent] = None  # type: ignore[union-attr]  # likewise
+        if (touched or self._entitled is None) and self._group in self._cluster.books:
+            self._is_new = False
+            self._look(touched, now)
+
+    def resize(self) -> None:
+        """Hosts, or who is entitled to how much of them, are otherwise from the next change on."""
+        self._entitled = None
+
+    def close(self, now: int) -> None:
+        """The run is over at an instant: what is withheld has been so until now at least."""
+        for leaf in self._leaves.values():
+            self._owe(leaf, {}, now)
+
+    # What waits
+
+    def _look(self, names: Iterable[str], now: int) -> None:
+        """Jobs, or what everybody is entitled to, have changed."""
+        leaves: dict[str, None] = {}
+        if self._entitled is None:
+            self._entitled = [entitlements(self._cluster, self._group, each, now) for each in self._resources()]
+            for path, leaf in self._leaves.items():
+                leaf.entitled = self._of(path)
+                leaves[path] = None
+        for name in names:
+            job = self._cluster.jobs.get(name)
+            known = self._jobs.get(name)
+            if known is None and (job is None or job.resource_group != self._group or job.is_over):
+                continue
+            self._ask(name, known, job, leaves)
+        for path in leaves:
+            leaf = self._leaves[path]
+            if leaf.owed or (leaf.waiting and any(map(lt, leaf.held, leaf.entitled))):
+                self._owe(leaf, self._fitting(leaf), now)
+
+    def _ask(self, name: str, known: _Job | None, job: JobRecord | None, leaves: dict[str, None]) -> None:
+        """What a job holds and waits for now goes into the sums of its leaf."""
+        is_there = job is not None and not job.is_over
+        path = self._cluster.books[self._group].rows.path(job.leaf) if is_there and job is not None else ""
+        if known is not None and (not is_there or path != known.leaf):
+            self._put(known, 0, None)
+            leaves[known.leaf] = None
+            if not is_there:
+                del self._jobs[name]
+        if job is None or not is_there:
+            return
+        if known is None:
+            self._met += 1
+            known = self._jobs[name] = _Job(path, self._met, self._amounts(job))
+        known.leaf = path
+        leaves[path] = None
+        if path not in self._leaves:
+            self._leaves[path] = _Leaf(self._of(path))
+        self._put(known, job.running, self._pieces(job, known))
+
+    def _pieces(self, job: JobRecord, known: _Job) -> Pieces | None:
+        count = job.startable
+        if not count:
+            return None
+        order = (-job.priority, job.submitted, known.number, job.name)
+        at_once = max(1, min(job.terms.min_count, job.running + count) - job.running)
+        if at_once == 1:
+            return Pieces(order, known.unit, known.unit, count - 1)
+        return Pieces(order, tuple(at_once * each for each in known.unit), known.unit, count - at_once)
+
+    def _put(self, known: _Job, held: int, pieces: Pieces | None) -> None:
+        leaf = self._leaves[known.leaf]
+        more, known.held = held - known.held, held
+        if more:
+            for at, amount in enumerate(known.unit):
+                leaf.held[at] += more * amount
+        before, known.pieces = known.pieces, pieces
+        if before is not None and (pieces is None or before[:2] != pieces[:2]):
+            orders = leaf.waiting[before.first]
+            del orders[bisect_left(orders, before.order)]
+            if not orders:
+                del leaf.waiting[before.first]
+        if pieces is not None and (before is None or before[:2] != pieces[:2]):
+            insort(leaf.waiting.setdefault(pieces.first, []), pieces.order)
+
+    # What is withheld
+
+    def _fitting(self, leaf: _Leaf) -> dict[str, int]:
+        """Name of a job → how many of its pieces fit into what the leaf may have and has not."""
+        room = [entitled - held for entitled, held in zip(leaf.entitled, leaf.held, strict=True)]
+        found: dict[str, int] = {}
+        heads = dict.fromkeys(leaf.waiting, 0)
+        while heads:
+            for first in [each for each in heads if _times(each, room) == 0]:
+                del heads[first]  # room only shrinks
+            if not heads:
+                break
+            first = min(heads, key=lambda each: leaf.waiting[each][heads[each]])
+            name = leaf.waiting[first][heads[first]][-1]
+            pieces = self._jobs[name].pieces
+            assert pieces is not None
+            room = [amount - less for amount, less in zip(room, first, strict=True)]
+            more = min(pieces.more, _times(pieces.unit, room)) if pieces.more else 0
+            if more:
+                room = [amount - more * less for amount, less in zip(room, pieces.unit, strict=True)]
+            found[name] = 1 + more
+            heads[first] += 1
+            if heads[first] == len(leaf.waiting[first]):
+                del heads[first]
+        return found
+
+    def _owe(self, leaf: _Leaf, counts: dict[str, int], now: int) -> None:
+        """So many pieces of each job are withheld from now on; those that were for longest are the first to go."""
+        for name in [name for name in leaf.owed if name not in counts]:
+            self._let(leaf, name, sum(count for _, count in leaf.owed[name]), now)
+        for name, count in counts.items():
+            more = count - sum(each for _, each in leaf.owed.get(name, ()))
+            if more > 0:
+                leaf.owed.setdefault(name, deque()).append((now, more))
+            elif more < 0:
+                self._let(leaf, name, -more, now)
+
+    def _let(self, leaf: _Leaf, name: str, count: int, now: int) -> None:
+        owed = leaf.owed[name]
+        while count:
+            since, pieces = owed.popleft()
+            some = min(pieces, count)
+            if pieces > some:
+                owed.appendleft((since, pieces - some))
+            count -= some
+            length = now - max(since, self._begin)
+            if length > 0:
+                leaf.stretches.extend([length] * some)
+        if not owed:
+            del leaf.owed[name]
+
+    # What there is
+
+    def _resources(self) -> list[str]:
+        books = self._cluster.books[self._group]
+        return ["slots"] if self._group != POOLED else [each.name for each in books.rows.source.resources]
+
+    def _amounts(self, job: JobRecord) -> Amounts:
+        books = self._cluster.books[self._group]
+        return tuple(amount_of(books, job.terms.unit, job.units, each) for each in self._resources())
+
+    def _of(self, path: str) -> Amounts:
+        assert self._entitled is not None
+        return tuple(each.get(path, 0) for each in self._entitled)
+
+
+def _times(amounts: Amounts, room: Sequence[int]) -> int:
+    """How often amounts fit into a room."""
+    return max(0, min((have // need for need, have in zip(amounts, room, strict=True) if need), default=0))

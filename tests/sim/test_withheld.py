@@ -1,0 +1,174 @@
+"""Who waits for what is his own, told apart from who waits for what is too small for what he waits with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairhold.ledger.vectors import POOLED
+from fairhold.planio.plan import parse_plan
+from fairhold.sim.account import Spans
+from fairhold.sim.entitled import amount_of, entitlements
+from fairhold.sim.measures import Measures
+from fairhold.sim.play import Simulation
+from fairhold.sim.scene import Scene
+from fairhold.sim.summary import summarize
+from tests.examples import FEW
+from tests.sim.scenes import SECOND, jobs_of, plan_of, random_jobs
+
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.cluster import Cluster
+
+HALF = plan_of({"/A": {"owned": 8}, "/B": {"owned": 8}}, slots=16, tree={"A": {}, "B": {"reclaim_grace": "10s"}})
+
+
+def consumers_of(scene: Scene, begin: int = 0) -> dict[str, Any]:
+    watches: list[Measures] = []
+    simulation = Simulation(scene, watches)
+    measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, 60 * SECOND))
+    watches.append(measures)
+    simulation.run()
+    measures.close(simulation.now)
+    found: dict[str, Any] = summarize([measures], {}, "")["shared"][0]["consumers"]
+    return found
+
+
+def test_a_gang_waits_for_its_own_as_long_as_the_grace() -> None:
+    """B holds all 16; A's gang of 8 is its own, and comes back when B's grace is over."""
+    jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 8, 30))
+    jobs = replace(jobs, min_count=[0, 8])
+    found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
+    assert (found["/A"]["withheld"]["count"], found["/A"]["withheld"]["max"]) == (1, 10 * SECOND)
+    assert found["/A"]["job_wait"] == {**found["/A"]["wait"], "count": 1}
+    assert found["/"]["withheld"] == found["/A"]["withheld"]
+    assert found["/B"]["withheld"]["count"] == 0
+
+
+def test_units_that_are_too_few_for_what_waits_are_not_withheld() -> None:
+    """A holds 5 of its 8 and a gang of 8 waits: three idle units are due by number, and nobody withholds them."""
+    jobs = jobs_of((0, "/A", 5, 60), (1, "/B", 8, 90), (5, "/A", 8, 10))
+    jobs = replace(jobs, min_count=[5, 0, 8])
+    found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
+    assert found["/A"]["longest"] == 55 * SECOND
+    assert found["/A"]["withheld"]["count"] == 0
+    assert found["/A"]["wait"]["max"] == 55 * SECOND
+
+
+def test_the_smaller_one_behind_a_gang_that_does_not_fit_counts() -> None:
+    """Three of A's eight are free to it and B has them: its single task is withheld, the older gang of 8 is not."""
+    jobs = jobs_of((0, "/A", 5, 60), (0, "/B", 11, 90), (5, "/A", 8, 10), (20, "/A", 1, 10))
+    jobs = replace(jobs, min_count=[5, 0, 8, 0])
+    found = consumers_of(Scene(HALF, jobs, 0, end=55 * SECOND))
+    assert (found["/A"]["withheld"]["count"], found["/A"]["withheld"]["max"]) == (1, 10 * SECOND)
+
+
+def test_where_two_fit_but_not_both_the_first_by_priority_is_withheld() -> None:
+    jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 5, 100), (24, "/A", 5, 100))
+    jobs = replace(jobs, min_count=[0, 5, 5], priority=[0, 0, 9])
+    found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
+    withheld = found["/A"]["withheld"]
+    assert (withheld["count"], withheld["mean"], withheld["max"]) == (2, 5 * SECOND, 6 * SECOND)
+
+
+def test_of_what_is_still_withheld_the_time_so_far_counts_and_the_warm_up_does_not() -> None:
+    jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 3, 30))
+    found = consumers_of(Scene(HALF, jobs, 0, end=26 * SECOND), begin=22 * SECOND)
+    assert found["/A"]["withheld"]["count"] == 3
+    assert found["/A"]["withheld"]["max"] == 4 * SECOND
+
+
+class Twin:
+    """Everything counted anew after every change, by the definition alone."""
+
+    def __init__(self, cluster: Cluster, group: str, resources: list[str]) -> None:
+        self._cluster, self._group, self._resources = cluster, group, resources
+        self.since: dict[tuple[str, str], list[int]] = {}  # leaf and job → since when each piece is withheld
+        self.stretches: list[tuple[str, int]] = []
+
+    def note(self, now: int, _changes: object) -> None:
+        books = self._cluster.books[self._group]
+        room = {
+            path: [entitlements(self._cluster, self._group, each, now).get(path, 0) for each in self._resources]
+            for path in books.rows.paths
+        }
+        jobs = [job for job in self._cluster.jobs.values() if not job.is_over]
+        unit = {
+            job.name: [amount_of(books, job.terms.unit, job.units, each) for each in self._resources] for job in jobs
+        }
+        for job in jobs:
+            of = room[books.rows.path(job.leaf)]
+            of[:] = [have - job.running * one for have, one in zip(of, unit[job.name], strict=True)]
+        counts: dict[tuple[str, str], int] = {}
+        for job in sorted(jobs, key=lambda job: (-job.priority, job.submitted)):
+            path, wait = books.rows.path(job.leaf), job.startable
+            together = max(1, min(job.terms.min_count, job.running + wait) - job.running)
+            sizes = ([together] if wait else []) + [1] * (wait - together)
+            for size in sizes:
+                need = [size * one for one in unit[job.name]]
+                if any(have < asked for have, asked in zip(room[path], need, strict=True)):
+                    break
+                room[path][:] = [have - asked for have, asked in zip(room[path], need, strict=True)]
+                counts[path, job.name] = counts.get((path, job.name), 0) + 1
+        self._count(counts, now)
+
+    def _count(self, counts: dict[tuple[str, str], int], now: int) -> None:
+        for key in {**self.since, **counts}:
+            owed = self.since.setdefault(key, [])
+            owed += [now] * (counts.get(key, 0) - len(owed))
+            while len(owed) > counts.get(key, 0):
+                length = now - owed.pop(0)
+                self.stretches += [(key[0], length)] if length else []
+
+    def close(self, now: int) -> None:
+        self._count({}, now)
+
+    def lost(self, *_: object) -> None: ...
+    def cycled(self, *_: object) -> None: ...
+    def cycled_vectors(self, *_: object) -> None: ...
+
+
+def plan_for(policy: str) -> Plan:
+    if policy in {"hybrid", "share_ratio", "ownership"}:
+        told: dict[str, Any] = {"share_ratio": 1} if policy == "share_ratio" else {"owned": 5}
+        return plan_of(dict.fromkeys(("/A", "/B", "/C"), told), slots=15, policy=policy)
+    own = {"own": [{"resource_group": "compute", "total": {"gpu": 5}}]}
+    deserved = {"deserved": {"gpu": 5, "cpu": 10}}
+    consumers = dict.fromkeys(("/A", "/B", "/C"), own if policy == "multidimensional" else deserved)
+    document = {
+        "fairhold": 1,
+        "resources": {"gpu": {}, "cpu": {}},
+        "resource_groups": {"compute": {"hosts": [{"name": "h[1-3]", "gpu": 5, "cpu": 10}]}},
+        "consumers": {path[1:]: {"reclaim_grace": "2s"} for path in consumers},
+        "policies": [{"resource_groups": ["compute"], "policy": policy, "consumers": consumers}],
+    }
+    return parse_plan(json.dumps(document), "plan")[0]
+
+
+@pytest.mark.parametrize("policy", ["hybrid", "share_ratio", "ownership", "multidimensional", "fair_share"])
+@given(seed=st.integers(0, 10_000))
+@FEW
+def test_it_is_what_the_definition_says(policy: str, seed: int) -> None:
+    plan = plan_for(policy)
+    jobs = random_jobs(seed, ["/A", "/B", "/C"], jobs=25, most=4, gangs=True)
+    is_pooled = policy in {"multidimensional", "fair_share"}
+    if is_pooled:
+        jobs = replace(jobs, units=((("gpu", "1"), ("cpu", "1")), (("gpu", "1"), ("cpu", "4"))))
+        jobs = replace(jobs, unit=[at % 2 for at in range(len(jobs))])
+    group, resources = (POOLED, ["gpu", "cpu"]) if is_pooled else ("compute", ["slots"])
+    watches: list[Any] = []
+    scene = Scene(plan, jobs, 0, end=50 * SECOND)
+    simulation = Simulation(scene, watches)
+    measures = Measures(simulation.live.cluster, group, resources[0], Spans(0, 60 * SECOND))
+    twin = Twin(simulation.live.cluster, group, resources)
+    watches += [measures, twin]
+    simulation.run()
+    measures.close(simulation.now)
+    twin.close(simulation.now)
+    found = [(path, length) for path in ("/A", "/B", "/C") for length in measures.withheld.stretches(path)]
+    assert sorted(found) == sorted(twin.stretches)
