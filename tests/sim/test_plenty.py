@@ -14,8 +14,9 @@ from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import run
 from fairhold.ledger import transitions
 from fairhold.model.state import State
-from fairhold.sim.scene import Scene
-from tests.sim.scenes import plan_of, played, random_jobs
+from fairhold.model.workload import Workload
+from fairhold.sim.scene import Scene, Work
+from tests.sim.scenes import SECOND, plan_of, played, random_jobs
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
@@ -40,6 +41,39 @@ PLANS = (
     plan_of(RATIOS, tree=TREE, policy="share_ratio", enforce="parent", entitlement="workload"),
     plan_of(RATIOS | {"/B": {"share_ratio": 2, "limit": 6}}, tree=TREE, policy="share_ratio", entitlement="planned"),
 )
+LISTS = {
+    "/A/a1": {"owned": 8, "lend_to": [{"consumer": "/B/b1"}, {"consumer": "/C"}]},
+    "/B/b1": {"owned": 4, "borrow_from": [{"consumer": "/A/a1"}]},
+    "/C": {"owned": 3, "borrow_from": [{"consumer": "/A/a1"}]},
+    "/A": {"owned": 9},
+    "/B": {"owned": 4},
+}
+CROWDED = (
+    PLANS[0],
+    PLANS[2],
+    *PLANS[6:],
+    plan_of(LISTS, tree=TREE, policy="ownership"),
+    plan_of({"/A": {"owned": 9}, "/A/a1": {"owned": 9}, "/C": {"owned": 6}}, tree=TREE, policy="ownership"),
+)
+"""Plans of one host each."""
+
+
+def crowd_of_seconds(random: Random) -> Workload:
+    """More than fits, at whole seconds, so that much happens at one instant."""
+    jobs = random.choice((15, 60))
+    tasks = [random.choice((1, 1, 1, 2, 3, 5, 9)) for _ in range(jobs)]
+    return Workload(
+        [f"j{at}" for at in range(jobs)],
+        sorted(random.randrange(15) * SECOND for _ in tasks),
+        [random.randrange(len(LEAVES)) for _ in tasks],
+        tasks,
+        [random.randint(1, 9) * SECOND for _ in tasks],
+        min_count=[random.choice((0, count, (count + 1) // 2)) if count > 1 else 0 for count in tasks],
+        priority=[random.choice((0, 0, 0, 5)) for _ in tasks],
+        user=[random.randrange(3) for _ in tasks],
+        users=("", "ann", "bob"),
+        consumers=tuple(LEAVES),
+    )
 
 
 def random_books(random: Random, plan: int) -> Books:
@@ -96,4 +130,10 @@ def test_what_could_keep_something_from_somebody_is_left_to_a_whole_cycle(stated
 @pytest.mark.parametrize("gangs", [False, True])
 def test_a_story_is_the_same_with_every_cycle_whole(plan: int, gangs: bool) -> None:  # noqa: FBT001
     scene = Scene(PLANS[plan], random_jobs(plan, LEAVES, gangs=gangs), 0)
+    assert played(scene).lines == played(scene, is_brief=False).lines
+
+
+@given(st.integers(0, 2**32), st.sampled_from(range(len(CROWDED))))
+def test_a_crowded_story_is_the_same_with_every_cycle_whole(seed: int, plan: int) -> None:
+    scene = Scene(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
     assert played(scene).lines == played(scene, is_brief=False).lines

@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CycleResult:
-    """What one cycle saw and decided for one resource group."""
+    """What one cycle saw and decided for one resource group.
+
+    tried : quotas of all divisions that it made while gangs gave way, those of the draft last
+    """
 
     snapshot: Snapshot
     draft: Draft
+    tried: tuple[array[int], ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -58,10 +62,12 @@ def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched)
     snapshot = take_snapshot(books, now)
     while True:
         usable = snapshot.usable[:]
-        draft = settle_gangs(snapshot, partial(_divide, snapshot, on_stage), partial(_quotas, snapshot, on_stage))
+        tried: list[array[int]] = []
+        asks = partial(_quotas, snapshot, on_stage, tried)
+        draft = settle_gangs(snapshot, partial(_divide, snapshot, on_stage), asks)
         fewer = bound_by_hosts(snapshot, draft, usable)
         if fewer is None:
-            return CycleResult(snapshot, draft)
+            return CycleResult(snapshot, draft, (*tried, draft.quota))
         snapshot = fewer
 
 
@@ -75,7 +81,8 @@ def _divide(snapshot: Snapshot, on_stage: Callable[[str], None]) -> Draft:
     return draft
 
 
-def _quotas(snapshot: Snapshot, on_stage: Callable[[str], None]) -> array[int]:
-    """Only the quotas, which may be known."""
+def _quotas(snapshot: Snapshot, on_stage: Callable[[str], None], tried: list[array[int]]) -> array[int]:
+    """Only the quotas, which may be known; they are added to those tried."""
     known = remembered(snapshot)
-    return _divide(snapshot, on_stage).quota if known is None else known
+    tried.append(_divide(snapshot, on_stage).quota if known is None else known)
+    return tried[-1]

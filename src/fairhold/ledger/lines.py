@@ -29,9 +29,22 @@ class Lines:
     in_gangs : leaf → units that these want
     priorities : leaf → priorities that requests of it have or had
     answers : leaf → what was found out about its requests alone, by question; true until one of them changes
+    changed : (leaf, row) of requests that changed what they want or hold, or their place, since somebody began to
+        watch; None = nobody does
     """
 
-    __slots__ = ("_requests", "_wanted", "answers", "gang_line", "gangs", "in_gangs", "of", "priorities", "waiting")
+    __slots__ = (
+        "_requests",
+        "_wanted",
+        "answers",
+        "changed",
+        "gang_line",
+        "gangs",
+        "in_gangs",
+        "of",
+        "priorities",
+        "waiting",
+    )
 
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
@@ -42,6 +55,7 @@ class Lines:
         self.in_gangs: dict[int, int] = {}
         self.priorities: dict[int, set[int]] = {}
         self.answers: dict[int, dict[tuple[int, int, int], int]] = {}
+        self.changed: set[tuple[int, int]] | None = None
         self._wanted: dict[int, int] = {}  # rows in `gang_line` → units that they want
 
     def apart(self, requests: Requests) -> Lines:
@@ -65,7 +79,7 @@ class Lines:
     def update(self, row: int) -> None:
         """A request has changed what it wants or holds."""
         requests = self._requests
-        self.answers.pop(requests.leaf[row], None)
+        self._touch(row)
         units = requests.count[row] - requests.held[row]
         if requests.minimum[row]:
             self._stand(row, is_there=units > 0 or requests.held[row] > 0)
@@ -122,11 +136,18 @@ class Lines:
 
     def leave(self, row: int) -> None:
         """A request is about to change its leaf, priority or place; `update` follows."""
-        self.answers.pop(self._requests.leaf[row], None)
+        self._touch(row)
         if self._requests.minimum[row]:
             self._stand(row, is_there=False)
         if self._requests.queued[row]:
             self._leave(row)
+
+    def _touch(self, row: int) -> None:
+        """What is known of its leaf's requests may hold no more."""
+        leaf = self._requests.leaf[row]
+        self.answers.pop(leaf, None)
+        if self.changed is not None:
+            self.changed.add((leaf, row))
 
     def _leave(self, row: int) -> None:
         """A request waits no more."""

@@ -213,6 +213,19 @@ class Rows:
         return self.policies == {"share_ratio"} and not self.is_fixed
 
     @cached_property
+    def is_steady(self) -> bool:
+        """Whether a cycle follows from what is held and wanted alone, not from when, by whom or where."""
+        controls, settings = self.controls, [each.settings for each in self.entries]
+        is_bound = (
+            any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit) or self.spares_young
+        )
+        is_slow = any(each.dead_zone or each.await_ends or each.hold_after is not None for each in settings)
+        is_odd = any(each.observe_only or each.distribute_evenly or each.disable_reclaim_own for each in settings)
+        is_windowed = self.source.calendar is not None
+        is_other = self.is_mixed or self.is_fixed or self.is_exclusive
+        return not (is_bound or is_slow or is_odd or is_windowed or is_other)
+
+    @cached_property
     def has_limits(self) -> bool:
         """Whether somebody may hold only so many slots."""
         return any(limit < UNLIMITED for limit in self.plan.limit)

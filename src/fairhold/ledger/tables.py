@@ -163,10 +163,10 @@ class Allocations(Table):
     request, host, units, noticed, started, serial : (allocations,)
         serial: counts up, tells earlier allocations from later ones of the same instant; rows are used again
     by_request : request → its allocations, oldest first
-    latest : instant at which the last one of all started
+    latest_gang : instant at which the last one of a gang started
     """
 
-    __slots__ = ("by_request", "host", "latest", "next_serial", "noticed", "request", "serial", "started", "units")
+    __slots__ = ("by_request", "host", "latest_gang", "next_serial", "noticed", "request", "serial", "started", "units")
 
     def __init__(self) -> None:
         super().__init__("request", "host", "units", "noticed", "started", "serial")
@@ -174,7 +174,7 @@ class Allocations(Table):
             setattr(self, name, column)
         self.by_request: dict[int, dict[int, None]] = {}
         self.next_serial = 0
-        self.latest = 0
+        self.latest_gang = 0
 
     def apart(self) -> Self:
         """A copy that the changes of this one leave as it is."""

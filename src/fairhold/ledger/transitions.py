@@ -149,7 +149,8 @@ def grant(books: Books, request: int, host: int, units: int, now: int) -> int:
     allocations = books.allocations
     row = allocations.add(request, host, units, 0, now, allocations.next_serial)
     allocations.next_serial += 1
-    allocations.latest = max(allocations.latest, now)
+    if books.requests.minimum[request]:
+        allocations.latest_gang = max(allocations.latest_gang, now)
     allocations.by_request.setdefault(request, {})[row] = None
     books.hosts.used[host] += units
     _hold(books, request, units)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
 from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import CycleResult, run
+from fairhold.cycle.still import Still, still_after
 from fairhold.ledger import transitions
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
@@ -81,7 +82,8 @@ class Orchestrator:
         applied
     on_vectors : the same of a cycle of vectors
     on_stage : called with the name of each stage of a cycle as it begins, at last with an empty one: the cycle is over
-    is_brief : cycles while there is plenty are decided at a glance, and nobody is told of them; of vectors every cycle
+    is_brief : cycles while there is plenty, or in which nothing moves as in the one before, are decided at a glance,
+        and nobody is told of them; of vectors every cycle
         goes on in the books of the one before (`kept`), of which nobody reads anything any more; they decide the same
     """
 
@@ -107,6 +109,7 @@ class Orchestrator:
         self._min_gap = cycle_min_gap
         self.kept: dict[int, Kept] | None = {} if is_brief else None
         self._quota: dict[str, array[int]] = {}
+        self._still: dict[str, Still | None] = {}
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)
         self._switches = VectorSwitches(self.books.get(POOLED))
@@ -269,10 +272,11 @@ class Orchestrator:
         books = self.books[group]
         if books.vectors is not None:
             return self._cycle_of_vectors()
-        if self._is_brief and (found := decide_in_plenty(books)) is not None:
-            self._carry_out_in_plenty(group, *found)
+        if self._is_brief and self._is_decided_at_a_glance(group, books):
             return None
         result = run(books, self.now, self.on_stage)
+        if self._is_brief:
+            self._still[group] = still_after(result)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
@@ -296,11 +300,19 @@ class Orchestrator:
         self.on_stage("")
         return result.decision.due
 
-    def _carry_out_in_plenty(self, group: str, decision: Decision, quota: array[int]) -> None:
-        self._quota[group] = quota
+    def _is_decided_at_a_glance(self, group: str, books: Books) -> bool:
+        """Carry out a cycle while there is plenty, or one like the one before, which decided nothing."""
+        still = self._still.get(group)
+        is_still = still is not None and still.holds(books, self.now)
+        found = None if is_still else decide_in_plenty(books)
+        if not (is_still or found):
+            return False
         self.do(say.CycleRan(self.cluster.cycles + 1, group, self._cause.pop(group, Woken.__name__)))
-        if not self._grants_are_paused(group):
-            self._grant(group, decision)
+        if found is not None:
+            decision, self._quota[group] = found
+            if not self._grants_are_paused(group):
+                self._grant(group, decision)
+        return True
 
     def _cycle_of_vectors(self) -> int | None:
         """As `_cycle`, of all that is shared in vectors; the more units there are, the longer it takes to the next."""

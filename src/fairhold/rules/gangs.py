@@ -56,7 +56,7 @@ def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> Draft:
 def _has_started(snapshot: Snapshot) -> bool:
     """Whether units of a gang started just now: it waited before, so that a second cycle asks as the first did."""
     requests, allocations = snapshot.books.requests, snapshot.books.allocations
-    return allocations.latest >= snapshot.now and any(
+    return allocations.latest_gang >= snapshot.now and any(
         allocations.started[each] >= snapshot.now
         for mine in requests.gangs.values()
         for row in mine
@@ -108,7 +108,7 @@ def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
     if more + books.demand[leaf] - lines.in_gangs.get(leaf, 0) >= quota:
         return quota
     # What starts at this instant counts otherwise than what ran before: then the answer is for this instant alone.
-    question = (quota, more, now if books.allocations.latest >= now else NEVER)
+    question = (quota, more, now if books.allocations.latest_gang >= now else NEVER)
     answers = lines.answers.setdefault(leaf, {})
     if question not in answers:
         is_plain = len(lines.priorities[leaf]) == 1
@@ -140,7 +140,7 @@ def _look(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
     requests, loose = books.requests, books.demand[leaf] - books.requests.lines.in_gangs.get(leaf, 0)
     count, least, held = requests.count, requests.minimum, requests.held
     line = [row for *_, row in requests.lines.gang_line.get(leaf, ())]
-    are_fresh = books.allocations.latest >= now
+    are_fresh = books.allocations.latest_gang >= now
     runs: dict[int, int] = {}
     for row in line:
         if least[row] <= held[row]:

@@ -1,0 +1,153 @@
+"""A cycle that decides nothing, as the one before decided nothing and what has changed since moves nothing.
+
+In a crowded cluster most events are jobs that queue behind others, and tasks whose unit goes to the next of their leaf.
+What they change is what some leaves want. A cycle then decides nothing again, if it decided nothing before and, of
+every leaf whose requests have changed:
+
+- it wanted more than its quota, and does now, in every division that the cycle before made while gangs gave way. So all
+  these quotas are the same (`rules.dividing` says why for `hybrid` and `share_ratio`; under `ownership` a leaf with
+  less than it wants has used up its own, balances and lenders, so that no wish bounded what it got of any of them, and
+  what it offers itself is the same where it wants all that it owns, before and now);
+- of each of these quotas its requests could use as much as before. So the same leaves give way, in the same order;
+- no request of it that has changed can start with the idle units that its quota leaves room for. So nothing is granted.
+
+Who holds what, and what is under notice, is as before, so that nobody misses more. What has to move depends on needs
+only as far as they are no more than what is held, or than a quota of which every level is rounded up
+(`rules.dividing.is_as_before`): where anything is missed or under notice, needs lie beyond both, before and now.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from fairhold.rules.gangs import usable
+
+if TYPE_CHECKING:
+    from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.books import Books
+
+MOST_TRIED = 16
+"""Divisions of one cycle that are looked at again; one that made more is made whole."""
+
+
+class Still:
+    """A cycle that decided nothing, and what it saw."""
+
+    __slots__ = (
+        "_bound",
+        "_could",
+        "_demand",
+        "_gangs",
+        "_held",
+        "_limit",
+        "_need",
+        "_noticed",
+        "_rows",
+        "_slots",
+        "_tried",
+    )
+
+    def __init__(self, result: CycleResult) -> None:
+        snapshot, draft, books = result.snapshot, result.draft, result.snapshot.books
+        rows, requests = snapshot.rows, books.requests
+        self._rows, self._slots, self._tried = rows, snapshot.slots, result.tried
+        self._demand, self._held, self._noticed = array("q", books.demand), array("q", books.held), snapshot.noticed
+        self._gangs = bool(requests.lines.gangs)
+        self._could: dict[int, list[int]] = {}
+        for leaf in {*requests.gangs, *requests.lines.gangs}:
+            wanted = books.demand[leaf]
+            self._could[leaf] = [usable(books, leaf, snapshot.now, wanted, quota[leaf]) for quota in self._tried]
+        self._need, self._limit = draft.needs.need, rows.plan.limit
+        self._bound: array[int] | None = None
+        if any(snapshot.noticed) or draft.balance.missing[0]:
+            margin = 2 * rows.depth
+            self._bound = array("q", map(max, snapshot.held, (units + margin for units in draft.quota)))
+        requests.lines.changed = set()
+
+    def holds(self, books: Books, now: int) -> bool:
+        """Whether the next cycle decides nothing either; then it counts as the one before from here on."""
+        lines, changed = books.requests.lines, books.requests.lines.changed
+        if changed is None or books.rows is not self._rows or books.slots != self._slots or not is_calm(books, now):
+            return False
+        if books.held != self._held or books.noticed != self._noticed or bool(lines.gangs) != self._gangs:
+            return False
+        leaves = {leaf for leaf, _ in changed}
+        if not all(self._wants_more(books, leaf, now) for leaf in leaves):
+            return False
+        if self._starts_any(books, changed) or not self._needs_as_much(books, leaves):
+            return False
+        for leaf in leaves:
+            self._demand[leaf] = books.demand[leaf]
+        changed.clear()
+        return True
+
+    def _wants_more(self, books: Books, leaf: int, now: int) -> bool:
+        """Whether a leaf changes no division: it wants more than each of its quotas, and could use as much of it."""
+        wanted, before = books.demand[leaf], self._demand[leaf]
+        if self._rows.is_owner[leaf] and wanted != before and min(wanted, before) < self._rows.plan.owned[leaf]:
+            return False
+        least, could = min(wanted, before), self._could.get(leaf)
+        for at, quota in enumerate(self._tried):
+            units = quota[leaf]
+            if least <= units:
+                return False
+            if usable(books, leaf, now, wanted, units) != (units if could is None else could[at]):
+                return False
+        return True
+
+    def _starts_any(self, books: Books, changed: set[tuple[int, int]]) -> bool:
+        """Whether a request that has changed could start with what is idle."""
+        requests, quota = books.requests, self._tried[-1]
+        idle = self._slots - sum(self._held)
+        if idle <= 0:
+            return False
+        return any(
+            requests.leaf[row] == leaf
+            and requests.queued[row] > 0
+            and max(1, requests.minimum[row] - requests.held[row]) <= min(idle, quota[leaf] - self._held[leaf])
+            for leaf, row in changed
+        )
+
+    def _needs_as_much(self, books: Books, leaves: set[int]) -> bool:
+        """Whether needs that have changed lie beyond what matters, where units are missed or under notice."""
+        bound, limit = self._bound, self._limit
+        if bound is None:
+            return True
+        parent = self._rows.tree.parent
+        more: dict[int, int] = {}
+        for leaf in leaves:
+            row, units = leaf, books.demand[leaf] - self._demand[leaf]
+            while row >= 0:
+                more[row] = more.get(row, 0) + units
+                row = parent[row]
+        need = array("q", self._need)
+        for row, units in more.items():
+            # What a limit cuts off is not known: more wanted is cut off as well, and less may not be.
+            if units < 0 and need[row] >= limit[row]:
+                return False
+            need[row] = min(limit[row], need[row] + units)
+            if need[row] != self._need[row] and min(need[row], self._need[row]) <= bound[row]:
+                return False
+        self._need = need
+        return True
+
+
+def still_after(result: CycleResult) -> Still | None:
+    """What is to be known of a cycle, so that one like it can be told from others; None where it decided something."""
+    snapshot, draft, books = result.snapshot, result.draft, result.snapshot.books
+    decision, noticed, gives = result.decision, snapshot.noticed, draft.balance.gives
+    if decision.changes_nothing and decision.due is None and is_calm(books, snapshot.now):
+        rests = not snapshot.lost and all(gives[leaf] == noticed[leaf] for leaf in snapshot.rows.leaves)
+        if rests and len(result.tried) <= MOST_TRIED:
+            return Still(result)
+    books.requests.lines.changed = None
+    return None
+
+
+def is_calm(books: Books, now: int) -> bool:
+    """Whether nothing but what is held and wanted says what moves: no place, instant or limit of a kind."""
+    requests, hosts = books.requests, books.hosts
+    is_moving = books.keeps.live or books.before or books.shortages or books.allocations.latest_gang >= now
+    is_choosy = requests.siting or hosts.closed or (requests.lines.gangs and len(hosts.name) > 1)
+    return books.rows.is_steady and not (is_moving or is_choosy)
