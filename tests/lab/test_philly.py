@@ -40,7 +40,10 @@ def given_by(policy: str, settings: ConsumerSettings, base: int) -> int:
         return dict(settings.own[0].total)[0] // base
     if policy == "fair_share":
         return dict(settings.queue.deserved)[0] // base
-    return settings.share_ratio if policy == "share_ratio" else settings.owned
+    if policy == "share_ratio":
+        assert settings.share_ratio is not None
+        return settings.share_ratio
+    return settings.owned
 
 
 def entitled(name: str, folder: Path) -> dict[str, int]:
