@@ -1,19 +1,19 @@
-"""A cycle that decides nothing, as the one before decided nothing and what has changed since moves nothing.
+"""A cycle that decides nothing, as after the one before nothing was left to decide and little has changed since.
 
 In a crowded cluster most events are jobs that queue behind others, and tasks whose unit goes to the next of their leaf.
-What they change is what some leaves want. A cycle then decides nothing again, if it decided nothing before and, of
-every leaf whose requests have changed:
+What they change is what some leaves want. After a cycle that was carried out a second one decides nothing (SPEC §10).
+So does the next, if nobody holds or has under notice anything else, and of every leaf whose requests have changed:
 
-- it wanted more than its quota, and does now, in every division that the cycle before made while gangs gave way. So all
-  these quotas are the same (`rules.dividing` says why for `hybrid` and `share_ratio`; under `ownership` a leaf with
-  less than it wants has used up its own, balances and lenders, so that no wish bounded what it got of any of them, and
-  what it offers itself is the same where it wants all that it owns, before and now);
+- it wants what it wanted, or it wanted more than its quota, and does now, in every division that the cycle before made
+  while gangs gave way. So all these quotas are the same (`rules.dividing` says why for `hybrid` and `share_ratio`;
+  under `ownership` a leaf with less than it wants has used up its own, balances and lenders, so that no wish bounded
+  what it got of any of them, and what it offers itself is the same where it wants all that it owns, before and now);
 - of each of these quotas its requests could use as much as before. So the same leaves give way, in the same order;
 - no request of it that has changed can start with the idle units that its quota leaves room for. So nothing is granted.
 
-Who holds what, and what is under notice, is as before, so that nobody misses more. What has to move depends on needs
-only as far as they are no more than what is held, or than a quota of which every level is rounded up
-(`rules.dividing.is_as_before`): where anything is missed or under notice, needs lie beyond both, before and now.
+Nobody misses more then. What has to move depends on needs only as far as they are no more than what is held, or than
+a quota of which every level is rounded up (`rules.dividing.is_as_before`): where anything is missed or under notice,
+needs lie beyond both, before and now.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 from fairhold.rules.gangs import usable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
 
@@ -32,7 +34,10 @@ MOST_TRIED = 16
 
 
 class Still:
-    """A cycle that decided nothing, and what it saw."""
+    """A cycle, and what it saw.
+
+    Watched from before it is carried out: what changes by that is looked at again, too.
+    """
 
     __slots__ = (
         "_bound",
@@ -52,8 +57,8 @@ class Still:
         snapshot, draft, books = result.snapshot, result.draft, result.snapshot.books
         rows, requests = snapshot.rows, books.requests
         self._rows, self._slots, self._tried = rows, snapshot.slots, result.tried
-        self._demand, self._held, self._noticed = array("q", books.demand), array("q", books.held), snapshot.noticed
-        self._gangs = bool(requests.lines.gangs)
+        self._demand, self._held = array("q", books.demand), array("q", books.held)
+        self._noticed, self._gangs = snapshot.noticed, bool(requests.lines.gangs)
         self._could: dict[int, list[int]] = {}
         for leaf in {*requests.gangs, *requests.lines.gangs}:
             wanted = books.demand[leaf]
@@ -62,8 +67,13 @@ class Still:
         self._bound: array[int] | None = None
         if any(snapshot.noticed) or draft.balance.missing[0]:
             margin = 2 * rows.depth
-            self._bound = array("q", map(max, snapshot.held, (units + margin for units in draft.quota)))
+            self._bound = array("q", map(max, draft.held, (units + margin for units in draft.quota)))
         requests.lines.changed = set()
+
+    def is_settled(self, books: Books, gives: Sequence[int]) -> bool:
+        """Whether all that the cycle decided has been carried out, and everybody gives just what is under notice."""
+        self._held, self._noticed = array("q", books.held), array("q", books.noticed)
+        return all(gives[leaf] == self._noticed[leaf] for leaf in self._rows.leaves)
 
     def holds(self, books: Books, now: int) -> bool:
         """Whether the next cycle decides nothing either; then it counts as the one before from here on."""
@@ -83,16 +93,17 @@ class Still:
         return True
 
     def _wants_more(self, books: Books, leaf: int, now: int) -> bool:
-        """Whether a leaf changes no division: it wants more than each of its quotas, and could use as much of it."""
+        """Whether a leaf changes no division: it wants as much, or more than each quota, and could use as much of it."""
         wanted, before = books.demand[leaf], self._demand[leaf]
-        if self._rows.is_owner[leaf] and wanted != before and min(wanted, before) < self._rows.plan.owned[leaf]:
+        is_same = wanted == before
+        if self._rows.is_owner[leaf] and not is_same and min(wanted, before) < self._rows.plan.owned[leaf]:
             return False
         least, could = min(wanted, before), self._could.get(leaf)
         for at, quota in enumerate(self._tried):
             units = quota[leaf]
-            if least <= units:
+            if least <= units and not is_same:
                 return False
-            if usable(books, leaf, now, wanted, units) != (units if could is None else could[at]):
+            if usable(books, leaf, now, wanted, units) != (min(wanted, units) if could is None else could[at]):
                 return False
         return True
 
@@ -134,13 +145,11 @@ class Still:
 
 
 def still_after(result: CycleResult) -> Still | None:
-    """What is to be known of a cycle, so that one like it can be told from others; None where it decided something."""
-    snapshot, draft, books = result.snapshot, result.draft, result.snapshot.books
-    decision, noticed, gives = result.decision, snapshot.noticed, draft.balance.gives
-    if decision.changes_nothing and decision.due is None and is_calm(books, snapshot.now):
-        rests = not snapshot.lost and all(gives[leaf] == noticed[leaf] for leaf in snapshot.rows.leaves)
-        if rests and len(result.tried) <= MOST_TRIED:
-            return Still(result)
+    """What is to be known of a cycle before it is carried out; None where the next one has to be made whole."""
+    snapshot, books, decision = result.snapshot, result.snapshot.books, result.decision
+    is_plain = decision.due is None and not (decision.pins or decision.keeps or decision.shortages)
+    if is_plain and not snapshot.lost and len(result.tried) <= MOST_TRIED and is_calm(books, snapshot.now):
+        return Still(result)
     books.requests.lines.changed = None
     return None
 

@@ -275,8 +275,7 @@ class Orchestrator:
         if self._is_brief and self._is_decided_at_a_glance(group, books):
             return None
         result = run(books, self.now, self.on_stage)
-        if self._is_brief:
-            self._still[group] = still_after(result)
+        still = still_after(result) if self._is_brief else None
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
@@ -297,6 +296,9 @@ class Orchestrator:
                 self.do(say.LoansCounted(group, tuple(told(books, result.decision.loans.items()))))
         if result.decision.shortages is not None:
             self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
+        is_whole = reclaims and not self._grants_are_paused(group)
+        settled = still is not None and is_whole and still.is_settled(books, result.draft.balance.gives)
+        self._still[group] = still if settled else None
         self.on_stage("")
         return result.decision.due
 
