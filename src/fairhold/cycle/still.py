@@ -93,7 +93,7 @@ class Still:
         return True
 
     def _wants_more(self, books: Books, leaf: int, now: int) -> bool:
-        """Whether a leaf changes no division: it wants as much, or more than each quota, and could use as much of it."""
+        """Whether a leaf changes no division: it wants as much, or more than each quota, using as much of it."""
         wanted, before = books.demand[leaf], self._demand[leaf]
         is_same = wanted == before
         if self._rows.is_owner[leaf] and not is_same and min(wanted, before) < self._rows.plan.owned[leaf]:
