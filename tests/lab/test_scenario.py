@@ -152,7 +152,47 @@ def test_faults_of_outages(folder: Path, outage: dict[str, Any], code: str) -> N
 
 def test_outages_of_a_host_do_not_overlap(folder: Path) -> None:
     two = [{"hosts": "h1", "down": "1s", "up": "9s"}, {"hosts": "h1", "down": "10s", "up": "20s", "lead": "2s"}]
-    assert faults(folder, plan="hosts.yaml", outages=two) == [("outages-overlap", "outages")]
+    assert faults(folder, plan="hosts.yaml", outages=two) == [("outages-overlap", "outages.1")]
+    whenever = [{"hosts": "h1", "down": "1s", "up": "9s"}, {"hosts": "h1", "down": "1970-01-01T00:00:05Z"}]
+    assert faults(folder, plan="hosts.yaml", outages=whenever) == [("outages-overlap", "outages.1")]
+
+
+def test_all_that_needs_no_job_is_told_at_once_and_before_any_is_read(folder: Path) -> None:
+    """With its lines, and what is wrong with the plans, too: the trace is not looked at, and could be very long."""
+    (folder / "jobs.csv").unlink()
+    (folder / "broken.yaml").write_text(HOSTS.replace("/B", "/C"))
+    stated = {
+        "warm_up": "2h",
+        "end": "1h",
+        "outages": [{"hosts": "h1", "down": "2h", "up": "1h"}, {"hosts": "h9", "every": "0s", "lasts": "1s"}],
+        "slots": [{"resource_group": "gpu", "slots": 2}],
+        "expect": ["wait.p95(/X) < 60s"],
+        "workload": WORKLOAD | {"form": "csv"},
+    }
+    with pytest.raises(InputError) as error:
+        parse_scenario(text_of(plan="hosts.yaml", **stated), "s.yaml", folder)
+    found = [(fault.code, fault.file, fault.line > 0) for fault in error.value.faults]
+    codes = ["unknown-key", "out-of-range", "out-of-range", "unknown-host", "out-of-range", "unknown-resource-group"]
+    assert found == [(code, "s.yaml", True) for code in [*codes, "unknown-consumer"]]
+    with pytest.raises(InputError) as error:
+        parse_scenario(text_of(plan="broken.yaml", **stated), "s.yaml", folder)
+    assert {Path(fault.file).name for fault in error.value.faults} == {"s.yaml", "broken.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"end": "1970-01-01T00:00:20Z", "warm_up": "20s"}, [("out-of-range", "end")]),
+        (
+            {"plan": "hosts.yaml", "outages": [{"hosts": "h1", "down": "1970-01-01T00:00:02Z", "up": "1s"}]},
+            [("out-of-range", "outages.0.up")],
+        ),
+    ],
+)
+def test_what_only_the_first_submit_lets_tell_is_told_too(
+    folder: Path, more: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert faults(folder, **more) == expected
 
 
 @pytest.mark.parametrize("text", ["", "[]", "fairhold_scenario: 2\n", "a: {b", "\x00"])

@@ -17,9 +17,8 @@ from fairhold.errors import ArgumentError, Fault, InputError, UsageError
 from fairhold.lab.candidates import candidates
 from fairhold.lab.changing import changed
 from fairhold.lab.expecting import parse_expectation
-from fairhold.lab.scenario import plan_file, read_scenario
+from fairhold.lab.scenario import plan_document, read_scenario
 from fairhold.lab.suggesting import Bench, suggest
-from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import listed, shown
 from fairhold.runtime.outlet import warn
 from fairhold.units import format_duration
@@ -58,8 +57,7 @@ def suggest_plan(
         raise ArgumentError([replace(unknown("consumer", consumer, scene.plan.tree.paths), place=("--consumer",))])
     for fault in scenarios[0].findings.faults():
         warn(str(fault))
-    file = plan_file(path, name)
-    document: Any = parse_document(read_text(file), str(file)).value
+    document = plan_document(path, name)
     bench = Bench(scenarios, document, asked)
     advance = Advance()
     try:

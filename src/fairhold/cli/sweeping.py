@@ -10,10 +10,9 @@ from fairhold.cli.files import print_json, print_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
 from fairhold.lab.expecting import parse_expectation
-from fairhold.lab.scenario import plan_file, read_scenario
+from fairhold.lab.scenario import plan_document, read_scenario
 from fairhold.lab.sweeping import sweep
 from fairhold.lab.varying import parse_variation
-from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import listed, shown
 
 if TYPE_CHECKING:
@@ -48,8 +47,7 @@ def run_sweep(
         raise UsageError(f"the scenario has several plans: choose one by --plan, of {listed(scenario.scenes)}")
     scenario = replace(scenario, scenes={name: scenario.scenes[name]})
     asked = [parse_expectation(text + _ANY) for text in show]
-    file = plan_file(path, name)
-    document: Any = parse_document(read_text(file), str(file)).value
+    document = plan_document(path, name)
     wanted = [*asked, *scenario.expect]
     advance = Advance()
     try:

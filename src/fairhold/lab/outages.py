@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.lab.moments import Moment, read_moment
 from fairhold.planio.hosts import expand
 from fairhold.planio.report import shown
 from fairhold.sim.scene import Outage
@@ -11,7 +13,8 @@ from fairhold.traces.draws import BITS, Stream, stream_of
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from fairhold.errors import Place
     from fairhold.model.plan import Plan
@@ -32,14 +35,43 @@ class Span(NamedTuple):
     draw: int = 0
 
 
-def read_outages(report: Report, value: Value, plans: Mapping[str, Plan], span: Span) -> tuple[Outage, ...]:
-    """Read the section: stated outages, and chances of them, which every plan meets alike.
+class Stated(NamedTuple):
+    """An outage of some hosts; up: None = they do not come back."""
 
-    span : stated durations count from its start
+    place: Place
+    hosts: list[str]
+    down: Moment
+    up: Moment | None
+    lead: int
+
+
+class Chance(NamedTuple):
+    """Outages by chance; every, lasts: microseconds in the mean."""
+
+    place: Place
+    hosts: list[str]
+    every: int
+    lasts: int
+    seed: int
+
+
+Told = tuple[Stated | Chance, ...]
+
+
+def hosts_of_all(plans: Iterable[Plan]) -> set[str]:
+    """Hosts that every plan has."""
+    known = [{host.name for group in plan.resource_groups.values() for host in group.hosts} for plan in plans]
+    return set.intersection(*known) if known else set()
+
+
+def read_outages(report: Report, value: Value, names: AbstractSet[str] | None, start: int | None) -> Told:
+    """Read the section: all of it that can be told before the workload is read.
+
+    names : hosts of every plan, None = they are not known
+    start : of the scenario, None = its workload says it
     """
-    known = [{host.name for group in plan.resource_groups.values() for host in group.hosts} for plan in plans.values()]
-    names = set.intersection(*known) if known else set()
-    found: list[Outage] = []
+    found: list[Stated | Chance] = []
+    faults = len(report.faults)
     for at, item in enumerate(report.sequence(value, ("outages",), what="outages")):
         place: Place = ("outages", at)
         node = report.mapping(item, place)
@@ -47,17 +79,35 @@ def read_outages(report: Report, value: Value, plans: Mapping[str, Plan], span: 
         report.keys(node, CHANCE_KEYS if is_chance else STATED_KEYS, place, {})
         report.missing(node, ("hosts", "lasts") if is_chance else ("hosts", "down"), place, "an outage")
         hosts = _hosts(report, node.get("hosts", []), (*place, "hosts"), names)
-        if is_chance:
-            found += _by_chance(report, node, place, hosts, span)
-        else:
-            found += _stated(report, node, place, hosts, span.start)
+        found.append((_chance if is_chance else _stated)(report, node, place, hosts, start))
+    for each in found:
+        if isinstance(each, Stated) and each.up is not None and each.up.is_up_to(each.down):
+            _refuse_back(report, each)
+    stated = [each for each in found if isinstance(each, Stated)]
+    moments = [each for one in stated for each in (one.down, one.up) if each is not None]
+    if len(report.faults) == faults and len({each.is_after for each in moments}) == 1:
+        _refuse_twice(report, _outages(stated, 0))
+    return tuple(found)
+
+
+def outages_of(report: Report, told: Told, span: Span) -> tuple[Outage, ...]:
+    """The outages of a scenario whose span is known, which every plan meets alike."""
+    stated = [each for each in told if isinstance(each, Stated)]
+    found = _outages(stated, span.start)
+    for each in stated:
+        if each.up is not None and each.up.at(span.start) <= each.down.at(span.start):
+            _refuse_back(report, each)
+    for drawn in told:
+        if isinstance(drawn, Chance):
+            found += [(outage, drawn.place) for outage in _by_chance(drawn, span)]
     if len(found) > MOST:
         report.fault("out-of-range", f"there are {len(found)} outages", f"let there be {MOST} at most", ("outages",))
-    _refuse_twice(report, found)
-    return tuple(sorted(found, key=lambda each: (each.down, each.host)))
+    if not report.faults:
+        _refuse_twice(report, found)
+    return tuple(sorted((outage for outage, _ in found), key=lambda each: (each.down, each.host)))
 
 
-def _hosts(report: Report, value: Value, place: Place, names: set[str]) -> list[str]:
+def _hosts(report: Report, value: Value, place: Place, names: AbstractSet[str] | None) -> list[str]:
     """The hosts of `g[01-20]`, or of a list of such."""
     texts = [value] if isinstance(value, str) else report.sequence(value, place, what="hosts")
     found: list[str] = []
@@ -67,57 +117,61 @@ def _hosts(report: Report, value: Value, place: Place, names: set[str]) -> list[
         except ValueError as error:
             report.fault("name", f"`{shown(text)}`: {error}", "write names such as `g[01-20]`", place)
     for host in found:
-        if host not in names:
+        if names is not None and host not in names:
             report.fault("unknown-host", f"`{shown(host)}` is no host of every plan", "name hosts of the plans", place)
             return []
     return found
 
 
-def _stated(report: Report, node: dict[str, Value], place: Place, hosts: list[str], start: int) -> list[Outage]:
-    down = moment(report, node.get("down", 0), (*place, "down"), start)
-    up = moment(report, node["up"], (*place, "up"), start) if "up" in node else UNLIMITED
-    lead = report.duration(node.get("lead", 0), (*place, "lead"))
-    if up <= down:
-        report.fault("out-of-range", "the host is back before it is gone", "set a later `up`", (*place, "up"))
-    return [Outage(host, down, up, lead) for host in hosts]
+def _stated(report: Report, node: Mapping[str, Value], place: Place, hosts: list[str], start: int | None) -> Stated:
+    down = read_moment(report, node.get("down", 0), (*place, "down"), start)
+    up = read_moment(report, node["up"], (*place, "up"), start) if "up" in node else None
+    return Stated(place, hosts, down, up, report.duration(node.get("lead", 0), (*place, "lead")))
 
 
-def _by_chance(report: Report, node: dict[str, Value], place: Place, hosts: list[str], span: Span) -> list[Outage]:
-    """Every host fails once in `every`, at random, and is gone for as long as `lasts` in the mean."""
+def _refuse_back(report: Report, each: Stated) -> None:
+    report.fault("out-of-range", "the host is back before it is gone", "set a later `up`", (*each.place, "up"))
+
+
+def _outages(stated: Iterable[Stated], start: int) -> list[tuple[Outage, Place]]:
+    return [
+        (Outage(host, each.down.at(start), UNLIMITED if each.up is None else each.up.at(start), each.lead), each.place)
+        for each in stated
+        for host in each.hosts
+    ]
+
+
+def _chance(report: Report, node: Mapping[str, Value], place: Place, hosts: list[str], _: int | None) -> Chance:
+    faults = len(report.faults)
     every = report.duration(node["every"], (*place, "every"))
     lasts = report.duration(node.get("lasts", 0), (*place, "lasts"))
     seed = report.whole(node.get("seed", 0), (*place, "seed"))
+    if "lasts" in node and not (every and lasts) and len(report.faults) == faults:
+        report.fault("out-of-range", "an outage of no length", "write lengths above 0", place)
+    return Chance(place, hosts, every, lasts, seed)
+
+
+def _by_chance(each: Chance, span: Span) -> list[Outage]:
+    """Every host fails once in `every`, at random, and is gone for as long as `lasts` in the mean."""
     names = ("outages", str(span.draw)) if span.draw else ("outages",)
-    if not every or not lasts:
-        if not report.faults:
-            report.fault("out-of-range", "an outage of no length", "write lengths above 0", place)
-        return []
     found: list[Outage] = []
-    for host in hosts:
-        chance, down = Stream(stream_of(seed, *names, host)), span.start
+    for host in each.hosts:
+        chance, down = Stream(stream_of(each.seed, *names, host)), span.start
         while True:
-            down += 1 + (every * chance.exponential() >> BITS)
+            down += 1 + (each.every * chance.exponential() >> BITS)
             if down >= span.end or len(found) > MOST:
                 break
-            up = down + 1 + (lasts * chance.exponential() >> BITS)
+            up = down + 1 + (each.lasts * chance.exponential() >> BITS)
             found.append(Outage(host, down, up))
             down = up
     return found
 
 
-def _refuse_twice(report: Report, outages: list[Outage]) -> None:
-    """A host that is gone cannot go: stated outages of one host do not overlap."""
-    back: dict[str, int] = {}
-    for each in sorted(outages, key=lambda each: (each.host, each.down)):
-        if each.down - each.lead < back.get(each.host, 0):
-            what = f"two outages of `{each.host}` overlap"
-            report.fault("outages-overlap", what, "let one end before the next begins, or is announced", ("outages",))
+def _refuse_twice(report: Report, outages: list[tuple[Outage, Place]]) -> None:
+    """A host that is gone cannot go: outages of one host do not overlap."""
+    rows = sorted(outages, key=lambda row: (row[0].host, row[0].down))
+    for (one, _), (other, place) in pairwise(rows):
+        if one.host == other.host and other.down - other.lead < one.up:
+            what = f"two outages of `{shown(other.host)}` overlap"
+            report.fault("outages-overlap", what, "let one end before the next begins, or is announced", place)
             return
-        back[each.host] = each.up
-
-
-def moment(report: Report, value: Value, place: Place, start: int) -> int:
-    """An instant, or so long after the start."""
-    if isinstance(value, str) and value[4:5] == "-":
-        return report.instant(value, place)
-    return start + report.duration(value, place)

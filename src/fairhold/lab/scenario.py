@@ -4,40 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
 from fairhold.errors import InputError
-from fairhold.lab.expecting import Expectation, parse_expectation
-from fairhold.lab.outages import Span, moment, read_outages
+from fairhold.lab.hostscale import HostScale, read_scale, read_scaled_plan, scaled_document
+from fairhold.lab.outages import Span, hosts_of_all, outages_of, read_outages
 from fairhold.lab.records import digest_of, read_record
+from fairhold.lab.scenariokeys import (
+    Change,
+    read_changes,
+    read_cycle,
+    read_end,
+    read_expectations,
+    read_plan_names,
+    read_resources,
+    read_slot,
+    read_work,
+    refuse_both,
+    refuse_end,
+)
 from fairhold.planio.document import parse_document, read_text
-from fairhold.planio.plan import read_plan
-from fairhold.planio.report import Report, shown
-from fairhold.planio.resources import exact_number
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.report import Report
 from fairhold.sim.scene import Resizing, Scene, Work
 from fairhold.traces.findings import Findings
-from fairhold.traces.workload import read_workload
+from fairhold.traces.source import Source, read_source
+from fairhold.traces.workload import make_workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.errors import Place
+    from fairhold.errors import Fault
+    from fairhold.lab.expecting import Expectation
+    from fairhold.lab.moments import Moment
+    from fairhold.lab.outages import Told as Outages
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Told
     from fairhold.planio.values import Value
 
-    _Rest = tuple[tuple[str, ...], int, Told, tuple[int, int], tuple[Expectation, ...]]
-
 KEYS = (
     *("fairhold_scenario", "plan", "plans", "workload", "start", "end", "warm_up", "slot", "work", "cycle"),
-    *("outages", "slots", "resources", "expect", "record"),
+    *("outages", "slots", "scale", "resources", "expect", "record"),
 )
-OF_A_RECORD = ("workload", "start", "work", "outages", "slots")
-"""Keys of what a record has itself."""
-WORK_KEYS = ("start_delay", "restart", "stop_delay", "checkpoint", "yields")
-CYCLE_KEYS = ("min_gap", "max_interval")
-SLOTS_KEYS = ("at", "resource_group", "slots")
 SEEDS_APART = 1_000_003
 """What the seeds of two draws of a workload differ by: more than seeds that people write."""
 PIECES = 240
@@ -70,7 +78,8 @@ def read_scenario(path: str | Path, draw: int = 0, other: Path | None = None) ->
     draw  : number of the draw: what chance decides is drawn anew for each
     other : a plan file that is played, too, under that name
 
-    Raises InputError with all faults of the scenario, or of the first plan or trace that has any.
+    Raises InputError with all faults of the scenario and of its plans; then with those of its trace or record, and of
+    what only these let tell.
     """
     folder = Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
     return parse_scenario(read_text(path), str(path), folder, draw, other)
@@ -79,17 +88,42 @@ def read_scenario(path: str | Path, draw: int = 0, other: Path | None = None) ->
 def plan_names(path: str | Path) -> list[str]:
     """Names of the plans of a scenario; none where it cannot be read, which `read_scenario` tells."""
     try:
-        document = parse_document(read_text(path), str(path))
+        return list(_top_of(path)[1])
     except InputError:
         return []
-    return list(_plans(Report(document), document.value if isinstance(document.value, dict) else {}))
 
 
-def plan_file(path: str | Path, name: str) -> Path:
-    """The file of one of the plans of a scenario that can be read."""
+def plan_document(path: str | Path, name: str) -> dict[str, Any]:
+    """The document of one of the plans of a scenario that can be read, with its hosts scaled as the scenario says."""
+    report, files, top = _top_of(path)
+    file = Path(path).absolute().parent / files[name]
+    text = read_text(file)
+    plan, document = parse_plan(text, str(file))[0], parse_document(text, str(file)).value
+    return scaled_document(document, plan, read_scale(report, top.get("scale")))
+
+
+def _top_of(path: str | Path) -> tuple[Report, dict[str, str], dict[str, Value]]:
+    """Of a scenario: whom faults are told, its plans and their files, what stands at its top."""
     document = parse_document(read_text(path), str(path))
-    paths = _plans(Report(document), document.value if isinstance(document.value, dict) else {})
-    return Path(path).absolute().parent / paths[name]
+    report, top = Report(document), document.value if isinstance(document.value, dict) else {}
+    return report, read_plan_names(report, top), top
+
+
+class _Sections(NamedTuple):
+    """What a scenario says but for its jobs."""
+
+    plans: Mapping[str, Plan]
+    start: int | None
+    end: Moment | None
+    warm_up: int
+    work: Work
+    cycle: tuple[int, int]
+    slot: Told
+    outages: Outages
+    changes: list[Change]
+    resources: tuple[str, ...]
+    expect: tuple[Expectation, ...]
+    source: Source | None
 
 
 def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Path | None = None) -> Scenario:
@@ -100,92 +134,119 @@ def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Pat
         report.settle()
     report.version(top, "fairhold_scenario")
     report.keys(top, KEYS, (), {})
-    _of_one_kind(report, top)
-    paths = _plans(report, top) | ({} if other is None else {str(other): str(other.absolute())})
-    work = _work(report, top.get("work"))
-    min_gap, max_interval = _cycle(report, top.get("cycle"))
-    slot = _amounts(report, top.get("slot"))
-    expect = _expect(report, top)
-    resources = _resources(report, top)
-    warm_up = report.duration(top.get("warm_up", 0), ("warm_up",))
-    _check_times(report, top)
-    if report.faults:
-        report.settle()
-    plans = {label: read_plan(folder / path, places=True)[0] for label, path in paths.items()}
+    refuse_both(report, top)
+    names = read_plan_names(report, top)
+    files = {label: folder / file for label, file in names.items() if file}
+    files |= {} if other is None else {str(other): other.absolute()}
+    plans, broken = _read_plans(report, files, read_scale(report, top.get("scale")))
+    is_whole = plans.keys() == files.keys() >= names.keys()
+    said = _read_sections(report, top, plans if is_whole else {}, folder, draw)
     if "record" in top:
-        rest = resources, warm_up, slot, (min_gap, max_interval), expect
-        return _of_record(
-            report, top, folder, {label: (folder / paths[label], plan) for label, plan in plans.items()}, rest
-        )
-    workload, findings = read_workload(report, _drawn(top["workload"], draw), ("workload",), folder)
+        report.text(top["record"], ("record",), what="a file of `fairhold record`")
+    if report.faults or broken:
+        raise InputError((*report.document.locate(report.faults), *broken))
+    if "record" in top:
+        return _of_record(report, said, folder / str(top["record"]), files)
+    return _of_workload(report, said, draw)
+
+
+def _read_plans(
+    report: Report, files: Mapping[str, Path], scale: HostScale
+) -> tuple[dict[str, Plan], tuple[Fault, ...]]:
+    """The plans that can be read, and what is wrong with the others; what the scenario says of them goes to the report.
+
+    A group that is scaled is one of every plan.
+    """
+    plans: dict[str, Plan] = {}
+    broken: dict[Fault, None] = {}
+    for label, file in files.items():
+        try:
+            plans[label] = read_scaled_plan(file, scale)
+        except InputError as error:
+            for fault in error.faults:
+                if fault.file:
+                    broken[fault] = None
+                elif fault not in report.faults:
+                    report.faults.append(fault)
+    scale.refuse_unknown(report, plans.values())
+    return plans, tuple(broken)
+
+
+def _read_sections(
+    report: Report, top: dict[str, Value], plans: Mapping[str, Plan], folder: Path, draw: int
+) -> _Sections:
+    """All that can be told without the workload.
+
+    plans : all of them; none = some cannot be read, and what only they know is not looked for
+    """
+    is_stated = "start" in top and "record" not in top
+    faults = len(report.faults)
+    start = report.instant(top["start"], ("start",)) if is_stated else None
+    start = None if len(report.faults) > faults else start
+    warm_up = report.duration(top.get("warm_up", 0), ("warm_up",))
+    source = None
+    if "workload" in top and "record" not in top:
+        source = read_source(report, _drawn(top["workload"], draw), ("workload",), folder)
+    return _Sections(
+        plans,
+        start,
+        read_end(report, top, warm_up, start),
+        warm_up,
+        read_work(report, top.get("work")),
+        read_cycle(report, top.get("cycle")),
+        read_slot(report, top.get("slot")),
+        read_outages(report, top.get("outages", []), hosts_of_all(plans.values()) if plans else None, start),
+        read_changes(report, top.get("slots", []), plans, start),
+        read_resources(report, top.get("resources", []), plans),
+        read_expectations(report, top.get("expect", []), [*plans.values()]),
+        source,
+    )
+
+
+def _of_workload(report: Report, said: _Sections, draw: int) -> Scenario:
+    """A scenario that plays jobs."""
+    assert said.source is not None, "a section without faults is a source"
+    workload, findings = make_workload(said.source)
     first = workload.submit[0] if len(workload) else 0
     last = workload.submit[-1] if len(workload) else 0
-    start = report.instant(top["start"], ("start",)) if "start" in top else first
-    end = moment(report, top["end"], ("end",), start) if "end" in top else None
-    if end is not None and end <= start + warm_up:
-        report.fault("out-of-range", "the scenario ends before anything is measured", "set a later `end`", ("end",))
-    outages = read_outages(report, top.get("outages", []), plans, Span(start, end or last, draw))
-    resizings = _resizings(report, top.get("slots", []), plans, start)
+    start = first if said.start is None else said.start
+    begin = start + said.warm_up
+    end = None if said.end is None else said.end.at(start)
+    if end is not None and end <= begin:
+        refuse_end(report)
+    outages = outages_of(report, said.outages, Span(start, end or last, draw))
     report.settle()
+    resizings = tuple(Resizing(each.at.at(start), each.resource_group, each.slots) for each in said.changes)
     scenes = {
-        label: Scene(plan, workload, start, end, work, outages, resizings, slot, min_gap, max_interval)
-        for label, plan in plans.items()
+        label: Scene(plan, workload, start, end, said.work, outages, resizings, said.slot, *said.cycle)
+        for label, plan in said.plans.items()
     }
-    begin = start + warm_up
     piece = max(1, -(-((end or last) - begin) // PIECES))
-    return Scenario(scenes, begin, piece, resources, expect, findings)
+    return Scenario(scenes, begin, piece, said.resources, said.expect, findings)
 
 
-def _check_times(report: Report, top: dict[str, Value]) -> None:
-    """Add the faults of `start` and `end` that show before the workload is read, which their values need."""
-    if "start" in top and "record" not in top:
-        report.instant(top["start"], ("start",))
-    if "end" in top:
-        moment(report, top["end"], ("end",), 0)
-
-
-def _resources(report: Report, top: dict[str, Value]) -> tuple[str, ...]:
-    named = report.sequence(top.get("resources", []), ("resources",), what="resources")
-    return tuple(report.text(each, ("resources", at), what="the name of a resource") for at, each in enumerate(named))
-
-
-def _of_one_kind(report: Report, top: dict[str, Value]) -> None:
-    """A scenario has a workload, or it is a record, which has the rest of the world with it."""
-    if "record" not in top:
-        report.missing(top, ("workload",), (), "a scenario")
-        return
-    for key in OF_A_RECORD:
-        if key in top:
-            report.fault("duplicate-key", f"a record has its own `{key}`", "leave it out", (key,))
-
-
-def _of_record(
-    report: Report, top: dict[str, Value], folder: Path, plans: Mapping[str, tuple[Path, Plan]], rest: _Rest
-) -> Scenario:
-    """A scenario that plays what was recorded; plans: label → file, plan."""
-    resources, warm_up, slot, (min_gap, max_interval), expect = rest
-    file = report.text(top["record"], ("record",), what="a file of `fairhold record`")
-    report.settle()
-    found = read_record(folder / file)
+def _of_record(report: Report, said: _Sections, file: Path, files: Mapping[str, Path]) -> Scenario:
+    """A scenario that plays what was recorded; files: of the plans."""
+    found = read_record(file)
     story = found.story
-    end = moment(report, top["end"], ("end",), story.begin) if "end" in top else story.end
-    if end <= story.begin + warm_up:
-        report.fault("out-of-range", "the scenario ends before anything is measured", "set a later `end`", ("end",))
+    begin = story.begin + said.warm_up
+    end = story.end if said.end is None else said.end.at(story.begin)
+    if end <= begin:
+        refuse_end(report)
     report.settle()
     scenes = {
         label: Scene(
             *(plan, found.workload, story.begin, min(end, story.end)),
-            slot=slot,
-            min_gap=min_gap,
-            max_interval=max_interval,
+            slot=said.slot,
+            min_gap=said.cycle[0],
+            max_interval=said.cycle[1],
             story=story,
-            is_replay=digest_of(read_text(path)) == found.digest,
+            is_replay=digest_of(read_text(files[label])) == found.digest,
         )
-        for label, (path, plan) in plans.items()
+        for label, plan in said.plans.items()
     }
-    begin = story.begin + warm_up
     piece = max(1, -(-(end - begin) // PIECES))
-    return Scenario(scenes, begin, piece, resources, expect, Findings(str(folder / file), "job"))
+    return Scenario(scenes, begin, piece, said.resources, said.expect, Findings(str(file), "job"))
 
 
 def _drawn(workload: Value, draw: int) -> Value:
@@ -194,81 +255,3 @@ def _drawn(workload: Value, draw: int) -> Value:
         return workload
     stated = workload.get("seed", 0)
     return workload | {"seed": stated + draw * SEEDS_APART if isinstance(stated, int) else stated}
-
-
-def _plans(report: Report, top: dict[str, Value]) -> dict[str, str]:
-    """Name → file."""
-    if "plans" in top and "plan" in top:
-        report.fault("duplicate-key", "a scenario has `plan`, or `plans`", "write all under `plans:`", ("plan",))
-    if "plans" in top:
-        found = report.mapping(top["plans"], ("plans",), what="names of plans and their files")
-        if not found:
-            report.fault("missing-key", "there is no plan", "name one: `plans: {now: plan.yaml}`", ("plans",))
-        return {key: report.text(value, ("plans", key), what="a file") for key, value in found.items()}
-    if "plan" not in top:
-        report.fault("missing-key", "a scenario needs `plan` or `plans`", "add `plan:`", ())
-        return {}
-    return {"plan": report.text(top["plan"], ("plan",), what="a file")}
-
-
-def _work(report: Report, value: Value) -> Work:
-    node = report.mapping(value, ("work",))
-    report.keys(node, WORK_KEYS, ("work",), {})
-    lengths = {key: report.duration(node[key], ("work", key)) for key in WORK_KEYS[:-1] if key in node}
-    return Work(**lengths, yields=report.flag(node.get("yields", False), ("work", "yields")))
-
-
-def _cycle(report: Report, value: Value) -> tuple[int, int]:
-    node = report.mapping(value, ("cycle",))
-    report.keys(node, CYCLE_KEYS, ("cycle",), {})
-    lengths = (("min_gap", MIN_GAP), ("max_interval", MAX_INTERVAL))
-    gap, interval = (report.duration(node[key], ("cycle", key)) if key in node else given for key, given in lengths)
-    return gap, interval
-
-
-def _amounts(report: Report, value: Value) -> Told:
-    """What a slot is: `{gpu: 1, cpu: 8}`."""
-    node = report.mapping(value, ("slot",), what="amounts of resources")
-    found = []
-    for name, amount in node.items():
-        number = exact_number(amount)
-        if number is None or number <= 0:
-            what = f"`{shown(amount)}` is no amount above 0"
-            report.fault("amount", what, "write a number such as 1 or 0.5", ("slot", name))
-        else:
-            found.append((name, shown(amount)))
-    return tuple(found)
-
-
-def _resizings(report: Report, value: Value, plans: Mapping[str, Plan], start: int) -> tuple[Resizing, ...]:
-    found = []
-    for at, item in enumerate(report.sequence(value, ("slots",), what="changes of groups")):
-        place: Place = ("slots", at)
-        node = report.mapping(item, place)
-        report.keys(node, SLOTS_KEYS, place, {})
-        report.missing(node, SLOTS_KEYS[1:], place, "a change of slots")
-        if not {"resource_group", "slots"} <= node.keys():
-            continue
-        group = report.text(node["resource_group"], (*place, "resource_group"), what="the name of a resource group")
-        for plan in plans.values():
-            known = plan.resource_groups.get(group)
-            if known is None or known.hosts:
-                what = f"`{shown(group)}` is no group of a plain number of slots"
-                mend = "name one that has `slots:` in every plan; hosts change by `outages`"
-                report.fault("unknown-resource-group", what, mend, (*place, "resource_group"))
-                break
-        instant = moment(report, node.get("at", 0), (*place, "at"), start)
-        found.append(Resizing(instant, group, report.whole(node["slots"], (*place, "slots"))))
-    return tuple(found)
-
-
-def _expect(report: Report, top: dict[str, Value]) -> tuple[Expectation, ...]:
-    found = []
-    for at, item in enumerate(report.sequence(top.get("expect", []), ("expect",), what="expectations")):
-        text = report.text(item, ("expect", at), what="an expectation such as `wait.p95(/A) < 60s`")
-        try:
-            found.append(parse_expectation(text))
-        except InputError as error:
-            fault = error.faults[0]
-            report.fault(fault.code, fault.what, fault.mend, ("expect", at))
-    return tuple(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.kernels._jit import prefer_compiled
+from fairhold.lab.scenariokeys import on_hosts
 from fairhold.lab.twin import Twin
 from fairhold.ledger.vectors import POOLED
 from fairhold.planio.report import listed, shown
@@ -119,9 +120,7 @@ def measures_of(scenario: Scenario, cluster: Cluster) -> list[Measures]:
         if group != POOLED
     ]
     if POOLED in cluster.books:
-        plan = cluster.books[POOLED].rows.source
-        hosts = [host for group in plan.resource_groups.values() for host in group.hosts if host.amounts]
-        there = [each.name for at, each in enumerate(plan.resources) if any(host.amounts[at] for host in hosts)]
+        there = on_hosts(cluster.books[POOLED].rows.source)
         for name in scenario.resources:
             if name not in there:
                 what, mend = f"no host has the resource `{shown(name)}`", f"use {listed(there)}"

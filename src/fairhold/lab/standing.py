@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.errors import Fault, InputError
-from fairhold.lab.outages import moment
+from fairhold.lab.moments import moment
 from fairhold.lab.scenario import parse_scenario
 from fairhold.lab.simulating import simulation_of
 from fairhold.model.workload import ENDLESS
@@ -63,6 +63,9 @@ def standing_at(path: Path, plan: Plan, at: str) -> Played:
     scenario = parse_scenario(text, str(path), path.absolute().parent)
     scene = next(iter(scenario.scenes.values()))
     report = Report(parse_document(text, str(path)))
+    if isinstance(top := report.document.value, dict) and "scale" in top:
+        what = "the scenario scales the hosts of its plans, and plans that are held against each other are as they are"
+        report.fault("not-supported-yet", what, "leave it out, or write plans of so many hosts", ("scale",))
     instant = moment(report, at, ("--at",), scene.start)
     report.settle()
     is_replay = scene.is_replay and scene.plan == plan
