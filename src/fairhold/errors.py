@@ -96,6 +96,10 @@ class InputError(FairholdError):
         self.faults = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Fault, ...]]]:
+        """As another process is told it."""
+        return type(self), (self.faults,)
+
 
 class ArgumentError(InputError):
     """An argument names something that the files do not have; said like a fault of a file."""

@@ -110,7 +110,7 @@ def test_a_run_that_stops_says_what_its_folder_holds(
     def stop(*_: object, **__: object) -> None:
         raise cause
 
-    monkeypatch.setattr(simulating, "simulate", stop)
+    monkeypatch.setattr(simulating, "play_plan", stop)
     with pytest.raises((KeyboardInterrupt, OSError)):
         simulating.run_scenario(
             scenario,
@@ -125,8 +125,9 @@ def test_a_run_that_stops_says_what_its_folder_holds(
             resume=False,
         )
     told = capsys.readouterr().err
+    goes_on = "--resume goes on with them, and keeps the plans that were"
     held = f"{tmp_path / 'out'} has whole parts of event logs only"
-    assert told == f"warning: `plan` was not played to its end: {held}; --resume keeps the plans that were\n"
+    assert told == f"warning: `plan` was not played to its end: {held}; {goes_on}\n"
 
 
 def test_what_was_played_to_its_end_is_kept_until_something_is_different(scenario: Path, tmp_path: Path) -> None:
@@ -143,3 +144,36 @@ def test_what_was_played_to_its_end_is_kept_until_something_is_different(scenari
     assert fairhold(*resumed, "--check").stderr == ""
     refused = fairhold("simulate", str(scenario), "--resume", exits=2)
     assert "name it by --output" in refused.stderr
+
+
+def test_an_interrupted_run_goes_on_with_the_parts_that_are_there(scenario: Path, tmp_path: Path) -> None:
+    run = ("simulate", str(scenario), "--no-report", "-o")
+    fairhold(*run, str(tmp_path / "whole"))
+    fairhold(*run, str(tmp_path / "out"))
+    # As a crash would leave it: a part, and no word that the run is over.
+    made = json.loads((tmp_path / "out/plan/summary.json").read_bytes())["made_of"]
+    (tmp_path / "out/plan/begun.json").write_text(json.dumps({"made_of": made}))
+    (tmp_path / "out/plan/summary.json").unlink()
+    (tmp_path / "out/summary.json").unlink()
+    again = fairhold(*run, str(tmp_path / "out"), "--resume")
+    assert again.stderr == "warning: `plan` was begun before: 1 part of its event log came out the same, and stayed\n"
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("options", [(), ("--check",)])
+def test_plans_that_are_played_at_once_leave_the_same_bytes(
+    scenario: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    scenario.write_text(text_of(plans={"a": "static.yaml", "b": "plan.yaml"}).replace("plan: plan.yaml\n", ""))
+    run = ("simulate", str(scenario), "--no-report", *options)
+    alone = fairhold(*run, "-o", str(tmp_path / "alone"))
+    at_once = fairhold(*run, "-o", str(tmp_path / "at_once"), "-j", "2")
+    assert at_once.stdout == alone.stdout
+    assert contents(tmp_path / "at_once") == contents(tmp_path / "alone")
+    again = fairhold(*run, "-o", str(tmp_path / "at_once"), "-j", "2", "--resume")
+    assert again.stderr.count("was played before: its results are kept") == 2
+    assert fairhold(*run, "-j", "2").stdout == alone.stdout

@@ -89,6 +89,37 @@ def test_parts_of_an_earlier_run_are_removed_and_nothing_else(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["events-0001.jsonl", "events.jsonl", "notes.txt"]
 
 
+@pytest.mark.parametrize("form", [PARQUET, JSONL])
+def test_a_run_that_goes_on_keeps_what_is_the_same_and_mends_what_is_not(tmp_path: Path, form: str) -> None:
+    if form == PARQUET:
+        pytest.importorskip("polars", reason="Parquet needs the extra `sim`")
+    written = lines()
+    with pytest.raises(KeyboardInterrupt), open_events(tmp_path, form, rows=4) as write:  # noqa: PT012 - is interrupted
+        for line in written[:15]:
+            write(line)
+        raise KeyboardInterrupt
+    first = (tmp_path / f"events-0001.{form}").stat().st_mtime_ns
+    (tmp_path / f"events-0002.{form}").write_bytes(b"\xff")
+    (tmp_path / f"events-0099.{form}").write_bytes(b"")
+    with open_events(tmp_path, form, rows=4, keep=True) as write:
+        for line in written:
+            write(line)
+    assert (write.kept, write.mended) == ([1, 3], [2])
+    assert (tmp_path / f"events-0001.{form}").stat().st_mtime_ns == first
+    assert list(read_events(tmp_path)) == written
+    assert len(list(tmp_path.iterdir())) == -(-len(written) // 4)
+
+
+def test_a_run_that_stops_earlier_than_the_one_before_takes_nothing_away(tmp_path: Path) -> None:
+    written = lines()
+    for count in (10, 6, 7):
+        with pytest.raises(KeyboardInterrupt), open_events(tmp_path, JSONL, rows=4, keep=True) as write:  # noqa: PT012
+            for line in written[:count]:
+                write(line)
+            raise KeyboardInterrupt
+    assert list(read_events(tmp_path)) == written[:10]
+
+
 def test_a_part_that_is_missing_or_broken_is_named(tmp_path: Path) -> None:
     with open_events(tmp_path, JSONL, rows=1) as write:
         for line in lines()[:3]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -15,6 +14,9 @@ from fairhold.lab.simulating import simulate
 from fairhold.lab.standing import standing_at
 from tests.cli.test_commands import fairhold
 from tests.lab.test_scenario import JOBS, PLAN, text_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MIXED = PLAN.replace(
     "{compute: {slots: 4}}",

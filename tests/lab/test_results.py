@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.lab.results import Results
+import pytest
+
+from fairhold.lab.results import PlanResults, Results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +17,7 @@ NAMES = ("", ".", "..", "%", "a b", "a_b", "a%20b", "a/b", "/a", ".a", "summary.
 def test_every_plan_has_a_folder_of_its_own_inside(tmp_path: Path) -> None:
     results = Results(tmp_path / "out")
     for name in NAMES:
-        with results.events(name) as write:
+        with PlanResults(tmp_path / "out", name, "").events() as write:
             write('[0,"Withdrawn",1]\n')
     results.finish({})
     assert len(list((tmp_path / "out").rglob("events-0001.*"))) == len(NAMES)
@@ -29,3 +31,22 @@ def test_while_a_run_goes_on_there_is_no_summary_of_an_earlier_one(tmp_path: Pat
         (tmp_path / name).write_text("old")
     Results(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_plan_is_kept_when_it_was_played_to_its_end_and_made_of_the_same(tmp_path: Path) -> None:
+    one, other = PlanResults(tmp_path, "a", "one"), PlanResults(tmp_path, "a", "other")
+    with one.events() as write:
+        write('[0,"Withdrawn",1]\n')
+        assert one.kept() is None
+    one.keep({"end": 7})
+    assert (one.kept(), other.kept()) == ({"end": 7}, None)
+    assert sorted(path.name.split(".")[0] for path in one.folder.iterdir()) == ["events-0001", "summary"]
+
+
+def test_parts_of_a_run_that_was_made_of_something_else_do_not_stay(tmp_path: Path) -> None:
+    for made, kept in (("one", []), ("one", [1]), ("other", []), ("other", [1])):
+        results = PlanResults(tmp_path, "a", made)
+        with pytest.raises(KeyboardInterrupt), results.events(resume=True) as write:  # noqa: PT012 - it is interrupted
+            write('[0,"Withdrawn",1]\n')
+            raise KeyboardInterrupt
+        assert write.kept == kept

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from fairhold.errors import InputError
+from fairhold.lab.runs import Way, play_at_once, play_plan
 from fairhold.lab.scenario import parse_scenario
-from fairhold.lab.simulating import simulate, simulate_all
+from fairhold.lab.simulating import simulate
 from fairhold.sim.scene import Resizing, Work
 from fairhold.units import UNLIMITED
 
@@ -104,7 +105,8 @@ def test_outages_are_stated_or_drawn(folder: Path) -> None:
 def test_plans_give_the_same_on_any_number_of_processes(folder: Path) -> None:
     text = text_of(plans={"one": "plan.yaml", "two": "hosts.yaml"}).replace("plan: plan.yaml\n", "")
     scenario = parse_scenario(text, "s.yaml", folder)
-    assert simulate_all(scenario, 1) == simulate_all(scenario, 2)
+    alone = [(name, play_plan(scenario, Way(), name)) for name in ("one", "two")]
+    assert list(play_at_once(scenario, Way(), ["one", "two"], 2)) == alone
 
 
 @pytest.mark.parametrize(

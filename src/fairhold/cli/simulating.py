@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,17 @@ from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
 from fairhold.lab.expecting import Expectation, check_paths, parse_expectation
 from fairhold.lab.results import Results
-from fairhold.lab.resuming import made_of
+from fairhold.lab.runs import Way, play_at_once, play_plan, results_of
 from fairhold.lab.scenario import plan_names, read_scenario
-from fairhold.lab.simulating import simulate, simulate_all
 from fairhold.planio.report import listed, shown
 from fairhold.runtime.outlet import warn
 from fairhold.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairhold.lab.comparing import Difference
+    from fairhold.lab.runs import Run
     from fairhold.lab.scenario import Scenario
 
 Document = dict[str, Any]
@@ -51,16 +50,19 @@ def run_scenario(
         raise UsageError("--resume goes on with what is in a folder; name it by --output")
     asked = tuple(parse_expectation(text) for text in expected)
     other = Path(only) if only and is_file_of_plan(path, only) else None
+    known = () if other is not None or str(path) == "/dev/stdin" else plan_names(path)
+    if only and known and only not in known:  # before the jobs are read
+        raise _no_plan(only, known)
     scenario = read_scenario(path, other=other)
     names = [only] if only else list(scenario.scenes)
     if only and only not in scenario.scenes:
-        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}, or a plan file")
+        raise _no_plan(only, scenario.scenes)
     _tell_findings(scenario)
     expectations = (*scenario.expect, *asked)
     for name in names:
         check_paths(expectations, {"consumers": {"/", *scenario.scenes[name].plan.tree.rows}})
     results = None if output is None else Results(output)
-    documents = _play(scenario, names, results, processes, check=check, resume=resume)
+    documents = _play(scenario, names, Way(output, check=check, resume=resume), processes)
     for document in documents.values():
         for shared in document["shared"]:
             check_paths(expectations, shared)
@@ -92,49 +94,69 @@ def _finish(results: Results, documents: dict[str, Document], title: str, *, has
             warn(str(error))
 
 
-def _play(
-    scenario: Scenario, names: list[str], results: Results | None, processes: int, *, check: bool, resume: bool
-) -> dict[str, Document]:
-    """The summaries by plan.
+def _no_plan(name: str, known: Iterable[str]) -> UsageError:
+    return UsageError(f"the scenario has no plan `{shown(name)}`; use {listed(known)}, or a plan file")
 
-    resume : those of an earlier run that the folder has, where they were made of the same, are not played again
-    """
-    if results is None and not check and processes > 1 and len(names) == len(scenario.scenes) > 1:
+
+def _play(scenario: Scenario, names: list[str], way: Way, processes: int) -> dict[str, Document]:
+    """The summaries by plan."""
+    found: dict[str, Document] = {}
+    runs = _one_by_one(scenario, names, way) if processes == 1 or len(names) == 1 else None
+    try:
+        for name, run in runs or _at_once(scenario, names, way, processes):
+            found[name] = run.summary
+            _tell_run(name, run)
+    except (KeyboardInterrupt, OSError):
+        if way.folder is not None:
+            _tell_unfinished(scenario, [name for name in names if name not in found], way)
+        raise
+    return found
+
+
+def _one_by_one(scenario: Scenario, names: list[str], way: Way) -> Iterator[tuple[str, Run]]:
+    """A terminal shows how far each is."""
+    for name in names:
         advance = Advance()
-        advance.show(f"0 of {len(names)} plans", 0, len(names))
         try:
-            return simulate_all(
-                scenario,
-                processes,
-                on_progress=lambda done, whole: advance.show(f"{done:,} of {whole:,} plans", done, whole),
-            )
+            run = play_plan(scenario, way, name, _shown_by(advance, name))
         finally:
             advance.close()
-    found: dict[str, Document] = {}
-    for name in names:
-        made = "" if results is None else made_of(scenario, name, check=check)
-        kept = results.kept(name, made) if results is not None and resume else None
-        if kept is not None:
-            warn(f"`{shown(name)}` was played before: its results are kept")
-            found[name] = kept
-            continue
-        advance = Advance()
-        try:
-            with nullcontext() if results is None else results.events(name) as write:
-                shows = _shown_by(advance, name)
-                found[name] = simulate(scenario, name, write=write, on_progress=shows, check=check)
-        except (KeyboardInterrupt, OSError):
-            advance.close()
-            if results is not None:
-                warn(
-                    f"`{shown(name)}` was not played to its end: {results.folder} has whole parts of event logs only; "
-                    "--resume keeps the plans that were"
-                )
-            raise
+        yield name, run
+
+
+def _at_once(scenario: Scenario, names: list[str], way: Way, processes: int) -> Iterator[tuple[str, Run]]:
+    """A terminal shows how many are over."""
+    advance = Advance()
+    advance.show(f"0 of {len(names)} plans", 0, len(names))
+    try:
+        for done, (name, run) in enumerate(play_at_once(scenario, way, names, processes), 1):
+            advance.show(f"{done:,} of {len(names):,} plans", done, len(names))
+            if run.is_kept or run.kept or run.mended:
+                advance.close()  # something is told of it
+            yield name, run
+    finally:
         advance.close()
-        if results is not None:
-            results.keep(name, made, found[name])
-    return found
+
+
+def _tell_run(name: str, run: Run) -> None:
+    """What was there of an earlier run."""
+    if run.is_kept:
+        warn(f"`{shown(name)}` was played before: its results are kept")
+    elif run.kept:
+        parts = "1 part" if run.kept == 1 else f"{run.kept:,} parts"
+        warn(f"`{shown(name)}` was begun before: {parts} of its event log came out the same, and stayed")
+    for number in run.mended:
+        warn(f"`{shown(name)}`: part {number} of its event log was damaged, and is written anew")
+
+
+def _tell_unfinished(scenario: Scenario, names: list[str], way: Way) -> None:
+    """What a folder holds when a run did not come to its end."""
+    for name in names:
+        if results_of(scenario, way, name).kept() is None:
+            warn(
+                f"`{shown(name)}` was not played to its end: {way.folder} has whole parts of event logs only; "
+                "--resume goes on with them, and keeps the plans that were"
+            )
 
 
 def _shown_by(advance: Advance, name: str) -> Callable[[int, int, int], None]:

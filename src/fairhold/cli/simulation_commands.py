@@ -82,7 +82,7 @@ def simulate(
     report: Annotated[bool, typer.Option(help="Write report.html into the folder, or not.")] = True,
     plots: Annotated[bool, typer.Option("--plots", help="Also write its plots there, as SVG and PNG.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Keep what the folder has of plans that were played to their end.")
+        bool, typer.Option("--resume", help="Go on with what an earlier run left in the folder.")
     ] = False,
     jobs: Jobs = 1,
     json: Json = False,

@@ -34,25 +34,35 @@ _DRAFT = re.compile(r"\.events-[0-9]{4,}\.(parquet|jsonl)\.new")
 
 
 @contextmanager
-def open_events(folder: Path, form: str | None = None, rows: int = ROWS) -> Iterator[Callable[[str], object]]:
-    """A sink for lines of `sim.log.Log`, which fills a folder with parts; parts of an earlier run there are removed.
+def open_events(
+    folder: Path, form: str | None = None, rows: int = ROWS, *, keep: bool = False
+) -> Iterator[EventWriter]:
+    """A sink for lines of `sim.log.Log`, which fills a folder with parts.
 
     form : `parquet` or `jsonl`; None = `parquet` where Polars is installed
     rows : lines of a part
+    keep : an earlier run was to write the same lines: parts of it stay where they hold them; else all are removed first
 
     What was written until the end of the block is there afterwards, whatever ended it. Raises UsageError where Polars
     is asked for and missing.
     """
     pl = _polars(is_needed=form == PARQUET) if form != JSONL else None
     folder.mkdir(parents=True, exist_ok=True)
+    mine = JSONL if pl is None else PARQUET
+    there = set()
     for path in sorted(folder.iterdir()):
-        if _PART.fullmatch(path.name) or _DRAFT.fullmatch(path.name):
+        match = _PART.fullmatch(path.name)
+        if match and keep and match[2] == mine:
+            there.add(int(match[1]))
+        elif match or _DRAFT.fullmatch(path.name):
             path.unlink()
-    writer = _Writer(folder, pl, rows)
+    writer = EventWriter(folder, pl, rows, there)
     try:
-        yield writer.write
-    finally:
-        writer.flush()
+        yield writer
+    except BaseException:
+        writer.stop()
+        raise
+    writer.close()
 
 
 def read_events(folder: Path) -> Iterator[str]:
@@ -62,45 +72,78 @@ def read_events(folder: Path) -> Iterator[str]:
     """
     parts = sorted((int(match[1]), match[2]) for path in folder.iterdir() if (match := _PART.fullmatch(path.name)))
     for expected, (number, form) in enumerate(parts, 1):
-        path = folder / f"events-{number:04d}.{form}"
+        path = _part(folder, number, form)
         if number != expected:
-            missing = folder / f"events-{expected:04d}.{form}"
-            raise InputError([Fault("cannot-read", "the part is not there", "restore it", file=str(missing))])
-        if form == JSONL:
-            with path.open(encoding="utf-8", newline="\n") as lines:
-                yield from lines
-        else:
-            yield from _lines_of(path)
+            missing = str(_part(folder, expected, form))
+            raise InputError([Fault("cannot-read", "the part is not there", "restore it", file=missing)])
+        yield from _lines_of(path)
 
 
-class _Writer:
-    """Collects the lines of a part, and saves it."""
+class EventWriter:
+    """Takes lines, and saves them part by part.
 
-    def __init__(self, folder: Path, pl: Any, rows: int) -> None:  # noqa: ANN401 - a module that may not be there
-        self._folder, self._pl, self._rows = folder, pl, rows
+    kept   : numbers of parts that were there and hold the lines of this run: they were left as they are
+    mended : numbers of parts that were there and held other lines: they were written anew
+    """
+
+    def __init__(self, folder: Path, pl: Any, rows: int, there: set[int]) -> None:  # noqa: ANN401 - may not be there
+        self.kept: list[int] = []
+        self.mended: list[int] = []
+        self._folder, self._pl, self._rows, self._there = folder, pl, rows, there
         self._form = JSONL if pl is None else PARQUET
         self._lines: list[str] = []
         self._parts = 0
 
-    def write(self, line: str) -> None:
-        """Take a line in."""
+    def __call__(self, line: str) -> None:
+        """Take a line in, with its end."""
         self._lines.append(line)
         if len(self._lines) >= self._rows:
-            self.flush()
+            self._flush()
 
-    def flush(self) -> None:
-        """Save what was collected as a part of its own."""
+    def close(self) -> None:
+        """Save the rest; the run is over, and what an earlier one left behind it goes."""
+        self._flush()
+        for number in self._there:
+            if number > self._parts:
+                _part(self._folder, number, self._form).unlink()
+
+    def stop(self) -> None:
+        """Save the rest of a run that was interrupted, unless an earlier one had come further."""
+        self._flush(is_whole=False)
+
+    def _flush(self, *, is_whole: bool = True) -> None:
+        """Save what was collected as a part of its own, where it is not there."""
         if not self._lines:
             return
         lines, self._lines = self._lines, []  # what cannot be written is not tried again
         self._parts += 1
+        path = _part(self._folder, self._parts, self._form)
+        if self._parts in self._there:
+            there = _lines_there(path)
+            if there == lines or (not is_whole and there[: len(lines)] == lines):
+                self.kept.append(self._parts)
+                return
+            if there != lines[: len(there)] or not there:
+                self.mended.append(self._parts)
         if self._pl is None:
             content: bytes | memoryview = "".join(lines).encode()
         else:
             packed = BytesIO()
             _frame(self._pl, lines).write_parquet(packed)
             content = packed.getbuffer()
-        write_whole(self._folder / f"events-{self._parts:04d}.{self._form}", content)
+        write_whole(path, content)
+
+
+def _part(folder: Path, number: int, form: str) -> Path:
+    return folder / f"events-{number:04d}.{form}"
+
+
+def _lines_there(path: Path) -> list[str]:
+    """The lines of a part; none where it is damaged."""
+    try:
+        return list(_lines_of(path))
+    except (InputError, UnicodeDecodeError):
+        return []
 
 
 def _frame(pl: Any, lines: list[str]) -> Any:  # noqa: ANN401
@@ -120,6 +163,10 @@ def _frame(pl: Any, lines: list[str]) -> Any:  # noqa: ANN401
 
 
 def _lines_of(path: Path) -> Iterator[str]:
+    if path.suffix == f".{JSONL}":
+        with path.open(encoding="utf-8", newline="\n") as lines:
+            yield from lines
+        return
     pl = _polars(is_needed=True)
     try:
         frame = pl.read_parquet(path, columns=["instant", "event", "body"])

@@ -7,17 +7,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from fairhold.lab.events import open_events
+from fairhold.lab.events import EventWriter, open_events
 from fairhold.lab.report import report_page, save_plots
 from fairhold.lab.whole import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     Document = dict[str, Any]
 
 SUMMARY, REPORT, PLOTS = "summary.json", "report.html", "plots"
+BEGUN = "begun.json"
+"""What a run is made of while it is not over."""
 
 
 class Results:
@@ -34,32 +36,6 @@ class Results:
         for name in (SUMMARY, REPORT):
             (folder / name).unlink(missing_ok=True)
 
-    def kept(self, plan: str, made: str) -> Document | None:
-        """The summary of a plan that an earlier run played to its end, if that was made of the same; else None."""
-        try:
-            document = json.loads((self.folder / _file_name(plan) / SUMMARY).read_bytes())
-        except (OSError, ValueError):
-            return None
-        if not isinstance(document, dict) or document.get("made_of") != made:
-            return None
-        summary = document.get("summary")
-        return summary if isinstance(summary, dict) else None
-
-    def keep(self, plan: str, made: str, summary: Document) -> None:
-        """Write down that a plan was played to its end.
-
-        made : what the run was made of
-        """
-        self._write(f"{_file_name(plan)}/{SUMMARY}", json.dumps({"made_of": made, "summary": summary}) + "\n")
-
-    @contextmanager
-    def events(self, plan: str) -> Iterator[Callable[[str], object]]:
-        """A sink for the event log of a plan; every whole part of it can be read, also after a crash."""
-        folder = self.folder / _file_name(plan)
-        (folder / SUMMARY).unlink(missing_ok=True)
-        with open_events(folder) as write:
-            yield write
-
     def finish(self, documents: Mapping[str, Document]) -> None:
         """Write the summaries, as `summary.json`."""
         text = json.dumps({"plans": documents}, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -75,6 +51,50 @@ class Results:
 
     def _write(self, name: str, text: str) -> None:
         write_whole(self.folder / name, text.encode())
+
+
+class PlanResults:
+    """What is left of one plan, in a folder of its own.
+
+    made : what its run is made of, see `lab.resuming`
+    """
+
+    def __init__(self, results: Path, plan: str, made: str) -> None:
+        self.folder, self.made = results / _file_name(plan), made
+
+    def kept(self) -> Document | None:
+        """The summary of an earlier run that was played to its end, if that was made of the same; else None."""
+        summary = self._made_of(SUMMARY).get("summary")
+        return summary if isinstance(summary, dict) else None
+
+    @contextmanager
+    def events(self, *, resume: bool = False) -> Iterator[EventWriter]:
+        """A sink for the event log; every whole part of it can be read, also after a crash.
+
+        resume : parts that an interrupted run of the same left stay where they hold what is written to them again
+        """
+        is_begun = resume and bool(self._made_of(BEGUN) or self._made_of(SUMMARY))
+        (self.folder / SUMMARY).unlink(missing_ok=True)
+        self.folder.mkdir(exist_ok=True)
+        self._write(BEGUN, {})
+        with open_events(self.folder, keep=is_begun) as write:
+            yield write
+
+    def keep(self, summary: Document) -> None:
+        """Write down that the plan was played to its end."""
+        self._write(SUMMARY, {"summary": summary})
+        (self.folder / BEGUN).unlink(missing_ok=True)
+
+    def _made_of(self, name: str) -> Document:
+        """What a file says where it was made of the same, else nothing."""
+        try:
+            document = json.loads((self.folder / name).read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return document if isinstance(document, dict) and document.get("made_of") == self.made else {}
+
+    def _write(self, name: str, more: Document) -> None:
+        write_whole(self.folder / name, (json.dumps({"made_of": self.made} | more) + "\n").encode())
 
 
 def _file_name(plan: str) -> str:

@@ -1,8 +1,7 @@
-"""Runs of a scenario: every plan by itself, on as many cores as there are, each with its summary."""
+"""A run of a scenario under one of its plans, and its summary."""
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
@@ -22,7 +21,7 @@ from fairhold.sim.summary import summarize
 from fairhold.sim.verifying import Recomputed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from fairhold.lab.scenario import Scenario
     from fairhold.model.plan import Plan
@@ -127,29 +126,4 @@ def measures_of(scenario: Scenario, cluster: Cluster) -> list[Measures]:
                 raise InputError([Fault("unknown-resource", what, mend, ("resources",))])
         names = scenario.resources or there
         found += [Measures(cluster, POOLED, name, Spans(scenario.begin, scenario.piece)) for name in names]
-    return found
-
-
-def simulate_all(
-    scenario: Scenario, processes: int = 1, *, on_progress: Callable[[int, int], None] | None = None
-) -> dict[str, Document]:
-    """Play the scenario under all of its plans; the summaries are the same on any number of processes.
-
-    on_progress : is told how many plans were played, and of how many
-    """
-    names = list(scenario.scenes)
-    if processes <= 1 or len(names) == 1:
-        return _by_name(names, (simulate(scenario, name) for name in names), on_progress)
-    with ProcessPoolExecutor(min(processes, len(names))) as pool:
-        return _by_name(names, pool.map(simulate, [scenario] * len(names), names), on_progress)
-
-
-def _by_name(
-    names: Sequence[str], played: Iterator[Document], on_progress: Callable[[int, int], None] | None
-) -> dict[str, Document]:
-    found: dict[str, Document] = {}
-    for name, document in zip(names, played, strict=True):
-        found[name] = document
-        if on_progress is not None:
-            on_progress(len(found), len(names))
     return found
