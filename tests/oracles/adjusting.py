@@ -23,6 +23,9 @@ class Owning(World):
     def __init__(self, plan: Json, state: Json) -> None:
         down = state.get("hosts_down", [])
         super().__init__(plan, state, [row for row in state.get("ownership", []) if row["host"] not in down])
+        self.said: dict[tuple[str, str], dict[int, Vector]] = {}
+        for row in state.get("own_entries", []):
+            self.said.setdefault((row["consumer"], row["host"]), {})[row["entry"]] = self.vector(row["amounts"])
 
     def preference(self, path: str) -> int:  # noqa: ARG002 - of no one entry, and so of nobody
         """Of what a state says is owned: all alike, as it names no entry."""
@@ -86,7 +89,7 @@ class Level:
             key=lambda row: (self.rank(row), world.tree.index(row)),
         )
         self.claims = [Claim(row, entry) for row in self.rows for entry in world.words[row]["own"]]
-        self.former: dict[str, Space] = {row: {} for row in self.rows}
+        self.former: dict[Claim, Space] = {claim: {} for claim in self.claims}
         self.ever: set[str] = set()
 
     def held_before(self, row: str) -> Space:
@@ -145,10 +148,12 @@ class Level:
             return
         for claim in self.claims:
             for host in [host for host in claim.has if not self.is_busy(claim.row, host)]:
-                was = self.former[claim.row].get(host, tuple(0 for _ in self.world.resources))
-                self.former[claim.row][host] = add(self.world.resources, was, claim.has.pop(host))
+                self.former[claim][host] = claim.has.pop(host)
         self.let_go()
-        for claim in sorted(self.claims, key=lambda each: each.way == "remaining"):
+        order = [*self.rows]
+        for claim in sorted(
+            self.claims, key=lambda each: (each.way == "remaining", order.index(each.row), each.way != "names")
+        ):
             for host in self.space:
                 if claim.way == "per_host" or (host in claim.names and host not in claim.has):
                     self.take(claim, host)
@@ -161,13 +166,21 @@ class Level:
                 self.take_total(claim)
 
     def remember(self, row: str, host: str) -> None:
-        """What was owned of a host is of the entries that seem to have had it (R-ADJUST-1)."""
+        """What was owned of a host is of the entries that had it, else of those that seem to (R-ADJUST-1)."""
         amounts = lower(self.before[row][host], self.left(host))
         able = [each for each in self.mine(row) if host in each.names]
         able = able or [each for each in self.mine(row) if not each.names]
         if not able or not any(amounts):
             return
         self.ever.add(host)
+        said, entries = self.world.said.get((row, host), {}), self.mine(row)
+        named = {at for at, each in enumerate(entries) if host in each.names}
+        for at, part in said.items() if not named or named & said.keys() else ():
+            if at < len(entries) and (at in named or not entries[at].names):
+                self.more(self.mine(row)[at], host, lower(part, amounts))
+                amounts = less(amounts, lower(part, amounts))
+        if not any(amounts):
+            return
         short = [each for each in able if self.lacks(each, host)]
         hosts = [each for each in short if each in self.target]
         totals = [each for each in short if each.way == "total" and self.lacks_all(each, amounts)]
@@ -305,10 +318,10 @@ class Level:
         """Part by part until it is met: its own of before, public ones, those of worse ranks."""
         order = list(self.space)
 
-        def turn(host: str) -> tuple[bool, Fraction, bool, int]:
-            return host not in self.former[claim.row], self.world.load(host), host in self.ever, order.index(host)
+        def turn(host: str) -> tuple[int, Fraction, bool, int]:
+            return self.how_former(claim, host), self.world.load(host), host in self.ever, order.index(host)
 
-        former = self.former[claim.row]
+        former = self.former[claim]
         for most in (former, {}):
             for host in sorted(self.space, key=turn):
                 there = lower(self.left(host), most.get(host, self.space[host]))
@@ -337,19 +350,24 @@ class Level:
 
     def order(self, claim: Claim, host: str) -> tuple[int | Fraction | bool, ...]:
         """By what is named; its own of before first; of worse ranks the worst; least workload; never owned."""
-        is_other, worse = host not in self.former[claim.row], self.worse(claim, host)
+        was, worse = self.how_former(claim, host), self.worse(claim, host)
         worst = max((self.place(each) for each in worse), default=(False, 0))
         return (
             bool(worse),
             self.fit(claim.row, host),
-            is_other and not worse,
+            0 if worse else was,
             -worst[0],
             -worst[1],
             self.world.load(host),
-            is_other,
+            was,
             host in self.ever,
             list(self.space).index(host),
         )
+
+    def how_former(self, claim: Claim, host: str) -> int:
+        """0: the entry had it, and nobody used it; 1: another entry of its consumer had it; 2: neither."""
+        others = any(host in self.former[each] for each in self.mine(claim.row))
+        return 0 if host in self.former[claim] else 1 if others else 2
 
     def fit(self, row: str, host: str) -> int:
         """First what consumers below it name, later what those below its siblings name, last what siblings name."""

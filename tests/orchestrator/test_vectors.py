@@ -137,6 +137,24 @@ def test_when_ownership_was_adjusted_stays_known() -> None:  # R-ADJUST-5
     assert first.at + 10 * SECOND <= _adjusted(house.live.cluster).at <= house.now
 
 
+def test_what_each_of_several_entries_has_stays_known() -> None:  # R-ADJUST-1
+    own = [
+        {"resource_group": "gpu", "total": {"gpu": 2}},
+        {"resource_group": "gpu", "total": {"gpu": 1}, "reserved": True},
+    ]
+    consumers = GPUS["policies"][0]["consumers"]
+    entry = GPUS["policies"][0] | {"consumers": consumers | {"/A": consumers.get("/A", {}) | {"own": own}}}
+    house = GpuHouse(GPUS | {"policies": [entry]})
+    house.submit("/B", 1)
+    vectors = house.live.cluster.books[POOLED].vectors
+    assert vectors is not None
+    assert [(each.entry, each.amounts[-1]) for each in vectors.own_entries] == [(0, 2000), (1, 1000)]
+    document = json.loads(json.dumps(freeze(house.live.cluster)))
+    thawed = thaw(document, open_cluster_books(house.plan, 0), forgets=True, own="h1").books[POOLED].vectors
+    assert thawed is not None
+    assert (thawed.ownership, thawed.own_entries) == (vectors.ownership, vectors.own_entries)
+
+
 def _adjusted(cluster: Cluster) -> Adjusted:
     vectors = cluster.books[POOLED].vectors
     assert vectors is not None

@@ -318,6 +318,8 @@ class PoolBooks:
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     hosts_down: list[Machine] = field(default_factory=list)
     unmet: list[Unmet] = field(default_factory=list)
+    own_entries: list[tuple[Machine, int, int, Vector]] = field(default_factory=list)
+    """(host, row, place of an entry, amounts): what of a row is whose, where several of its entries are of one group"""
     adjusted: Adjusted | None = None
     """The last adjustment of ownership, where the entry says how often (R-ADJUST-5)"""
     unplaced: dict[Asked, int] = field(default_factory=dict)

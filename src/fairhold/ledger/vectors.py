@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
-    from fairhold.model.vector import Parcel, Vector
+    from fairhold.model.vector import OwnEntry, Parcel, Vector
 
 PartsTold = tuple[tuple[str, str, str], ...]
 """On whose parcels a unit stands: (path of an owner, `/` = nobody, resource, amount in declared units)."""
@@ -36,6 +36,7 @@ class Vectors:
     """What books of vectors have beside the tables of slots.
 
     ownership : parcels as adjusted so far, None = they are assigned afresh
+    own_entries : what of them is of which of several entries of `own`
     adjusted  : resource group → its last adjustment, where the plan says how often
     held      : (request, host) → freed units that are kept for it, as the cycle before has left them
     freed     : (request, host) where units under notice for it went since that cycle
@@ -46,6 +47,7 @@ class Vectors:
     def __init__(self, plan: Plan) -> None:
         self._resources, self._tree = plan.resources, plan.tree
         self.ownership: tuple[Parcel, ...] | None = None
+        self.own_entries: tuple[OwnEntry, ...] = ()
         self.adjusted: dict[str, Adjusted] = {}
         self.held: dict[tuple[str, str], int] = {}
         self.freed: dict[tuple[str, str], None] = {}

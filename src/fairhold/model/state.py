@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.siting import Siting
-    from fairhold.model.vector import Parcel, Vector
+    from fairhold.model.vector import OwnEntry, Parcel, Vector
 
     Parts = tuple[tuple[int, Vector], ...]
 
@@ -169,6 +169,7 @@ class State:
     previous_cycle : instant of the cycle before, None = unknown
     is_settled     : units past their deadlines are being stopped, and hold until their end is proven
     ownership      : parcels as adjusted so far, None = assigned afresh
+    own_entries    : of consumers with several entries of a group, what of it is whose, as adjusted so far
     adjusted       : resource group → its last adjustment, where the plan says how often
     usage          : row → decayed history by resource, parts of the cluster's capacity (`fair_share`)
     """
@@ -191,6 +192,7 @@ class State:
     previous_cycle: int | None = None
     is_settled: bool = False
     ownership: tuple[Parcel, ...] | None = None
+    own_entries: tuple[OwnEntry, ...] = ()
     adjusted: Mapping[str, Adjusted] = field(default_factory=dict)
     usage: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
     capacity: Mapping[str, Vector] = field(default_factory=dict)

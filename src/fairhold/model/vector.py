@@ -75,6 +75,20 @@ class Parcel:
     amounts: Vector
 
 
+@dataclass(frozen=True, slots=True)
+class OwnEntry:
+    """What one of several entries of `own` of a consumer has of a host, what those below it own included.
+
+    consumer : row of the owner
+    entry    : place in its list, from 0
+    """
+
+    host: str
+    consumer: int
+    entry: int
+    amounts: Vector
+
+
 def steps_of(resources: Iterable[Resource]) -> Vector:
     """What parts of hosts are rounded down to, in base units."""
     return tuple([resource.step for resource in resources])

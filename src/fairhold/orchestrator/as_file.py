@@ -70,5 +70,6 @@ def together(slots: State, vectors: State) -> State:
         shortages=(*slots.shortages, *vectors.shortages),
         previous_cycle=slots.now if slots.previous_cycle is None else slots.previous_cycle,
         ownership=vectors.ownership,
+        own_entries=vectors.own_entries,
         usage=vectors.usage,
     )

@@ -292,11 +292,13 @@ class OwnershipAdjusted(NamedTuple):
     resources : names
     parcels   : host, path of the owner, its amount of each of them in the declared unit
     adjusted  : resource group, when it was adjusted last and to what, where the plan says how often
+    entries   : host, path of the owner, place of one of its several entries, its amount of each of them
     """
 
     resources: tuple[str, ...]
     parcels: tuple[tuple[str, ...], ...]
     adjusted: tuple[tuple[str, int, str], ...] = ()
+    entries: tuple[tuple[str, ...], ...] = ()
 
 
 class MachineLapsed(NamedTuple):

@@ -71,8 +71,10 @@ def carry_out(live: Orchestrator, cycle: VectorCycle, *, grants: bool, reclaims:
     _count_shortages(live, done)
     ownership = tuple(parcel for each in done for parcel in each.ownership)
     adjusted = adjusted_in(cycle.cycles)
-    if (ownership, adjusted) != (books.vectors.ownership, books.vectors.adjusted):
-        live.do(ownership_told(books, ownership, adjusted))
+    entries = tuple(each for cycle in done for each in cycle.own_entries)
+    vectors = books.vectors
+    if (ownership, adjusted, entries) != (vectors.ownership, vectors.adjusted, vectors.own_entries):
+        live.do(ownership_told(books, ownership, adjusted, entries))
 
 
 def _count_shortages(live: Orchestrator, done: list[PooledCycle]) -> None:

@@ -10,7 +10,7 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.model.adjusted import Adjusted
 from fairhold.model.siting import siting_of
 from fairhold.model.state import Allocation, HeldUnits, Notice, Request, Shortage, State
-from fairhold.model.vector import Parcel, told_of, vector_of
+from fairhold.model.vector import OwnEntry, Parcel, told_of, vector_of
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.histories import count_capacity, usage_now
 from fairhold.orchestrator.hosts import is_down
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fairhold.ledger.books import Books
-    from fairhold.model.vector import Told
+    from fairhold.model.vector import Told, Vector
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
@@ -43,7 +43,12 @@ def adjust(cluster: Cluster, change: say.OwnershipAdjusted, _now: int) -> None:
         vector = vector_of(resources, zip(change.resources, amounts, strict=True))
         if path in tree.rows and vector is not None:
             found.append(Parcel(host, tree.rows[path], vector))
-    books.vectors.ownership = tuple(found)
+    entries = []
+    for host, path, place, *amounts in change.entries:
+        vector = vector_of(resources, zip(change.resources, amounts, strict=True))
+        if path in tree.rows and vector is not None:
+            entries.append(OwnEntry(host, tree.rows[path], int(place), vector))
+    books.vectors.ownership, books.vectors.own_entries = tuple(found), tuple(entries)
     books.vectors.adjusted = {group: Adjusted(at, of) for group, at, of in change.adjusted}
 
 
@@ -68,17 +73,22 @@ OF_VECTORS: dict[type, Callable[[Cluster, Any, int], None]] = {
 
 
 def ownership_told(
-    books: Books, parcels: tuple[Parcel, ...], adjusted: Mapping[str, Adjusted]
+    books: Books, parcels: tuple[Parcel, ...], adjusted: Mapping[str, Adjusted], entries: tuple[OwnEntry, ...]
 ) -> say.OwnershipAdjusted:
     """Parcels in names, with amounts that do not depend on base units."""
     plan = books.rows.source
-    rows = []
-    for parcel in parcels:
-        amounts = dict(told_of(plan.resources, parcel.amounts))
-        texts = (amounts.get(resource.name, "0") for resource in plan.resources)
-        rows.append((parcel.host, plan.tree.paths[parcel.consumer], *texts))
-    last = tuple((group, each.at, each.of) for group, each in adjusted.items())
-    return say.OwnershipAdjusted(tuple(resource.name for resource in plan.resources), tuple(rows), last)
+    paths = plan.tree.paths
+
+    def texts(vector: Vector) -> Iterator[str]:
+        amounts = dict(told_of(plan.resources, vector))
+        return (amounts.get(resource.name, "0") for resource in plan.resources)
+
+    return say.OwnershipAdjusted(
+        resources=tuple(resource.name for resource in plan.resources),
+        parcels=tuple((each.host, paths[each.consumer], *texts(each.amounts)) for each in parcels),
+        adjusted=tuple((group, each.at, each.of) for group, each in adjusted.items()),
+        entries=tuple((each.host, paths[each.consumer], str(each.entry), *texts(each.amounts)) for each in entries),
+    )
 
 
 def grace_of(books: Books, leaf: int, now: int) -> int:
@@ -120,6 +130,7 @@ def state_of(cluster: Cluster, now: int) -> State:
         previous_cycle=books.ran,
         is_settled=True,
         ownership=vectors.ownership,
+        own_entries=vectors.own_entries,
         adjusted=vectors.adjusted,
         usage=usage_now(books, now),
     )
@@ -247,10 +258,13 @@ def freeze_vectors(cluster: Cluster) -> Document:
         "gone": [name for name, machine in cluster.machines.items() if machine.is_gone],
     }
     if vectors.ownership is not None:
-        names, parcels, last = ownership_told(books, vectors.ownership, vectors.adjusted)
+        told = ownership_told(books, vectors.ownership, vectors.adjusted, vectors.own_entries)
+        names, parcels, last, entries = told
         document["ownership"] = [list(names), [list(each) for each in parcels]]
         if last:
             document["adjusted"] = [list(each) for each in last]
+        if entries:
+            document["own_entries"] = [list(each) for each in entries]
     return {"vectors": document}
 
 
@@ -271,7 +285,8 @@ def restore_vectors(cluster: Cluster, document: Mapping[str, Any], path_of: Call
         names, parcels = said["ownership"]
         rows = tuple((host, path_of(path), *amounts) for host, path, *amounts in parcels)
         last = tuple((group, at, of) for group, at, of in said.get("adjusted", ()))
-        adjust(cluster, say.OwnershipAdjusted(tuple(names), rows, last), cluster.now)
+        entries = tuple((host, path_of(path), *more) for host, path, *more in said.get("own_entries", ()))
+        adjust(cluster, say.OwnershipAdjusted(tuple(names), rows, last, entries), cluster.now)
 
 
 def freeze_unit(attempt: Attempt) -> Document:

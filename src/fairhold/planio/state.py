@@ -13,6 +13,7 @@ from fairhold.planio.loans import read_loans
 from fairhold.planio.moving import with_new_paths
 from fairhold.planio.names import unknown_path
 from fairhold.planio.notices import read_held, read_notices
+from fairhold.planio.own_entries import read_own_entries
 from fairhold.planio.queues import read_usage
 from fairhold.planio.report import Report, shown
 from fairhold.planio.requests import read_allocations, read_requests
@@ -34,7 +35,18 @@ __all__ = ["parse_state", "read_state", "state_document"]
 
 KEYS = (
     *("fairhold_state", "now", "resource_groups", "demand", "allocated", "requests", "allocations"),
-    *("reclaims", "held", "ownership", "adjusted", "borrowed", "shortages", "spent", "usage", "hosts_down"),
+    *(
+        "reclaims",
+        "held",
+        "ownership",
+        "own_entries",
+        "adjusted",
+        "borrowed",
+        "shortages",
+        "spent",
+        "usage",
+        "hosts_down",
+    ),
     "previous_cycle",
 )
 
@@ -111,6 +123,7 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
         shortages=read_shortages(view, top.get("shortages"), now),
         spent=read_spent(view, top.get("spent")),
         ownership=read_ownership(view, top.get("ownership")),
+        own_entries=read_own_entries(view, top.get("own_entries")),
         adjusted=read_adjusted(view, top.get("adjusted")),
         usage=_read_usage(view, top.get("usage")),
         previous_cycle=_read_previous(report, top.get("previous_cycle"), now),

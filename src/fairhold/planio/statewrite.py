@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import Allocation, HeldUnits, Loan, Notice, Request, Shortage, State
-    from fairhold.model.vector import Parcel, Vector
+    from fairhold.model.vector import OwnEntry, Parcel, Vector
 
 Row = dict[str, Any]
 """One mapping of the document: strings, numbers and None."""
@@ -38,6 +38,7 @@ def state_document(plan: Plan, state: State) -> Row:
         "reclaims": [_notice(plan, notice) for notice in state.notices],
         "held": [_held(held) for held in state.held],
         "ownership": [_parcel(plan, parcel) for parcel in state.ownership or ()],
+        "own_entries": [_own_entry(plan, each) for each in state.own_entries],
         "adjusted": {
             name: {"at": format_instant(each.at), "of": each.of}
             for name in plan.resource_groups
@@ -172,6 +173,11 @@ def _held(held: HeldUnits) -> Row:
     if held.host:
         row["host"] = held.host
     return row | {"units": held.units}
+
+
+def _own_entry(plan: Plan, each: OwnEntry) -> Row:
+    amounts = amounts_document(plan.resources, each.amounts)
+    return {"host": each.host, "consumer": plan.tree.paths[each.consumer], "entry": each.entry, "amounts": amounts}
 
 
 def _parcel(plan: Plan, parcel: Parcel) -> Row:

@@ -173,7 +173,7 @@ def read_ownership(view: StateView, value: Value) -> tuple[Parcel, ...] | None:
         report.missing(node, PARCEL_KEYS, place, "a parcel")
         if any(isinstance(name := node.get(key), str) and name in view.gone for key in ("host", "consumer")):
             continue
-        parcel = _read_parcel(view, node, place)
+        parcel = read_parcel(view, node, place)
         if parcel is None:
             continue
         if (parcel.host, parcel.consumer) in seen:
@@ -187,7 +187,7 @@ def read_ownership(view: StateView, value: Value) -> tuple[Parcel, ...] | None:
     return tuple(parcels)
 
 
-def _read_parcel(view: StateView, node: dict[str, Value], place: Place) -> Parcel | None:
+def read_parcel(view: StateView, node: dict[str, Value], place: Place) -> Parcel | None:
     """One parcel; None where something is at fault."""
     report = view.report
     faults = len(report.faults)

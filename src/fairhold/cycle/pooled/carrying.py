@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.model.tree import moved_path
-from fairhold.model.vector import Parcel
+from fairhold.model.vector import OwnEntry, Parcel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,16 @@ def with_owned(state: State, plan: Plan, before: State, old: Plan, moved: Mappin
     if state.ownership is not None or before.ownership is None:
         return state
     owned = tuple(_carried(before.ownership, plan, old, moved or {}))
-    return replace(state, ownership=owned, adjusted=state.adjusted or before.adjusted)
+    entries = tuple(_entries_carried(before.own_entries, plan, old, moved or {}))
+    return replace(state, ownership=owned, own_entries=entries, adjusted=state.adjusted or before.adjusted)
+
+
+def _entries_carried(
+    entries: Iterable[OwnEntry], plan: Plan, old: Plan, moved: Mapping[str, str]
+) -> Iterator[OwnEntry]:
+    for each in entries:
+        parcels = _carried([Parcel(each.host, each.consumer, each.amounts)], plan, old, moved)
+        yield from (OwnEntry(new.host, new.consumer, each.entry, new.amounts) for new in parcels)
 
 
 def _carried(parcels: Iterable[Parcel], plan: Plan, old: Plan, moved: Mapping[str, str]) -> Iterator[Parcel]:

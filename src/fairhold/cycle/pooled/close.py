@@ -9,6 +9,7 @@ from fairhold.kernels.vectors import add
 from fairhold.ledger.pools import OWN, PUBLIC, Unit
 from fairhold.model.state import Allocation, HeldUnits
 from fairhold.model.state import Notice as NoticeNoun
+from fairhold.model.vector import OwnEntry
 from fairhold.model.vector import Parcel as ParcelNoun
 from fairhold.rules.pools.content import is_lent_to
 
@@ -32,6 +33,13 @@ def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:
                 found[key] = add(found[key], plain) if key in found else plain
     order = sorted(found, key=lambda key: (books.terms.position[key[0]], key[1]))
     return tuple(ParcelNoun(books.hosts[place].name, owner, found[owner, place]) for owner, place in order)
+
+
+def own_entries_of(books: PoolBooks) -> tuple[OwnEntry, ...]:
+    """What of it is of which entry, where a consumer has several of a group; in the same order."""
+    position = books.terms.position
+    order = sorted(books.own_entries, key=lambda each: (position[each[1]], each[0].place, each[2]))
+    return tuple(OwnEntry(host.name, row, at, amounts) for host, row, at, amounts in order)
 
 
 def plain_of(host: Machine, amounts: Vector) -> Vector:

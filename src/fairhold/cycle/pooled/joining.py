@@ -121,6 +121,7 @@ def with_vectors(after: State, before: State, cycles: Cycles) -> State:
         notices=(*after.notices, *chain.from_iterable(cycle.notices for cycle in done), *noticed),
         held=(*after.held, *chain.from_iterable(cycle.held for cycle in done)),
         ownership=(*chain.from_iterable(cycle.ownership for cycle in done),),
+        own_entries=(*chain.from_iterable(cycle.own_entries for cycle in done),),
         adjusted=adjusted_in(cycles),
         shortages=(*after.shortages, *chain.from_iterable(cycle.shortages for cycle in done)),
     )

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Terms, Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, State
+    from fairhold.model.vector import OwnEntry
     from fairhold.model.vector import Parcel as ParcelNoun
+    from fairhold.rules.pools.holdings import Parts
 
 POLICY = "multidimensional"
 QUEUES = "fair_share"
@@ -190,7 +192,7 @@ class Opening:
     state  : of which they are
     stated : unit → what the state says of it; units: attempt → the unit of it
     before : what was owned before, and where units stood on it
-    nouns  : host → what the state says that is owned of it, as of `before`; ownership: all of that
+    nouns  : host → what the state says that is owned of it, as of `before`; ownership, own_entries: all of that
     pools  : what is known of pools; it follows from the terms alone
     stood  : host → its parcels as opened for the cycle before
     rests  : whether the same is owned again as long as the state says so; hosts_of, unmet: of the books then
@@ -204,6 +206,7 @@ class Opening:
         self.before = Before()
         self.nouns: dict[str, list[ParcelNoun]] = {}
         self.ownership: tuple[ParcelNoun, ...] | None = None
+        self.own_entries: tuple[OwnEntry, ...] = ()
         self.pools: KnownPools = {}
         self.stood: dict[Machine, list[Parcel]] = {}
         self.rests = False
@@ -316,12 +319,26 @@ def _see_before(opened: Opening, state: State, dirty: dict[Machine, None]) -> No
             if name in books.host_of and was.get(name) != nouns.get(name):
                 dirty[books.host_of[name]] = None
         opened.nouns, opened.ownership = nouns, state.ownership
+    _see_entries(opened, state)
     chains: dict[tuple[int, str], Chain] = {}
     for host in dirty:
         for row in before.owned.pop(host, ()):
             before.busy.discard((row, host))
+            before.lent.discard((row, host))
         if host.name in opened.nouns:
             _see_host_before(opened, host, chains)
+
+
+def _see_entries(opened: Opening, state: State) -> None:
+    """What of what was owned was of which entry."""
+    if state.own_entries is opened.own_entries:
+        return
+    parts: dict[Machine, dict[int, Parts]] = {}
+    for each in state.own_entries:
+        if (host := opened.books.host_of.get(each.host)) is not None:
+            mine = parts.setdefault(host, {})
+            mine[each.consumer] = (*mine.get(each.consumer, ()), (each.entry, each.amounts))
+    opened.before.parts, opened.own_entries = parts, state.own_entries
 
 
 def _see_host_before(opened: Opening, host: Machine, chains: dict[tuple[int, str], Chain]) -> None:
@@ -346,6 +363,14 @@ def _see_host_before(opened: Opening, host: Machine, chains: dict[tuple[int, str
     book_before(books, host, stated, opened.pools)
     there = {parcel for unit in host.units for parcel in unit.books} if host.units else ()
     before.busy.update((row, host) for parcel in there for row, _ in parcel.chain)
+    above = books.terms.above
+    before.lent.update(
+        (row, host)
+        for unit in host.units
+        for parcel in unit.books
+        for row, _ in parcel.chain
+        if row not in above[unit.asked.leaf]
+    )
 
 
 def _keeps(books: PoolBooks, state: State) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.close import allocations_of, held_of, notices_of, parcels_of
+from fairhold.cycle.pooled.close import allocations_of, held_of, notices_of, own_entries_of, parcels_of
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.open import QUEUES, open_pools
 from fairhold.cycle.pooled.shares import in_units, part_text, planned
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun
+    from fairhold.model.vector import OwnEntry
     from fairhold.model.vector import Parcel as ParcelNoun
     from fairhold.rules.pools.sweeps import Sweeps
 
@@ -128,6 +129,11 @@ class PooledCycle:
     def ownership(self) -> tuple[ParcelNoun, ...]:
         """Who owns what now."""
         return parcels_of(self.books)
+
+    @cached_property
+    def own_entries(self) -> tuple[OwnEntry, ...]:
+        """What of it is of which of several entries of `own`."""
+        return own_entries_of(self.books)
 
     @cached_property
     def allocations(self) -> tuple[Allocation, ...]:

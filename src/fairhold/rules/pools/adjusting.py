@@ -25,8 +25,8 @@ class Level(Holdings):
         for key, holding in self.holds.items():
             for host in list(holding):
                 if not is_busy(key.row, host):
-                    former, part = self.former[key.row], self._drop(key, host)
-                    former[host] = add(former[host], part) if host in former else part
+                    self.former[key][host] = self._drop(key, host)
+                    self.formerly[key.row][host] = None
 
     def trim(self) -> None:
         """Who has more than its target gives up least workload first, worst preference, last in inventory (R-ADJUST-2).
@@ -84,7 +84,7 @@ class Level(Holdings):
 
     def give_short(self) -> None:
         """Whoever is short takes: formerly its own, public hosts, hosts of worse ranks, parts (R-ADJUST-3)."""
-        for key in sorted(self.holds, key=lambda key: key.entry.remaining):
+        for key in sorted(self.holds, key=self._turn):
             entry = key.entry
             if entry.per_host:
                 self._take_parts_of_all(key)
@@ -97,12 +97,17 @@ class Level(Holdings):
             else:
                 self._take_hosts(key)
 
+    def _turn(self, key: Target) -> tuple[bool, int, bool]:
+        """In path order, of one consumer what it names first; what remains after all others."""
+        return key.entry.remaining, self.books.terms.position[key.row], not key.entry.names
+
     def _order(self, key: Target) -> Iterator[Machine]:
-        """Formerly its own; then least workload; then never owned among these siblings, inventory order."""
-        former, group = self.former[key.row], key.entry.resource_group
+        """Formerly its own, first this entry's; least workload; never owned among these siblings; inventory order."""
+        mine, former, group = self.former[key], self.formerly[key.row], key.entry.resource_group
         if group not in self._lines:
             self._lines[group] = self._sorted(self.hosts.get(group, []))
-        yield from self._sorted(host for host in former if host.group == group)
+        yield from self._sorted(mine)
+        yield from self._sorted(host for host in former if host.group == group and host not in mine)
         for host in self._lines[group]:
             if host not in former:
                 yield host
@@ -168,7 +173,7 @@ class Level(Holdings):
     def _take_total(self, key: Target) -> None:
         if not self.is_short(key):
             return
-        former = self.former[key.row]
+        former = self.former[key]
         for host in self._order(key):
             there = common(self.left[host], former[host]) if host in former else self.left[host]
             if self._add(key, host, self.following(there, self.missing(key))) and not self.is_short(key):

@@ -26,7 +26,8 @@ KnownPools = dict[tuple[int, int, int], int]
 def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind], pools: KnownPools) -> None:
     """Book all units of a host: first those that find again what they stood on, then as R-POOL-2 says.
 
-    Of the others first those of owners, then those without stated lenders.
+    Of the others first those of owners, then those without stated lenders. What is left of that on which one stood is
+    its place before anything else: so nobody's parcel is idle only because a part of the unit had to go elsewhere.
 
     pools : what is known of pools, added to
     """
@@ -48,11 +49,12 @@ def book_units(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind], pool
     order = {unit: at for at, unit in enumerate(host.units) if not _book_again(books.terms, unit, *stood[unit][2:])}
     for unit in sorted(order, key=lambda unit: (unit.pool != OWN, bool(stood[unit][2]), order[unit])):
         stated, pool = stood[unit][2], unit.pool
-        _book(books.terms, unit, ())
+        found = _left_of(unit, stated, stood[unit][3])
+        _book(books.terms, unit, (), found)
         if stated and set(unit.lenders(books.terms)) != set(stated):  # what it stood on then is not what is free now
             _unbook(unit)
             unit.pool = pool
-            _book(books.terms, unit, stated)
+            _book(books.terms, unit, stated, found)
 
 
 def book_before(books: PoolBooks, host: Machine, stood: Mapping[Unit, Kind], pools: KnownPools) -> None:
@@ -89,6 +91,19 @@ def _all_on_one(terms: Terms, host: Machine) -> Parcel | None:
 
 def _book_again(terms: Terms, unit: Unit, lenders: tuple[int, ...], parts: Parts) -> bool:
     """Book a unit on just what it stood on, where the state says it and it is there; whether it is."""
+    found = _left_of(unit, lenders, parts)
+    if found and total(found.values(), terms.dimensions) != unit.asked.unit:
+        return False
+    unit.books = found
+    for parcel, part in found.items():
+        parcel.idle = less(parcel.idle, part)
+    if found:
+        unit.pool = _pool(terms, unit)
+    return bool(found)
+
+
+def _left_of(unit: Unit, lenders: tuple[int, ...], parts: Parts) -> dict[Parcel, Vector]:
+    """What is still there of that on which the state says that a unit stood; nothing where it does not say it."""
     if not parts and len(lenders) == 1:
         parts = ((lenders[0], unit.asked.unit),)
     found: dict[Parcel, Vector] = {}
@@ -99,14 +114,7 @@ def _book_again(terms: Terms, unit: Unit, lenders: tuple[int, ...], parts: Parts
             if parcel.owner == owner and any(part):
                 found[parcel] = part
                 left = less(left, part)
-        if any(left):
-            return False
-    unit.books = found
-    for parcel, part in found.items():
-        parcel.idle = less(parcel.idle, part)
-    if found:
-        unit.pool = _pool(terms, unit)
-    return bool(found)
+    return found
 
 
 def _unbook(unit: Unit) -> None:
@@ -114,22 +122,28 @@ def _unbook(unit: Unit) -> None:
         parcel.idle = add(parcel.idle, part)
 
 
-def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...]) -> None:
-    """Book a unit where it was placed; what is not there any more makes it a borrower of others."""
+def _book(terms: Terms, unit: Unit, lenders: tuple[int, ...], stays: Mapping[Parcel, Vector]) -> None:
+    """Book a unit where it was placed; what is not there any more makes it a borrower of others.
+
+    stays : what is still there of that on which it stood
+    """
     leaf, pool = unit.asked.leaf, unit.pool
-    found: dict[Parcel, Vector] = {}
+    found: dict[Parcel, Vector] = dict(stays)
     rest = unit.asked.unit
+    for parcel, part in stays.items():
+        parcel.idle = less(parcel.idle, part)
+        rest = less(rest, part)
     able = [parcel for parcel in unit.host.parcels if any(parcel.idle)]
     if len(able) > 1:
         able.sort(key=lambda each: _place(terms, each, leaf, pool, lenders))
     for parcel in able:
         if fits(rest, parcel.idle):  # the common case
-            found[parcel] = rest
+            found[parcel] = add(found[parcel], rest) if parcel in found else rest
             parcel.idle = less(parcel.idle, rest)
             break
         part = common(rest, parcel.idle)
         if any(part):
-            found[parcel] = part
+            found[parcel] = add(found[parcel], part) if parcel in found else part
             parcel.idle = less(parcel.idle, part)
             rest = less(rest, part)
             if not any(rest):

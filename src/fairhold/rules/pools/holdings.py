@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, less
+from fairhold.kernels.vectors import add, common, less, total
 from fairhold.ledger.pools import Machine, PoolBooks
 from fairhold.model.vector import in_steps, part_of
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from fairhold.model.vector import Owning
 
 Holding = dict[Machine, "Vector"]
+Parts = tuple[tuple[int, "Vector"], ...]
+"""What entries of a row have of a host: the place of the entry in the row's list, and how much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +41,7 @@ class Holdings:
     load   : host → place of its workload
     holds  : target → what it owns; entries: row → its targets
     left   : host → what none of the children owns
-    former : row → host → what it owned of it before, and nobody used
+    former : target → host → what it owned of it before, and nobody used; formerly: row → hosts of any of its targets
     """
 
     def __init__(
@@ -55,12 +57,12 @@ class Holdings:
         self.rows = sorted(
             (row for row in terms.tree.children[parent] if terms.own.get(row)), key=lambda row: terms.position[row]
         )
-        keys = {(row, entry): Target(row, entry) for row in self.rows for entry in terms.own[row]}
-        self.entries = {row: [keys[row, entry] for entry in terms.own[row]] for row in self.rows}
-        self.holds: dict[Target, Holding] = {key: {} for key in keys.values()}
+        self.entries = {row: [Target(row, entry) for entry in terms.own[row]] for row in self.rows}
+        self.holds: dict[Target, Holding] = {key: {} for keys in self.entries.values() for key in keys}
         self.left = dict(space)
         self.owners: dict[Machine, list[Target]] = {}
-        self.former: dict[int, Holding] = {row: {} for row in self.rows}
+        self.former: dict[Target, Holding] = {key: {} for key in self.holds}
+        self.formerly: dict[int, dict[Machine, None]] = {row: {} for row in self.rows}
         self.ever: set[Machine] = set()
         self.hosts: dict[str, list[Machine]] = {}
         for host in space:
@@ -117,18 +119,39 @@ class Holdings:
             return sum(host.name in entry.names for host in there)
         return entry.hosts if entry.hosts is not None else int((entry.percent or Fraction(0)) * len(there))
 
-    def assign(self, row: int, host: Machine, amounts: Vector) -> None:
-        """Take in what a row owned of a host before; it goes to the entries that ask for it."""
+    def assign(self, row: int, host: Machine, amounts: Vector, said: Parts = ()) -> None:
+        """Take in what a row owned of a host before; it goes to the entries that had it, else to those that ask for it.
+
+        said : what its entries had of it, by their places
+        """
         amounts = common(amounts, self.left[host])  # the parent may have less of it by now than its children had
         fitting = self._fitting(row, host) if any(amounts) else []
         if fitting:
             self.ever.add(host)
+        for key, part in self._as_said(row, host, said):
+            self._add(key, host, part := common(part, amounts))
+            amounts = less(amounts, part)
+        if not any(amounts):
+            return
         for key in self._in_turn(fitting, host, amounts) if len(fitting) > 1 else fitting:
             part = amounts
             if key.entry.per_host:  # what goes of a part is another's at once
                 part = common(amounts, self.part_of(key.entry, host))
             self._add(key, host, part)
             amounts = less(amounts, part)
+
+    def _as_said(self, row: int, host: Machine, said: Parts) -> list[tuple[Target, Vector]]:
+        """What entries had of a host; nothing where one names it by now that had none of it."""
+        keys = self.entries[row]
+        known = [(keys[at], part) for at, part in said if at < len(keys)]
+        naming = [key for key in keys if host.name in key.entry.names]
+        if naming and not any(key in naming for key, _ in known):
+            return []
+        return [
+            (key, part)
+            for key, part in known
+            if key.entry.resource_group == host.group and (key in naming or not key.entry.names)
+        ]
 
     def _in_turn(self, keys: list[Target], host: Machine, amounts: Vector) -> list[Target]:
         """Entries that a host may have been of, so that it stays with the one that it was of, as far as that shows.
@@ -210,10 +233,20 @@ class Holdings:
                 self._drop(giver, host)
             self._add(key, host, amounts)
 
-    def place_entries(self) -> None:
-        """Which host is of which entry of a row: for what is reserved those without others' units (R-ADJUST-3)."""
+    def place_entries(self, is_lent: Callable[[int, Machine, Vector], bool], *, is_met: bool) -> None:
+        """Which host is of which entry of a row: of what is reserved others' units go, if it can be (R-ADJUST-3).
+
+        A reserved entry's host with others' units changes places with one without, of an entry that lends. Nothing else
+        moves: what stands on an entry's host stays under its terms. An entry for what remains gives to all others, so
+        that it takes part only where nobody could want its new hosts otherwise than its old ones.
+
+        is_lent : whether others' units stand on what a row has of a host
+        is_met  : whether everybody has what the plan says
+        """
         for row, keys in self._alike():
-            self._place_entries(row, keys)
+            able = [key for key in keys if is_met or not key.entry.remaining]
+            if any(key.entry.reserved for key in able):
+                self._place_entries(able, partial(is_lent, row))
 
     def _alike(self) -> Iterator[tuple[int, list[Target]]]:
         """Entries of a row for whole hosts of one group, none by name: any host may be of any of them."""
@@ -222,16 +255,21 @@ class Holdings:
             for group in dict.fromkeys(key.entry.resource_group for key in mine):
                 yield row, [key for key in mine if key.entry.resource_group == group]
 
-    def _place_entries(self, row: int, keys: list[Target]) -> None:
-        hosts = [host for key in keys for host in self.holds[key]]
-        if len(keys) < 2 or len(set(hosts)) < len(hosts):
-            return
-        sizes = [(key, len(self.holds[key])) for key in sorted(keys, key=lambda key: not key.entry.reserved)]
-        parts = {host: self._drop(key, host) for key in keys for host in list(self.holds[key])}
-        line = iter(sorted(hosts, key=lambda host: (self._has_strangers(row, host), host.place)))
-        for key, size in sizes:
-            for host in islice(line, size):
-                self._set(key, host, parts[host])
+    def _place_entries(self, keys: list[Target], is_lent: Callable[[Machine, Vector], bool]) -> None:
+        there = [(host, key) for key in keys for host in self.holds[key]]
+        there.sort(key=lambda each: each[0].place)
+        lent = {each: is_lent(each[0], self._of_row(*each)) for each in there}
+        free = [each for each in there if not lent[each] and not each[1].entry.reserved]
+        for host, key in [each for each in there if lent[each] and each[1].entry.reserved]:
+            able = (each for each in free if each[0] not in self.holds[key] and host not in self.holds[each[1]])
+            if better := next(able, None):
+                free.remove(better)
+                mine, theirs = self._drop(key, host), self._drop(better[1], better[0])
+                self._set(key, better[0], theirs)
+                self._set(better[1], host, mine)
 
-    def _has_strangers(self, row: int, host: Machine) -> bool:
-        return any(row not in self.books.terms.above[unit.asked.leaf] for unit in host.units)
+    def _of_row(self, host: Machine, key: Target) -> Vector:
+        """What a row has of a host by all of its entries."""
+        return total(
+            (self.holds[each][host] for each in self.entries[key.row] if host in self.holds[each]), len(self.steps)
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Machine
     from fairhold.model.vector import Owning
+    from fairhold.rules.pools.holdings import Parts
 
 Chain = tuple[tuple[int, "Owning"], ...]
 
@@ -24,12 +26,15 @@ class Before:
     """What consumers owned before, and where units stood.
 
     owned : host → row → amounts, of it and all below it
-    busy  : (row, host) of what somebody's units stand on
+    parts : host → row → what of that its entries had, where it has several
+    busy  : (row, host) of what somebody's units stand on; lent: of what units of others stand on
     """
 
     def __init__(self) -> None:
         self.owned: dict[Machine, dict[int, Vector]] = {}
+        self.parts: dict[Machine, dict[int, Parts]] = {}
         self.busy: set[tuple[int, Machine]] = set()
+        self.lent: set[tuple[int, Machine]] = set()
 
 
 def adjust(books: PoolBooks, before: Before, steps: Vector, *, keeps: bool = False) -> None:
@@ -37,7 +42,7 @@ def adjust(books: PoolBooks, before: Before, steps: Vector, *, keeps: bool = Fal
 
     keeps : everybody owns what it did before (R-ADJUST-5)
     """
-    books.hosts_of = {}
+    books.hosts_of, books.own_entries = {}, []
     if not books.terms.own:  # nobody owns anything
         for host in books.hosts:
             host.parcels = [Parcel(host, PUBLIC, (), host.total)]
@@ -67,6 +72,7 @@ def _divide(
         _adjust_level(books, level, context)
         books.owns_exactly = books.owns_exactly and is_exact(level)
         books.unmet += unmet(level)
+        _note_entries(books, level)
     for row in level.rows:
         inside: dict[Machine, Vector] = {}
         below: dict[Machine, Chain] = {}
@@ -91,16 +97,33 @@ def _adjust_level(books: PoolBooks, level: Level, context: _Context) -> None:
     level.set_targets()
     for host in level.space:
         owned = context.before.owned.get(host, {})
-        mine = [row for row in owned if row in level.former]
+        parts = context.before.parts.get(host, {})
+        mine = [row for row in owned if row in level.entries]
         if len(mine) > 1:
             mine.sort(key=books.terms.position.__getitem__)
         for row in mine:
-            level.assign(row, host, owned[row])
+            level.assign(row, host, owned[row], parts.get(row, ()))
     if not context.keeps:
         level.release_unused(partial(_is_busy, context.before))
         level.trim()
         level.give_short()
-    level.place_entries()
+    level.place_entries(partial(_has_strangers, books, context.before), is_met=not any(unmet(level)))
+
+
+def _note_entries(books: PoolBooks, level: Level) -> None:
+    """What of a row is whose, where several of its entries are of one group: the next cycle is to know it."""
+    for row, keys in level.entries.items():
+        groups = Counter(key.entry.resource_group for key in keys)
+        for at, key in enumerate(keys):
+            if groups[key.entry.resource_group] > 1:
+                books.own_entries += [(host, row, at, amounts) for host, amounts in level.holds[key].items()]
+
+
+def _has_strangers(books: PoolBooks, before: Before, row: int, host: Machine, now: Vector) -> bool:
+    """Whether units of others stand on what a row has of a host; on more than it had any of the host's may."""
+    if before.owned.get(host, {}).get(row) == now:
+        return (row, host) in before.lent
+    return any(row not in books.terms.above[unit.asked.leaf] for unit in host.units)
 
 
 def _is_busy(before: Before, row: int, host: Machine) -> bool:

@@ -26,27 +26,19 @@ def book(terms: Terms, host: Host, kinds: Kinds) -> None:
     rest = [unit for unit in host.units if not _stands_again(terms, unit, kinds[unit])]
     for unit in sorted(rest, key=lambda unit: (unit.pool != OWN, bool(kinds[unit][2]))):
         said, pool = kinds[unit][2], unit.pool
-        _stand(terms, unit, frozenset())
+        stays = _left_of(unit, kinds[unit])
+        _stand(terms, unit, frozenset(), stays)
         if said and set(unit.lenders(terms)) != said:
             for parcel, part in unit.books.items():
                 parcel.idle = plus(parcel.idle, part)
             unit.pool = pool
-            _stand(terms, unit, said)
+            _stand(terms, unit, said, stays)
 
 
 def _stands_again(terms: Terms, unit: Unit, kind: Kind) -> bool:
     """Book a unit on what the state says exactly, if all of it is there; whether it is."""
-    _, _, lenders, parts = kind
-    if len(lenders) == 1 and not parts:
-        parts = tuple((path, unit.asked.unit) for path in lenders)
-    books: dict[Parcel, Amounts] = {}
-    for owner, need in parts:
-        for parcel in unit.host.parcels:
-            if parcel.owner == owner and any(part := lower(need, parcel.idle)):
-                books[parcel], need = part, minus(need, part)  # noqa: PLW2901
-        if any(need):
-            return False
-    if not books:
+    books = _left_of(unit, kind)
+    if any(_without(unit.asked.unit, books)):
         return False
     unit.books = books
     for parcel, part in books.items():
@@ -55,8 +47,31 @@ def _stands_again(terms: Terms, unit: Unit, kind: Kind) -> bool:
     return True
 
 
-def _stand(terms: Terms, unit: Unit, lenders: frozenset[str]) -> None:
-    unit.books, rest = {}, unit.asked.unit
+def _left_of(unit: Unit, kind: Kind) -> dict[Parcel, Amounts]:
+    """What is there of that on which the state says that a unit stands."""
+    _, _, lenders, parts = kind
+    if len(lenders) == 1 and not parts:
+        parts = tuple((path, unit.asked.unit) for path in lenders)
+    books: dict[Parcel, Amounts] = {}
+    for owner, need in parts:
+        for parcel in unit.host.parcels:
+            if parcel.owner == owner and any(part := lower(need, parcel.idle)):
+                books[parcel], need = part, minus(need, part)  # noqa: PLW2901
+    return books
+
+
+def _without(unit: Amounts, books: Mapping[Parcel, Amounts]) -> Amounts:
+    """What is left of a unit beside what is booked."""
+    for part in books.values():
+        unit = minus(unit, part)
+    return unit
+
+
+def _stand(terms: Terms, unit: Unit, lenders: frozenset[str], stays: Mapping[Parcel, Amounts]) -> None:
+    """On what it stood as far as that is there, then in order."""
+    unit.books, rest = dict(stays), _without(unit.asked.unit, stays)
+    for parcel, part in stays.items():
+        parcel.idle = minus(parcel.idle, part)
 
     def place(parcel: Parcel) -> tuple[int, tuple[int, ...]]:
         leaf, pool = unit.asked.leaf, unit.pool
@@ -72,7 +87,7 @@ def _stand(terms: Terms, unit: Unit, lenders: frozenset[str]) -> None:
     for parcel in sorted(unit.host.parcels, key=place):
         part = lower(rest, parcel.idle)
         if any(part):
-            unit.books[parcel] = part
+            unit.books[parcel] = plus(unit.books[parcel], part) if parcel in unit.books else part
             parcel.idle = minus(parcel.idle, part)
             rest = minus(rest, part)
     unit.pool = _pool(terms, unit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, lower, minus, plus, summed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.cycle.verify.pooled.stock import Host
     from fairhold.cycle.verify.pooled.terms import Terms
@@ -50,7 +50,7 @@ class Claims:
     """The children of one consumer.
 
     space  : host → what there is to own of it
-    former : path → host → what was its own, and nobody used
+    former : claim → host → what was its own, and nobody used
     known  : hosts of which some sibling owned something
     """
 
@@ -60,7 +60,7 @@ class Claims:
         self.terms, self.space, self.load, self.steps = terms, space, load, steps
         self.paths = sorted((path for path in terms.children[owner] if terms.own[path]), key=terms.order.__getitem__)
         self.claims = [Claim(path, entry) for path in self.paths for entry in terms.own[path]]
-        self.former: dict[str, dict[Host, Amounts]] = {path: {} for path in self.paths}
+        self.former: dict[Claim, dict[Host, Amounts]] = {claim: {} for claim in self.claims}
         self.known: set[Host] = set()
         self._unused: dict[tuple[Claim, Host], None] = {}
         self._aim()
@@ -89,23 +89,34 @@ class Claims:
         ranks = self.terms.rank
         return max(ranks[path] for path in self.paths) + 1 if claim.entry.remaining else ranks[claim.path]
 
-    def remember(self, path: str, host: Host, amounts: Amounts, *, is_busy: bool) -> None:
-        """Take in what a child owned: an entry that still asks for it has it (R-ADJUST-1)."""
+    def remember(self, path: str, host: Host, amounts: Amounts, said: Mapping[int, Amounts], *, is_busy: bool) -> None:
+        """Take in what a child owned: whose it was, else an entry that still asks for it, has it (R-ADJUST-1)."""
         amounts = lower(amounts, self._public(host))
         mine = [claim for claim in self.claims if (claim.path, claim.group) == (path, host.group)]
         named = [claim for claim in mine if host.name in claim.entry.names]
         able = named or [claim for claim in mine if not claim.entry.names]
         if able and any(amounts):
             self.known.add(host)
+            listed = [claim for claim in self.claims if claim.path == path]
+            naming = [at for at, claim in enumerate(listed) if host.name in claim.entry.names]
+            for at in sorted(said) if not naming or any(at in said for at in naming) else ():
+                if at < len(listed) and listed[at].group == host.group and (at in naming or not listed[at].entry.names):
+                    amounts = self._give(listed[at], host, lower(said[at], amounts), amounts, is_busy=is_busy)
+            if not any(amounts):
+                return
             for claim in able if len(able) == 1 else self._likely(able, host, amounts):
                 part = amounts
                 if claim.entry.per_host:  # what is beyond the part is let go before the next child has its own
                     part = lower(amounts, self._part(claim.entry, host))
-                if any(part):
-                    claim.add(host, part)
-                    amounts = minus(amounts, part)
-                    if not is_busy:
-                        self._unused[claim, host] = None
+                amounts = self._give(claim, host, part, amounts, is_busy=is_busy)
+
+    def _give(self, claim: Claim, host: Host, part: Amounts, amounts: Amounts, *, is_busy: bool) -> Amounts:
+        """Let a claim have a part of what was owned of a host; the rest of that."""
+        if any(part):
+            claim.add(host, part)
+            if not is_busy:
+                self._unused[claim, host] = None
+        return minus(amounts, part)
 
     def _likely(self, able: list[Claim], host: Host, amounts: Amounts) -> Iterator[Claim]:
         """Of several entries those that have had a host, by how much it was (R-ADJUST-1)."""
@@ -137,14 +148,14 @@ class Claims:
     def settle(self) -> None:
         """Let go what nobody uses, then what is beyond the targets; then who is short takes."""
         for claim, host in self._unused:
-            former, part = self.former[claim.path], claim.has.pop(host)
-            former[host] = plus(former[host], part) if host in former else part
+            self.former[claim][host] = claim.has.pop(host)
         for mine in self._lines_of_hosts():
             self._trim_hosts(mine)
         for claim in self.claims:
             if claim.target is None:
                 self._trim_parts(claim)
-        for claim in sorted(self.claims, key=self._rank):
+        order = self.terms.order
+        for claim in sorted(self.claims, key=lambda c: (self._rank(c), order[c.path], not c.entry.names)):
             if claim.entry.per_host:
                 self._take_of_every_host(claim)
             elif claim.entry.total:
@@ -152,25 +163,31 @@ class Claims:
             else:
                 self._take_hosts(claim)
 
-    def sort_out(self) -> None:
-        """Which host is of which entry of a consumer."""
+    def sort_out(self, is_lent: Callable[[str, Host, Amounts], bool]) -> None:
+        """Which host is of which entry of a consumer; is_lent: whether others stand on what one has of a host."""
+        is_met = not any(self.unmet())
         for path, group in dict.fromkeys((each.path, each.group) for each in self.claims):
-            self._sort_out([each for each in self.claims if (each.path, each.group) == (path, group)])
+            mine = [each for each in self.claims if (each.path, each.group) == (path, group)]
+            self._sort_out([each for each in mine if is_met or not each.entry.remaining], is_lent)
 
-    def _sort_out(self, mine: list[Claim]) -> None:
-        """Hosts of entries that may stand for one another: reserved ones have first those without others' units."""
+    def _sort_out(self, mine: list[Claim], is_lent: Callable[[str, Host, Amounts], bool]) -> None:
+        """Where entries may stand for one another a reserved one gives hosts with others' units for such without."""
         alike = [each for each in mine if each.target is not None and not each.entry.names]
-        has = {host: amounts for each in alike for host, amounts in each.has.items()}
-        if len(alike) < 2 or len(has) < sum(len(each.has) for each in alike):
-            return
 
         def lent(host: Host) -> bool:
-            return any(alike[0].path not in self.terms.up[unit.asked.leaf] for unit in host.units)
+            path = alike[0].path
+            parts = [each.has[host] for each in self.claims if each.path == path and host in each.has]
+            return is_lent(path, host, summed(parts, self.terms.width))
 
-        line = sorted(has, key=lambda host: (lent(host), host.place))
-        for each in [*(c for c in alike if c.entry.reserved), *(c for c in alike if not c.entry.reserved)]:
-            size = len(each.has)
-            each.has, line = {host: has[host] for host in line[:size]}, line[size:]
+        line = sorted(((each, host) for each in alike for host in each.has), key=lambda pair: pair[1].place)
+        gives = [pair for pair in line if pair[0].entry.reserved and lent(pair[1])]
+        free = [pair for pair in line if not pair[0].entry.reserved and not lent(pair[1])]
+        for claim, host in gives:
+            fits = [pair for pair in free if pair[1] not in claim.has and host not in pair[0].has]
+            if fits:
+                other, better = fits[0]
+                free.remove(fits[0])
+                claim.has[better], other.has[host] = other.has.pop(better), claim.has.pop(host)
 
     def unmet(self) -> Iterator[tuple[Claim, Amounts, Amounts]]:
         """Entries that have less than they ask for, with what they have and ask for: hosts, or of a total amounts."""
@@ -269,11 +286,15 @@ class Claims:
         return minus(self.space[host], summed((c.has[host] for c in self.claims if host in c.has), self.terms.width))
 
     def _order(self, claim: Claim, hosts: Iterable[Host]) -> list[Host]:
-        """Formerly its own; least workload; never owned; inventory order."""
-        former = self.former[claim.path]
-        return sorted(
-            hosts, key=lambda host: (host not in former, self.load[host.name], host in self.known, host.place)
-        )
+        """Formerly its own, then its consumer's; least workload; never owned; inventory order."""
+        mine = self.former[claim]
+        others = {host for each in self.claims if each.path == claim.path for host in self.former[each]}
+
+        def turn(host: Host) -> tuple[int, Fraction, bool, int]:
+            was = 0 if host in mine else 1 if host in others else 2
+            return was, self.load[host.name], host in self.known, host.place
+
+        return sorted(hosts, key=turn)
 
     def _owners(self, host: Host) -> list[Claim]:
         """Claims on a host, those of the worst rank first."""
@@ -325,7 +346,7 @@ class Claims:
 
     def _take_total(self, claim: Claim) -> None:
         """Parts host by host until the total is met: its own of before, public ones, those of worse ranks."""
-        hosts, former = self._of(claim.group), self.former[claim.path]
+        hosts, former = self._of(claim.group), self.former[claim]
         for host in self._order(claim, hosts):
             there = self._public(host)
             claim.add(host, self._needed(claim, lower(there, former[host]) if host in former else there))

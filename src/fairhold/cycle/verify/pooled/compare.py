@@ -46,12 +46,13 @@ STATE_ROWS = {
     "reclaims": "R-NOTICE-2",
     "held": "R-HELD-1",
     "ownership": "R-ADJUST-3",
+    "own_entries": "R-ADJUST-1",
     "shortages": "R-CONTROL-3",
 }
 """Lists of rows with the rule that a wrong row breaks."""
 FIELDS = {"deadline": "R-LEND-6", "lenders": "R-POOL-2", "pool": "R-POOL-1", "for": "R-TAKE-1", "amounts": "R-ADJUST-0"}
 """Fields with a rule of their own."""
-NAMES = ("id", "request", "host", "consumer")
+NAMES = ("id", "request", "host", "consumer", "entry")
 """What a row is found again by."""
 
 

@@ -74,7 +74,15 @@ def expected_moves(plan: Plan, state: State) -> Json:
     pools: list[tuple[Share, Json]] = []
     queues: Json = {}
     found: Json = {kind: [] for kind in (*MOVES, "observed", "ownership", "refused", "warnings")}
-    after: Json = {"allocations": [], "reclaims": [], "held": [], "ownership": [], "shortages": [], "adjusted": {}}
+    after: Json = {
+        "allocations": [],
+        "reclaims": [],
+        "held": [],
+        "ownership": [],
+        "own_entries": [],
+        "shortages": [],
+        "adjusted": {},
+    }
     for share in shares_now(plan, state.now):
         decided = decide(plan, share, state)
         stock, sweeps = decided.stock, decided.sweeps

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import excess, plus
 from fairhold.cycle.verify.pooled.booking import Kinds, book, share_out
 from fairhold.cycle.verify.pooled.never import stop_never
-from fairhold.cycle.verify.pooled.owners import Adjusting, Owned
+from fairhold.cycle.verify.pooled.owners import Adjusting, Owned, Stood
 from fairhold.cycle.verify.pooled.siting import labels_of, will_do
 from fairhold.cycle.verify.pooled.stock import Asked, Host, Notice, Parcel, Stock, Unit, gone
 from fairhold.cycle.verify.pooled.terms import OWN, TOP, make_terms
@@ -75,13 +75,17 @@ def _empty(plan: Plan, share: Share, state: State) -> Stock:
 
 def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Kinds) -> None:
     """Ownership adjusted, every unit booked, notices given, and for whom space is held."""
-    owned, busy = _before(plan, stock, state, kinds)
-    adjusting = Adjusting(stock.terms, owned, busy, tuple(each.step for each in plan.resources))
+    owned, stood = _before(plan, stock, state, kinds)
+    parts: dict[tuple[str, str], dict[int, Amounts]] = {}
+    for each in state.own_entries:
+        parts.setdefault((plan.tree.paths[each.consumer], each.host), {})[each.entry] = each.amounts
+    adjusting = Adjusting(stock.terms, owned, stood, parts, tuple(each.step for each in plan.resources))
     kept = _kept_adjustment(plan, share, state)
     adjusting.divide(stock.hosts, is_due=kept is None)
     if share.entry.settings.rebalance_interval:
         name = print_of(plan, share.entry, share.groups, state.hosts_down)
         stock.adjusted = Adjusted(state.now, name) if kept is None else kept
+    stock.entries = adjusting.entries
     stock.unmet = [(claim.path, claim.entry, has, asks) for claim, has, asks in adjusting.unmet]
     for host in stock.hosts.values():
         book(stock.terms, host, kinds)
@@ -134,10 +138,11 @@ def _parts(plan: Plan, parts: Parts) -> tuple[tuple[str, Amounts], ...]:
     return tuple((plan.tree.paths[at], amounts) for at, amounts in parts)
 
 
-def _before(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> tuple[Owned, set[tuple[str, str]]]:
-    """What consumers owned, and on what of it somebody's units stood."""
+def _before(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> tuple[Owned, Stood]:
+    """What consumers owned, and on what of it somebody's units stood, and on what those of others."""
     owned: Owned = {}
     busy: set[tuple[str, str]] = set()
+    lent: set[tuple[str, str]] = set()
     nothing = (0,) * stock.terms.width
     for row in state.ownership or ():
         if row.host in stock.hosts:
@@ -154,9 +159,11 @@ def _before(plan: Plan, stock: Stock, state: State, kinds: Kinds) -> tuple[Owned
         pools = {unit: unit.pool for unit in host.units}
         book(stock.terms, host, kinds)
         for unit, pool in pools.items():
-            busy |= {(path, name) for parcel in unit.books for path in parcel.owners()}
+            there = {(path, name) for parcel in unit.books for path in parcel.owners()}
+            busy |= there
+            lent |= {place for place in there if place[0] not in stock.terms.up[unit.asked.leaf]}
             unit.pool = pool
-    return owned, busy
+    return owned, (busy, lent)
 
 
 def is_against_reserve(stock: Stock, unit: Unit) -> bool:

@@ -11,12 +11,15 @@ from fairhold.cycle.verify.pooled.stock import Chain, Host, Parcel
 from fairhold.cycle.verify.pooled.terms import TOP, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from fairhold.model.vector import Owning
 
 Owned = dict[str, dict[str, Amounts]]
 """Host → path → what it and all below it owned."""
+Stood = tuple[set[tuple[str, str]], set[tuple[str, str]]]
+Parts = dict[tuple[str, str], dict[int, Amounts]]
+"""(path, host) → place of an entry → what it had of it."""
 
 
 def workload(host: Host) -> Fraction:
@@ -28,11 +31,14 @@ def workload(host: Host) -> Fraction:
 class Adjusting:
     """Ownership of one entry, worked out anew from what it was.
 
-    before : what was owned; busy: (path, host) of it that somebody's units stood on
+    before : what was owned; stood: (path, host) of it that somebody's units stood on, and such of others
+    parts  : (path, host) → what of it was of which of several entries
     """
 
-    def __init__(self, terms: Terms, before: Owned, busy: set[tuple[str, str]], steps: Amounts) -> None:
-        self.terms, self.before, self.busy, self.steps = terms, before, busy, steps
+    def __init__(self, terms: Terms, before: Owned, stood: Stood, parts: Parts, steps: Amounts) -> None:
+        self.terms, self.before, self.parts, self.steps = terms, before, parts, steps
+        self.busy, self.lent = stood
+        self.entries: list[tuple[str, Host, int, Amounts]] = []
         self.load: dict[str, Fraction] = {}
         self.unmet: list[tuple[Claim, Amounts, Amounts]] = []
         self.is_due = True
@@ -53,11 +59,14 @@ class Adjusting:
         for host in space:
             for path in sorted(self.terms.children[owner], key=self.terms.order.__getitem__):
                 if path in self.before.get(host.name, {}):
-                    level.remember(path, host, self.before[host.name][path], is_busy=(path, host.name) in self.busy)
+                    place = path, host.name
+                    was, said = self.before[host.name][path], self.parts.get(place, {})
+                    level.remember(path, host, was, said, is_busy=place in self.busy)
         if self.is_due:
             level.settle()
-        level.sort_out()
+        level.sort_out(self._is_lent)
         self.unmet += level.unmet()
+        self.entries += _of_several(level)
         rest = dict(space)
         for path in level.paths:
             mine = [claim for claim in level.claims if claim.path == path]
@@ -74,6 +83,21 @@ class Adjusting:
         for host, amounts in rest.items():
             if owner == TOP or any(amounts):
                 host.parcels.append(Parcel(owner, chains[host], amounts))
+
+    def _is_lent(self, path: str, host: Host, now: Amounts) -> bool:
+        """Whether units of others stand on what one has of a host; of more than before: on any of it."""
+        if self.before.get(host.name, {}).get(path) == now:
+            return (path, host.name) in self.lent
+        return any(path not in self.terms.up[unit.asked.leaf] for unit in host.units)
+
+
+def _of_several(level: Claims) -> Iterator[tuple[str, Host, int, Amounts]]:
+    """What entries have of hosts, of which a consumer has several for one group."""
+    for path in level.paths:
+        mine = [claim for claim in level.claims if claim.path == path]
+        for at, claim in enumerate(mine):
+            if sum(each.group == claim.group for each in mine) > 1:
+                yield from ((path, host, at, amounts) for host, amounts in claim.has.items())
 
 
 def _first(claims: list[Claim], host: Host) -> Owning:

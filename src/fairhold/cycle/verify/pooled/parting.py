@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 OF_POOLS = ("pools", "ownership", "refused")
-OF_STATE = ("ownership", "adjusted", "usage")
+OF_STATE = ("ownership", "own_entries", "adjusted", "usage")
 LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
 STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
 OF_VECTORS = frozenset({"own-unmet", "oversubscribed"})
@@ -30,6 +30,7 @@ def slots_of(state: State) -> State:
         notices=tuple(each for each in state.notices if each.request not in mine),
         held=tuple(each for each in state.held if each.request not in mine),
         ownership=None,
+        own_entries=(),
         adjusted={},
     )
 

@@ -134,6 +134,15 @@ def ownership_rows(plan: Plan, stock: Stock) -> list[Json]:
     ]
 
 
+def _entry_rows(plan: Plan, stock: Stock) -> list[Json]:
+    """What is of which of several entries, in the same order."""
+    order = stock.terms.order
+    return [
+        {"host": host.name, "consumer": path, "entry": at, "amounts": amounts_document(plan.resources, amounts)}
+        for path, host, at, amounts in sorted(stock.entries, key=lambda each: (order[each[0]], each[1].place, each[2]))
+    ]
+
+
 def state_rows(plan: Plan, stock: Stock, coming: Coming) -> dict[str, list[Json]]:
     """Sections of the state after the cycle."""
     return {
@@ -146,6 +155,7 @@ def state_rows(plan: Plan, stock: Stock, coming: Coming) -> dict[str, list[Json]
             if way.units
         ],
         "ownership": ownership_rows(plan, stock),
+        "own_entries": _entry_rows(plan, stock),
     }
 
 

@@ -177,6 +177,7 @@ class Stock:
     keeps : (request, host) → units for which space is held there, None = for all that fit
     down  : hosts that are in no pool
     unmet : owner, entry, what it has and what it asks for, where that is more
+    entries : owner, host, place of one of its several entries of a group, what that has of it
     """
 
     terms: Terms
@@ -186,6 +187,7 @@ class Stock:
     keeps: dict[tuple[str, str], int | None] = field(default_factory=dict)
     down: dict[str, Host] = field(default_factory=dict)
     unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
+    entries: list[tuple[str, Host, int, Amounts]] = field(default_factory=list)
     adjusted: Adjusted | None = None
     """The last adjustment, where the entry says how often (R-ADJUST-5)"""
     count: int = 0
