@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.unmet import Unmet
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import PolicySettings
     from fairhold.model.state import Allocation, Request
@@ -285,18 +286,6 @@ class Unit:
         found = {parcel.owner for parcel in self.books}
         found.difference_update((PUBLIC, self.pool, self.asked.leaf))
         return tuple(sorted(found, key=terms.position.__getitem__)) if found else ()
-
-
-class Unmet(NamedTuple):
-    """An entry of a consumer that is not met: hosts are too few, or others have what it asks for (S2.25-27).
-
-    planned, got : whole hosts, or hosts of which it has its part; of a total base units, by place of the resource
-    """
-
-    row: int
-    entry: Owning
-    planned: int | Vector
-    got: int | Vector
 
 
 @dataclass(slots=True)

@@ -23,7 +23,8 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Terms, Unmet
+    from fairhold.ledger.pools import Terms
+    from fairhold.ledger.unmet import Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, State
     from fairhold.model.vector import OwnEntry

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.cycle.pooled.keeping import Kept
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit, Unmet
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
+    from fairhold.ledger.unmet import Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, HeldUnits, Shortage, State
     from fairhold.model.state import Notice as NoticeNoun

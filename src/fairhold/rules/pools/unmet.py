@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits, total
-from fairhold.ledger.pools import Unmet
+from fairhold.ledger.unmet import Unmet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
