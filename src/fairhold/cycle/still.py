@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING
 from fairhold.rules.gangs import usable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
+    from fairhold.ledger.draft import Draft
 
 MOST_TRIED = 16
 """Divisions of one cycle that are looked at again; one that made more is made whole."""
+NOWHERE = -1
+"""Slots of a cycle that is like no other."""
 
 
 class Still:
@@ -43,6 +44,7 @@ class Still:
         "_bound",
         "_could",
         "_demand",
+        "_draft",
         "_gangs",
         "_held",
         "_limit",
@@ -63,17 +65,14 @@ class Still:
         for leaf in {*requests.gangs, *requests.lines.gangs}:
             wanted = books.demand[leaf]
             self._could[leaf] = [usable(books, leaf, snapshot.now, wanted, quota[leaf]) for quota in self._tried]
+        self._draft: Draft | None = draft
         self._need, self._limit = draft.needs.need, rows.plan.limit
         self._bound: array[int] | None = None
-        if any(snapshot.noticed) or draft.balance.missing[0]:
-            margin = 2 * rows.depth
-            self._bound = array("q", map(max, draft.held, (units + margin for units in draft.quota)))
         requests.lines.changed = set()
 
-    def is_settled(self, books: Books, gives: Sequence[int]) -> bool:
-        """Whether all that the cycle decided has been carried out, and everybody gives just what is under notice."""
+    def carried_out(self, books: Books) -> None:
+        """All that the cycle decided has been carried out."""
         self._held, self._noticed = array("q", books.held), array("q", books.noticed)
-        return all(gives[leaf] == self._noticed[leaf] for leaf in self._rows.leaves)
 
     def holds(self, books: Books, now: int) -> bool:
         """Whether the next cycle decides nothing either; then it counts as the one before from here on."""
@@ -81,6 +80,8 @@ class Still:
         if changed is None or books.rows is not self._rows or books.slots != self._slots or not is_calm(books, now):
             return False
         if books.held != self._held or books.noticed != self._noticed or bool(lines.gangs) != self._gangs:
+            return False
+        if not self._rests():
             return False
         leaves = {leaf for leaf, _ in changed}
         if not all(self._wants_more(books, leaf, now) for leaf in leaves):
@@ -90,6 +91,19 @@ class Still:
         for leaf in leaves:
             self._demand[leaf] = books.demand[leaf]
         changed.clear()
+        return True
+
+    def _rests(self) -> bool:
+        """Whether everybody gives just what is under notice; asked once, as most cycles are not asked at all."""
+        draft, self._draft = self._draft, None
+        if draft is not None:
+            gives = draft.balance.gives
+            if any(gives[leaf] != self._noticed[leaf] for leaf in self._rows.leaves):
+                self._slots = NOWHERE
+                return False
+            if draft.balance.missing[0] or any(self._noticed):
+                margin = 2 * self._rows.depth
+                self._bound = array("q", map(max, self._held, (units + margin for units in draft.quota)))
         return True
 
     def _wants_more(self, books: Books, leaf: int, now: int) -> bool:
