@@ -178,6 +178,7 @@ class Agent:
                 except (KeyError, TypeError, ValueError, OverflowError) as error:
                     log(f"a message {message.get('type')!r} that cannot be understood: {error!r}")
         finally:
+            self._fork()
             attempts.let_signals_in()
 
     def _obey(self, message: dict[str, Any]) -> None:
@@ -185,6 +186,7 @@ class Agent:
         if kind == "start":
             self._start(message)
         elif kind in {"notice", "withdraw", "stop"}:
+            self._fork()  # it may be meant for one of those
             self._tell(message, now())
         elif kind == "forget":
             for attempt in message["attempts"]:
@@ -220,11 +222,16 @@ class Agent:
             self._refuse(attempt, "the agent has no lease")
             return
         try:
-            self._attempts.start(Order(message, self._directory))
+            self._attempts.prepare(Order(message, self._directory))
         except OSError as error:
-            self._refuse(attempt, refusal(error, f"cannot start a supervisor: {error.strerror or error}"))
+            self._refuse_for(attempt, error)
         except (SpoolError, ValueError) as error:
             self._refuse(attempt, str(error))
+
+    def _fork(self) -> None:
+        """Start what is prepared."""
+        for attempt, error in self._attempts.fork():
+            self._refuse_for(attempt, error)
 
     def _tell(self, message: dict[str, Any], instant: float) -> None:
         """Hand an order on to a supervisor. `until` is made of the seconds left: two clocks may differ."""
@@ -321,6 +328,9 @@ class Agent:
 
     def _say_ended(self, attempt: int, record: dict[str, Any]) -> None:
         self._send({"type": "ended", "attempt": attempt, "exit": record})
+
+    def _refuse_for(self, attempt: int, error: OSError) -> None:
+        self._refuse(attempt, refusal(error, f"cannot start a supervisor: {error.strerror or error}"))
 
     def _refuse(self, attempt: int, detail: str) -> None:
         self._send({"type": "refused", "attempt": attempt, "detail": detail})

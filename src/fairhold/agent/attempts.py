@@ -66,6 +66,7 @@ class Attempts:
         self._boot = processes.boot_id()
         # A program that became this one may have left children: they are nobody's attempt.
         self._strangers = {process.pid for process in processes.survey() if process.parent == os.getpid()}
+        self._prepared: list[tuple[Order, int, str]] = []
         self._supervisors: dict[int, int] = {}
         self._adopted: dict[int, int] = {}
         self._lost: dict[int, Held] = {}
@@ -107,21 +108,36 @@ class Attempts:
             else:
                 self._adopt(held)
 
-    def start(self, order: Order) -> None:
-        """Fork a supervisor. Raises OSError, SpoolError where nothing was started."""
+    def prepare(self, order: Order) -> None:
+        """Make all that an attempt needs before its supervisor; raises OSError, SpoolError where it cannot be made."""
         descriptor = self._spool.create(order.attempt, order.token)
-        try:
-            pid = self._fork(order, descriptor)
-        except OSError:
-            groups.remove(groups.group_of(self._base, order.attempt))
-            with suppress(OSError):
-                self._spool.advance(order.attempt, "order", "exit")
-            self._spool.delete(order.attempt)
-            raise
-        finally:
+        self.held[order.attempt] = Held(order.attempt, order.token)
+        self._prepared.append((order, descriptor, groups.make(self._base, order.attempt, order.memory, order.cpu)))
+
+    def fork(self) -> list[tuple[int, OSError]]:
+        """Fork the supervisors of all that is prepared; attempts that have none, for which nothing was started.
+
+        One right after the other: what this process writes to after a fork, it has to copy, as long as the child lives.
+        """
+        failed = []
+        for order, descriptor, group in self._prepared:
+            try:
+                pid = self._fork(order, descriptor, group)
+            except OSError as error:
+                failed.append((order.attempt, error))
+            else:
+                self._supervisors[pid] = order.attempt
+                self.held[order.attempt].supervisor = pid
+        for _, descriptor, _ in self._prepared:
             os.close(descriptor)
-        self._supervisors[pid] = order.attempt
-        self.held[order.attempt] = Held(order.attempt, order.token, pid)
+        self._prepared.clear()
+        for attempt, _ in failed:
+            del self.held[attempt]
+            groups.remove(groups.group_of(self._base, attempt))
+            with suppress(OSError):
+                self._spool.advance(attempt, "order", "exit")
+            self._spool.delete(attempt)
+        return failed
 
     def tell(self, attempt: int, place: tuple[int, int], document: Mapping[str, Any]) -> None:
         """Write a line of an attempt and wake its supervisor; nothing where it is over. Raises OSError, SpoolError."""
@@ -205,8 +221,7 @@ class Attempts:
         if self._lost:
             self._sweep_at = min(self._sweep_at, instant + _SWEEP_AGAIN)
 
-    def _fork(self, order: Order, descriptor: int) -> int:
-        group = groups.make(self._base, order.attempt, order.memory, order.cpu)
+    def _fork(self, order: Order, descriptor: int, group: str) -> int:
         is_inside = bool(group) and self._is_born_in
         try:
             pid = fork_into(group) if is_inside else os.fork()

@@ -112,7 +112,7 @@ class Spool:
         page = bytearray(b" " * _SIZE)
         for place, length in (ORDER, LIFE, NOTICE, STOP, EXIT):
             page[place + length - 1] = 10
-        line = _line({"attempt": attempt, "token": token}, ORDER)
+        line = _line(_encode({"attempt": attempt, "token": token}), ORDER)
         page[: len(line)] = line
         if self._free:
             path = self._path(f"{self._free.pop()}.free")
@@ -206,9 +206,11 @@ class Spool:
         os.rename(draft, self._path(name))  # noqa: PTH104
 
 
-def write_line(descriptor: int, place: tuple[int, int], document: Mapping[str, Any]) -> None:
-    """Write a line of an attempt's file in one go. Raises SpoolError where it is too long, OSError."""
-    os.pwrite(descriptor, _line(document, place), place[0])
+def write_line(descriptor: int, place: tuple[int, int], document: Mapping[str, Any]) -> str:
+    """Write a line of an attempt's file in one go; its text. Raises SpoolError where it is too long, OSError."""
+    text = _encode(document)
+    os.pwrite(descriptor, _line(text, place), place[0])
+    return text
 
 
 def read_line(descriptor: int, place: tuple[int, int]) -> dict[str, Any]:
@@ -220,8 +222,8 @@ def read_line(descriptor: int, place: tuple[int, int]) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _line(document: Mapping[str, Any], place: tuple[int, int]) -> bytes:
-    line = _encode(document).encode()
+def _line(text: str, place: tuple[int, int]) -> bytes:
+    line = text.encode()
     if len(line) >= place[1]:
         raise SpoolError(f"{len(line)} bytes do not fit into a line of {place[1]}")
     return line.ljust(place[1] - 1) + b"\n"

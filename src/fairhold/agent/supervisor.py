@@ -115,12 +115,14 @@ class Supervisor:
         self._output = Output(output, self._order.output_limit, kept)
         if self._order.output_limit:
             self._trim_at = self._begin + FIRST_LOOK
+        has_others = True
         while self._status is None:
             self._wait()
-            self._reap()
+            has_others = self._reap()
             if self._status is None:
                 self._act(now())
-        self._clear()
+        if has_others:
+            self._clear()
         self._output.close()
         self._drop_reclaim_file()
         return self._record()
@@ -298,7 +300,7 @@ class Supervisor:
         """The record, whole; tried again for as long as the disk says no."""
         while True:
             try:
-                write_line(self._descriptor, EXIT, record)
+                line = write_line(self._descriptor, EXIT, record)
                 self._spool.advance(self._order.attempt, "alive", "exit")
             except FileNotFoundError:  # the spool is gone: nobody will ever ask
                 return
@@ -307,7 +309,7 @@ class Supervisor:
             except OSError:
                 time.sleep(1)
             else:
-                if not self._say(f"E {self._order.attempt} {json.dumps(record)}"):
+                if not self._say(f"E {self._order.attempt} {line}"):
                     groups.leave(self._base, self._group)  # nobody is there to clear it away
                 return
 
