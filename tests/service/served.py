@@ -65,6 +65,12 @@ class Line:
         cls.opened.append(cls(*await asyncio.open_unix_connection(str(bank.place / "api.sock"))))
         return cls.opened[-1]
 
+    @classmethod
+    async def open_by_tcp(cls, url: str) -> Line:
+        host, _, port = url.removeprefix("http://").partition(":")
+        cls.opened.append(cls(*await asyncio.open_connection(host, int(port))))
+        return cls.opened[-1]
+
     async def send(self, text: str | bytes) -> None:
         self.writer.write(text.encode() if isinstance(text, str) else text)
         await self.writer.drain()

@@ -167,6 +167,28 @@ def test_more_clients_than_the_limit_are_told_its_name(
     met(tmp_path, work, limits=RequestLimits(**limits))
 
 
+@pytest.mark.parametrize("limits", [{"clients": 3}, {"open_files": 100}], ids=str)
+def test_clients_by_tcp_that_ask_nothing_keep_nobody_from_the_unix_socket(
+    tmp_path: Path, limits: dict[str, int]
+) -> None:
+    async def work(bank: Bank, url: str) -> None:
+        idle = [await Line.open_by_tcp(url) for _ in range(150)]
+        await asyncio.sleep(0.05)
+        knocking = await Line.open_by_tcp(url)
+        with suppress(ConnectionError):
+            await knocking.send(HEAD.replace("fairhold", "localhost") + "\r\n")
+        assert await knocking.is_cut()
+        for _ in range(2):
+            line = await Line.open(bank)
+            await line.send(HEAD + "\r\n")
+            assert (await line.answer())[0] == 200
+        assert [await line.is_cut() for line in idle] == [True] * len(idle)  # at once, or when they have said nothing
+        async with here(bank) as client:
+            await client.post("/v1/stop")
+
+    assert serving(tmp_path, work, limits=RequestLimits(silence=1.0, **limits)) == "leave"
+
+
 def test_open_files_are_limited_as_the_system_limits_them(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1_024, 4_096))

@@ -38,14 +38,16 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its parent
         """Note the peer for all requests of this connection."""
         super().connection_made(transport)
-        self._crowd.here += 1
-        peer = peer_of(transport.get_extra_info("socket"))
-        self.app_state = {**self.app_state, "peer": peer, "clients": self._crowd.here, "leave": transport.abort}
+        mine = transport.get_extra_info("socket")
+        self._family = mine.family
+        self._crowd.here[self._family] += 1
+        told = {"peer": peer_of(mine), "clients": self._crowd.here[self._family], "leave": transport.abort}
+        self.app_state = {**self.app_state, **told}
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
-        self._crowd.here -= 1
+        self._crowd.here[self._family] -= 1
         self._unwatch()
         super().connection_lost(exc)
 

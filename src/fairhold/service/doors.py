@@ -6,6 +6,7 @@ Who never ends a handshake of TLS has no connection that could be asked or told 
 from __future__ import annotations
 
 import socket
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,12 +21,14 @@ _KEPT = 32
 class Crowd:
     """All who are in at a service together.
 
-    here : connections that can be talked with
+    here : connections that can be talked with, by the family of their sockets: who comes by TCP takes no place from
+           who comes by the Unix socket
     held : open files of clients, who are in a handshake too
     """
 
     def __init__(self, limits: RequestLimits) -> None:
-        self.here = self.held = 0
+        self.here: Counter[int] = Counter()
+        self.held = 0
         self.limits = limits
 
 

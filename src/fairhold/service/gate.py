@@ -29,8 +29,8 @@ _LOG = logging.getLogger("fairhold.requests")
 class Gate:
     """The outermost application.
 
-    The server says in `scope["state"]` who is at the other end (`peer`), how many connections there are (`clients`),
-    and how to leave this one at once (`leave`).
+    The server says in `scope["state"]` who is at the other end (`peer`), how many connections there are that came in
+    as this one did (`clients`), and how to leave it at once (`leave`).
     """
 
     def __init__(self, app: ASGIApp, *, guard: Guard, limits: RequestLimits, requests: Requests) -> None:

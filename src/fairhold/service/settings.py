@@ -32,7 +32,7 @@ class RequestLimits:
     plan        : text of a plan
     after       : jobs that one job waits for
     labels      : of one job
-    clients     : connections at once
+    clients     : connections at once, by TCP and by the Unix socket each
     streams     : followers of events at once
     open_files  : of the service; what the system allows where that is less
     silence     : seconds in which a client has to go on with what it sends or takes
