@@ -92,8 +92,14 @@ def test_last_and_lease(spool: Spool, tmp_path: Path) -> None:
     assert (spool.last(), spool.lease()) == (0, None)
     spool.raise_last(41)
     spool.write_lease(12.5)
+    files = [(tmp_path / "spool" / name).stat().st_ino for name in ("last", "lease")]
+    spool.raise_last(1234)
     spool.write_lease(1e9)
-    assert (spool.last(), spool.lease()) == (41, 1e9)
+    assert (spool.last(), spool.lease()) == (1234, 1e9)
+    assert files == [(tmp_path / "spool" / name).stat().st_ino for name in ("last", "lease")]  # written in their place
+    (tmp_path / "spool/last").write_text("7")  # as earlier agents wrote it
+    spool.raise_last(8)
+    assert spool.last() == 8
     (tmp_path / "spool/lease").write_text("00000000000000000001 00000000000000000002\n")
     assert spool.lease() == 0.0  # half of a write: no lease is believed
     spool.write_lease(None)

@@ -89,6 +89,17 @@ def office(tmp_path: Path) -> Iterator[Office]:
     made.store.close()
 
 
+def test_agents_are_told_before_anybody_else_is(office: Office) -> None:
+    office.desk.round([])
+    seen: list[tuple[str, int]] = []
+    office.desk.listeners.append(lambda _: seen.append(("listener", len(office.agents.starts()))))
+    answer: Future[Any] = Future()
+    answer.add_done_callback(lambda _: seen.append(("client", len(office.agents.starts()))))
+    terms = JobSubmitted("", "/A", "compute", 2)
+    office.desk.round([(lambda core: core.submit(Submission("ann", "", terms, Spec("/A", ("true",)))), answer, True)])
+    assert seen == [("listener", 2), ("client", 2)]
+
+
 def test_agents_are_told_only_what_is_durable(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     office.desk.round([])
     at_start: list[int] = []

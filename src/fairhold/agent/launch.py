@@ -64,18 +64,24 @@ def launch(order: Order) -> tuple[int, int]:
 
 def _open_output(order: Order) -> int:
     if order.job_directory:
-        try:
-            os.mkdir(order.job_directory)  # noqa: PTH102
-        except FileExistsError:
-            pass
-        except FileNotFoundError:
-            os.makedirs(order.job_directory, exist_ok=True)  # noqa: PTH103
+        _make(order.job_directory)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     try:
         return os.open(order.output, flags, 0o644)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(order.output), exist_ok=True)  # noqa: PTH103, PTH120
+        _make(os.path.dirname(order.output))  # noqa: PTH120
         return os.open(order.output, flags, 0o644)
+
+
+def _make(directory: str) -> None:
+    """Make a directory with those above it. As `os.makedirs`, which looks at them all before it makes any."""
+    try:
+        os.mkdir(directory)  # noqa: PTH102
+    except FileExistsError:
+        pass
+    except FileNotFoundError:
+        _make(os.path.dirname(directory))  # noqa: PTH120
+        _make(directory)
 
 
 def _spawn(order: Order, output: int) -> int:

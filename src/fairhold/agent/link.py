@@ -18,7 +18,8 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 PATIENCE = 10.0
 """Seconds that the service may take to answer a new connection."""
-_PORTION = 1 << 18
+_PORTION = 64 * 1024
+"""Bytes that are received at once; room for much more than this is mapped anew for every message."""
 _NO_WELCOME = "the service says no: another secret, or another agent with the name of this host; its log tells"
 _UNACKNOWLEDGED = 20_000
 """Milliseconds after which a TCP connection whose peer acknowledges nothing is broken."""

@@ -64,7 +64,7 @@ class Spool:
 
     def raise_last(self, attempt: int) -> None:
         """Before anything of this number or one below is started."""
-        self._replace("last", str(attempt).encode())
+        self._overwrite("last", b"%020d\n" % attempt)
 
     def name(self) -> str:
         """The identity of this spool, made when it is asked for the first time."""
@@ -91,21 +91,12 @@ class Spool:
         return 0.0
 
     def write_lease(self, until: float | None) -> None:
-        """In its place, and always of one length: a full disk must not end a lease. Twice: so half of it is noticed."""
+        """Twice, so that half of a write is noticed."""
         if until is None:
             with suppress(FileNotFoundError):
                 os.unlink(self._path("lease"))  # noqa: PTH108
             return
-        content = b"%020d %020d\n" % (int(until * 1e6), int(until * 1e6))
-        try:
-            descriptor = os.open(self._path("lease"), os.O_WRONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            self._replace("lease", content)
-            return
-        try:
-            os.pwrite(descriptor, content, 0)
-        finally:
-            os.close(descriptor)
+        self._overwrite("lease", b"%020d %020d\n" % (int(until * 1e6), int(until * 1e6)))
 
     def create(self, attempt: int, token: str) -> int:
         """The file of a new attempt, open; nothing of it stays where it cannot be written whole."""
@@ -195,6 +186,18 @@ class Spool:
 
     def _path(self, name: str) -> str:
         return f"{self._directory}/{name}"
+
+    def _overwrite(self, name: str, content: bytes) -> None:
+        """In its place, always of one length: a full disk ends no lease, and no file is made for every start."""
+        try:
+            descriptor = os.open(self._path(name), os.O_WRONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            self._replace(name, content)
+            return
+        try:
+            os.pwrite(descriptor, content, 0)
+        finally:
+            os.close(descriptor)
 
     def _replace(self, name: str, content: bytes) -> None:
         draft = self._path(f".{name}")

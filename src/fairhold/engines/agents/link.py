@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
 
-_CHUNK = 256 * 1024
+_CHUNK = 64 * 1024
 
 
 class BrokenLinkError(Exception):

@@ -203,11 +203,14 @@ class Desk:
         if core.due is not None and core.due <= core.now():
             core.pass_time()
         decided = time.perf_counter_ns()
-        self._commit()
+        has_grown = self._commit()
         committed = time.perf_counter_ns()
         orders = core.outbox.take() if self.trouble is None else core.outbox.take_stops()
-        if orders:
+        if orders:  # before anybody is told: whom that wakes keeps the agents' thread from its work
             self.agents.execute(orders)
+        if has_grown:
+            for listener in self.listeners:
+                listener(core.store.last)
         for future, value, error, is_write in answers:
             failed = error or (self._kept() if is_write else None)
             if failed is not None:
@@ -244,20 +247,20 @@ class Desk:
                 raise
             return None, why
 
-    def _commit(self) -> None:
+    def _commit(self) -> bool:
+        """Make durable what was decided; whether the log is longer by it."""
         entries = len(self.core.journal.entries)
         try:
             self.core.commit()
         except StoreFull as error:  # what was decided is kept here and written when there is room
             self.trouble = error
-            return
+            return False
         self.trouble = None
         if entries:
             self._since_snapshot += entries
-            for listener in self.listeners:
-                listener(self.core.store.last)
             if self._since_snapshot >= SNAPSHOT_EVERY and not self.is_gathering:
                 self._frozen, self._since_snapshot = Frozen(self.core), 0
+        return entries > 0
 
     @property
     def is_gathering(self) -> bool:
