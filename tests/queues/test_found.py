@@ -283,3 +283,20 @@ def test_r_sweep_3_who_is_not_placed_after_all_may_have_another_place() -> None:
     assert [(row["request"], row["host"]) for row in cycle.document["grants"]] == [("v", "h1")]
     assert cluster.reclaims() == {"v": 1}
     assert list(second_cycle(cluster.plan, cycle)) == []
+
+
+def test_on_whole_hosts_all_go_that_others_have_there_or_nobody() -> None:  # R-HOSTS-3
+    queues = {"/A": {"deserved": {"gpu": 4}}, "/B": {"deserved": {"gpu": 4}, "reclaim_grace": "10s"}}
+    cluster = Cluster([4, 4], queues, packing="exclusive")
+    cluster.ask("b", "/B", 8, on={"h0": 4, "h1": 4}).ask("a", "/A", 2)
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {"b": 4}
+    cluster.cycle(seconds=10)
+    assert cluster.held() == {"b": 4, "a": 2}
+    queues["/B"] = {"deserved": {"gpu": 5}, "reclaim_grace": "10s"}
+    cluster = Cluster([4, 4], queues, packing="exclusive")
+    cluster.ask("b", "/B", 8, on={"h0": 4, "h1": 4}).ask("a", "/A", 2)
+    assert verified(cluster)
+    cluster.cycle()
+    assert cluster.reclaims() == {}

@@ -18,7 +18,7 @@ from tests.pools.strategies import read
 from tests.pools.test_verify import cycle_of
 from tests.pools.truths import MOVES, badly_sited, not_conserved, second_cycle, too_full
 from tests.queues.strategies import NOW, stand
-from tests.queues.truths import beyond_bounds, broken_gangs, taken_below
+from tests.queues.truths import beyond_bounds, broken_gangs, parts_of_hosts, taken_below
 
 Json = dict[str, Any]
 
@@ -66,7 +66,7 @@ def full_clusters(draw: st.DrawFn) -> tuple[Json, Json]:
         "resources": {"gpu": {"step": draw(st.sampled_from((1, 0.5)))}},
         "resource_groups": {"g": {"hosts": hosts}},
         "consumers": {path: {} for path in (*(["/A"] if "/A/x" in leaves else []), *leaves)},
-        "policies": [entry | {"settings": {"packing": draw(st.sampled_from(("stacked", "balanced")))}}],
+        "policies": [entry | {"settings": {"packing": draw(st.sampled_from(("stacked", "balanced", "exclusive")))}}],
     }
     return plan, {"fairhold_state": 1, "now": NOW, "requests": asked, "allocations": held}
 
@@ -84,6 +84,7 @@ def test_gangs_come_to_where_others_went_for_them_and_a_second_cycle_is_quiet(cl
         assert [*too_full(plan, cycle.after), *not_conserved(state, cycle), *badly_sited(plan, state, cycle)] == []
         assert [*beyond_bounds(plan, cycle), *broken_gangs(state, cycle), *taken_below(plan, cycle)] == []
         assert list(second_cycle(plan, cycle)) == []
+        assert list(parts_of_hosts(plan, cycle)) == []
         moved = [row for kind in MOVES for row in cycle.document[kind]]
         if not moved:
             break

@@ -109,3 +109,21 @@ def taken_below(plan: Plan, cycle: Cycle) -> Iterator[str]:
             least = min(bound(plan, row, asked[0], "deserved"), was[row, asked[0]])
             if stays[row, asked[0]] < least:
                 yield f"{plan.tree.paths[row]} stays with {stays[row, asked[0]]}, and deserves {least}"
+
+
+def parts_of_hosts(plan: Plan, cycle: Cycle) -> Iterator[str]:
+    """Where hosts go whole to one leaf, on hosts that somebody is to have units of others stay."""
+    if plan.policies[0].settings.packing != "exclusive":
+        return
+    leaf = {request.id: request.consumer for request in cycle.after.requests}
+    told = Counter[tuple[str, str]]()
+    for notice in cycle.after.notices:
+        told[notice.request, notice.host] += notice.units
+    for held in cycle.after.held:
+        mine = leaf[held.request]
+        stays = Counter[tuple[str, str]]()
+        for row in cycle.after.allocations:
+            if row.host == held.host and leaf[row.request] != mine:
+                stays[row.request, row.host] += row.units
+        if stays - told:
+            yield f"{held.request} waits for {held.host}, and there stay {stays - told}"

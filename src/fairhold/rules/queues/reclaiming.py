@@ -114,6 +114,8 @@ class Reclaimer(Taking):
                 for host, rest in left.items()
                 if is_inside and all(unit.asked.leaf == asked.leaf for unit in mine[host].victims)
             }
+        if self.are_alone:
+            left = {host: rest for host, rest in left.items() if self.may_stand(asked, host)}
         rooms = rooms_beside(asked, left)
         has_room = (max if packs else sum)([0, *rooms.values()]) >= units
         if not has_room or self._is_barred(asked, need) or breaks_limit(self.queues, asked.leaf, need) is not None:
@@ -195,7 +197,8 @@ class Reclaimer(Taking):
             search = Search(strategy, rivals, need, short)
             if able and self._search(asked, search, rooms, self._candidates.among(able, short)):
                 return True
-            hosts = rooms.hosts() if able and (units == 1 or packs_whole(asked)) else ()
+            is_for_one = units == 1 or packs_whole(asked) or self.are_alone
+            hosts = rooms.hosts() if able and is_for_one else ()
             for host in hosts:
                 if self._search(asked, search, rooms, self._candidates.on(host, set(able), short)):
                     return True

@@ -10,7 +10,7 @@ from fairhold.rules.pools.reach import kept_for
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 
 
 class Rooms:
-    """Room on every host for units of one size: what is idle, and what leaves for them."""
+    """Room on every host for units of one size: what is idle, and what leaves for them.
 
-    def __init__(self, asked: Asked, hosts: Iterable[Machine]) -> None:
+    may_stand : whether a host is the request's to use, as far as others leave it whole; None = every host is
+    """
+
+    def __init__(
+        self, asked: Asked, hosts: Iterable[Machine], may_stand: Callable[[Machine], bool] | None = None
+    ) -> None:
         self.unit = asked.unit
+        self._may_stand = may_stand
         self._packs = packs_whole(asked)
         self._idle: dict[Machine, Vector] = {}
         self._units: dict[Machine, int] = {}
@@ -51,7 +57,7 @@ class Rooms:
                 self._set(host, _idle(host))
 
     def _set(self, host: Machine, idle: Vector) -> None:
-        units = count(self.unit, idle)
+        units = count(self.unit, idle) if self._may_stand is None or self._may_stand(host) else 0
         self._all += units - self._units[host]
         self._sum = add(self._sum, less(idle, self._idle[host]))
         self._idle[host], self._units[host] = idle, units

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import beyond, times
 from fairhold.ledger.pools import PUBLIC, Notice
 from fairhold.ledger.queues import is_preemptible
+from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import grace_of
 from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now
@@ -36,6 +38,8 @@ class Taking:
         self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
         self._rooms: dict[object, Rooms] = {}
         self._looked: list[Looked] | None = None
+        self.are_alone = are_alone(books)
+        self._gone: dict[Unit, None] = {}
 
     def wants(self, asked: Asked) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
@@ -55,12 +59,17 @@ class Taking:
     def _rooms_for(self, asked: Asked) -> Rooms:
         """Room for a request; one for all requests of a size that say the same of hosts."""
         ways = self.ways.of.get(asked)
+        may_stand = partial(self.may_stand, asked) if self.are_alone else None
         if packs_whole(asked):
-            return Rooms(asked, hosts_for(asked, self.books.hosts, ways))
-        kind = asked.unit, asked.model.siting
+            return Rooms(asked, hosts_for(asked, self.books.hosts, ways), may_stand)
+        kind = asked.unit, asked.model.siting, asked.leaf if self.are_alone else None
         if kind not in self._rooms:
-            self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts))
+            self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts), may_stand)
         return self._rooms[kind]
+
+    def may_stand(self, asked: Asked, host: Machine) -> bool:
+        """Where hosts go whole to one leaf, whether no other stays on one, or is on its way there (R-HOSTS-3)."""
+        return not (has_strangers(asked, host, self._gone) or is_awaited(self.ways, asked, host))
 
     def _is_barred(self, asked: Asked, need: list[int]) -> bool:
         """Whether what is never taken back would be beyond what is deserved."""
@@ -76,6 +85,11 @@ class Taking:
 
     def _remove(self, piece: Piece, rooms: Rooms, sign: int) -> None:
         """Units leave, or stay after all where the sign is negative."""
+        for unit in piece:
+            if sign > 0:
+                self._gone[unit] = None
+            else:
+                self._gone.pop(unit)
         for unit in piece:
             self.queues.add(unit.asked, -sign)
             rooms.change(unit.host, times(unit.asked.unit, sign))
@@ -106,6 +120,7 @@ class Taking:
             for piece in gone:
                 self._remove(piece, rooms, -1)
             return False
+        self._gone.clear()
         unplace(self.books, new)
         self._tell(asked, told, "quota", OWN_QUEUE if order is None else order.search.strategy)
         for host, here in rooms.divided(units, (unit.host for unit in victims)).items():

@@ -26,7 +26,7 @@ from fairhold.cycle.verify.queued.order import (
 from fairhold.cycle.verify.queued.table import is_preemptible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from fairhold.cycle.verify.pooled.coming import Coming
     from fairhold.cycle.verify.pooled.controls import Restraint
@@ -94,6 +94,7 @@ class Taking:
         hosts = self._hosts(asked)
         if exceeds_share(table, asked, need):
             hosts = [host for host in hosts if is_inside and self._only_own_leave(asked, host)]
+        hosts = [host for host in hosts if self._is_whole(asked, host)]
         rooms = rooms_beside(self.coming, asked, hosts)
         if (max if packs(asked) else sum)([0, *rooms.values()]) < units:
             return False
@@ -125,7 +126,7 @@ class Taking:
             able = [each for each in rivals if may_give(table, quest, each)]
             if able and self._search(quest, able, None):
                 return True
-            if able and (self.wants(asked) == 1 or packs(asked)):
+            if able and (self.wants(asked) == 1 or packs(asked) or self.coming.is_exclusive):
                 for host in hosts:
                     if self._search(quest, able, host):
                         return True
@@ -206,11 +207,19 @@ class Taking:
 
     def _rooms(self, asked: Asked, gone: list[Piece]) -> dict[Host, int]:
         found = {}
+        leaving = [unit for piece in gone for unit in piece]
         for host in self._hosts(asked):
+            if not self._is_whole(asked, host, leaving):
+                found[host] = 0
+                continue
             freed = [unit.asked.unit for piece in gone for unit in piece if unit.host is host]
             freed.append(rest_beside(self.coming, asked, host))
             found[host] = how_many(asked.unit, plus(*(parcel.idle for parcel in host.parcels), *freed))
         return found
+
+    def _is_whole(self, asked: Asked, host: Host, leaving: Collection[Unit] = ()) -> bool:
+        """Whether nobody else stays on a host or comes there, where that matters (R-HOSTS-3)."""
+        return not self.coming.is_exclusive or not self.coming.others(asked, host, leaving)
 
     def _from_own(self, asked: Asked) -> bool:
         need = scaled(asked.unit, self.wants(asked))
