@@ -9,7 +9,7 @@ import pytest
 
 from fairhold.cli import simulating
 from tests.cli.test_commands import fairhold
-from tests.lab.test_scenario import HOSTS, JOBS, PLAN, text_of
+from tests.lab.test_scenario import HOSTS, JOBS, PLAN, WORKLOAD, text_of
 
 STATIC = PLAN.replace("/A: {owned: 2}, /B: {owned: 2}", "/A: {owned: 2, limit: 2}, /B: {owned: 2, limit: 2}")
 
@@ -66,6 +66,28 @@ def test_jobs_that_can_never_run_are_told(scenario: Path) -> None:
     (scenario.parent / "jobs.csv").write_text(JOBS.replace("A,30", "C,30"))
     out = fairhold("simulate", str(scenario)).stdout
     assert "1 job of /C can never run, such as" in out
+
+
+NEVER = JOBS + "A,30,9,10\n"
+"""Nine tasks that begin together, on four slots."""
+
+
+@pytest.mark.parametrize(("path", "holds"), [("/A", False), ("/", False), ("/B", True)])
+def test_what_is_expected_of_jobs_that_can_never_run_does_not_hold(scenario: Path, path: str, *, holds: bool) -> None:
+    (scenario.parent / "jobs.csv").write_text(NEVER)
+    stated = json.loads(json.dumps(WORKLOAD))
+    stated["columns"]["min_count"] = "all"
+    scenario.write_text(text_of(workload=stated, expect=[f"wait.max({path}) <= 1h"]))
+    gate = ("simulate", str(scenario))
+    told = fairhold(*gate, exits=0 if holds else 1).stdout
+    assert ("and 1 job of it can never run" in told) is not holds
+    assert f"wait.max({path}) <= 1h {'holds' if holds else 'does not hold'}: " in told
+    ignored = fairhold(*gate, "--ignore-never-run").stdout
+    assert f"wait.max({path}) <= 1h holds: " in ignored
+    assert "1 job of /A can never run, such as" in ignored
+    sweep = ("sweep", str(scenario), "--vary", "/B:owned=2")
+    assert ("no, jobs can never run" in fairhold(*sweep, exits=0 if holds else 1).stdout) is not holds
+    assert "no, jobs" not in fairhold(*sweep, "--ignore-never-run").stdout
 
 
 def test_rows_at_fault_are_told_with_their_lines(scenario: Path) -> None:

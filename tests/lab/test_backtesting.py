@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.cli.forecasting import Wanted, coverage_words, forecast_from_record, run_backtest
-from fairhold.errors import InputError, UsageError
+from fairhold.client.errors import Refused
+from fairhold.errors import ArgumentError, Fault, InputError, UsageError
 from fairhold.lab.records import write_record
 from fairhold.model.workload import Workload
 from fairhold.planio.plan import parse_plan
@@ -73,8 +74,9 @@ def test_a_job_of_a_record_is_forecast_as_of_then(tmp_path: Path, capsys: pytest
     said = capsys.readouterr().out
     assert f"job {job}, as of " in said
     assert "coverage: never tried" in said
-    with pytest.raises(InputError, match="unknown-job"):
+    with pytest.raises(ArgumentError, match="unknown-job") as refused:
         forecast_from_record(tmp_path / "it", "j999", "", wanted, as_json=False)
+    assert refused.value.exit_code == Refused([Fault("unknown-job", "as the service says it")], 404).exit_code == 2
 
 
 def test_where_nothing_waits_there_is_nothing_to_try(tmp_path: Path) -> None:

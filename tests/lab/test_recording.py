@@ -201,6 +201,18 @@ def test_a_broken_story_is_told_with_its_line(row: str, what: str, tmp_path: Pat
     assert what in str(error.value)
 
 
+@pytest.mark.parametrize("kept", [1, 2, -1])
+def test_a_story_that_was_cut_at_the_end_of_a_line_is_told(kept: int, tmp_path: Path) -> None:
+    scene, text = story_of(1)
+    write_record(tmp_path / "it", recorded(lines_of(scene).all, text, 0))
+    story = tmp_path / "it" / "story.jsonl"
+    rows = story.read_text().splitlines(keepends=True)
+    story.write_text("".join(rows[:kept]))
+    with pytest.raises(InputError, match="record-damaged") as error:
+        read_scenario(tmp_path / "it" / "scenario.yaml")
+    assert f"says that {len(rows) - 1} lines follow, and there are {len(rows[:kept]) - 1}" in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("head", "code"), [('{"fairhold_record":9}', "record-version"), ("", "record-damaged"), ("{", "record-damaged")]
 )

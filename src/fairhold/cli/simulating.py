@@ -10,7 +10,7 @@ from fairhold.cli.files import print_json, print_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
-from fairhold.lab.expecting import Expectation, check_paths, parse_expectation
+from fairhold.lab.expecting import Expectation, check_paths, never_run, parse_expectation
 from fairhold.lab.results import Results
 from fairhold.lab.runs import Way, play_at_once, play_plan, results_of
 from fairhold.lab.scenario import plan_names, read_scenario
@@ -44,6 +44,7 @@ def run_scenario(
     plots: bool,
     check: bool,
     resume: bool,
+    ignores_never_run: bool = False,
 ) -> int:
     """Play, print, write; 1 where something expected did not come out, else 0."""
     if resume and output is None:
@@ -66,7 +67,7 @@ def run_scenario(
     for document in documents.values():
         for shared in document["shared"]:
             check_paths(expectations, shared)
-    outcome = _expectations(expectations, documents)
+    outcome = _expectations(expectations, documents, ignores_never_run=ignores_never_run)
     if results is not None:
         _finish(results, documents, path.stem, has_report=report, plots=plots)
     if as_json:
@@ -175,7 +176,10 @@ def _tell_findings(scenario: Scenario) -> None:
         warn(str(fault))
 
 
-def _expectations(asked: Sequence[Expectation], documents: Mapping[str, Document]) -> list[Document]:
+def _expectations(
+    asked: Sequence[Expectation], documents: Mapping[str, Document], *, ignores_never_run: bool
+) -> list[Document]:
+    """What came of each. Jobs that can never run are not measured: unless they are ignored, none holds of them."""
     return [
         {
             "plan": name,
@@ -184,11 +188,13 @@ def _expectations(asked: Sequence[Expectation], documents: Mapping[str, Document
             "resource": shared["resource"],
             "found": each.found(shared),
             "found_text": each.words(each.found(shared)),
-            "holds": each.holds(shared),
+            "never_run": never,
+            "holds": each.holds(shared) and (ignores_never_run or not never),
         }
         for name, document in documents.items()
         for shared in document["shared"]
         for each in asked
+        for never in [never_run(each.path, document)]
     ]
 
 
@@ -208,7 +214,9 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
         print_text(_difference_table(differences(documents[names[0]], documents[other])))
     for each in outcome:
         word = "holds" if each["holds"] else "does not hold"
-        print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}")
+        jobs = "1 job of it" if each["never_run"] == 1 else f"{each['never_run']:,} jobs of it"
+        never = f", and {jobs} can never run" if each["never_run"] else ""
+        print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}{never}")
 
 
 def _print_record(document: Document) -> None:

@@ -13,6 +13,10 @@ from fairhold.cli.live.options import Duration, Json, Service, complete_job
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", click_type=INPUT, help="Scenario file, `-` for standard input.")
 ]
+NeverRun = Annotated[
+    bool,
+    typer.Option("--ignore-never-run", help="Let what is expected hold although jobs of the consumer can never run."),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Plans played at once, each by a process.")]
 
 
@@ -45,13 +49,25 @@ def sweep(
     plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="The one of the scenario's plans.")] = "",
     random: Annotated[int, typer.Option("--random", min=0, help="So many combinations by chance; 0 = all.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="What chance draws from.")] = 0,
+    ignore_never_run: NeverRun = False,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
     """Play a scenario under many plans that differ in some values, and show what comes of which."""
     from fairhold.cli.sweeping import run_sweep  # noqa: PLC0415
 
-    raise typer.Exit(run_sweep(scenario, plan, vary, show or (), count=random, seed=seed, processes=jobs, as_json=json))
+    found = run_sweep(
+        scenario,
+        plan,
+        vary,
+        show or (),
+        count=random,
+        seed=seed,
+        processes=jobs,
+        as_json=json,
+        ignores_never_run=ignore_never_run,
+    )
+    raise typer.Exit(found)
 
 
 def simulate(
@@ -76,6 +92,7 @@ def simulate(
             "--assert", metavar="EXPR", help="Exit 1 unless it is so: `wait.p95(/Trading) < 60s`. Repeatable."
         ),
     ] = None,
+    ignore_never_run: NeverRun = False,
     check: Annotated[
         bool, typer.Option("--check", help="Look at every cycle whether what must hold of it does; much slower.")
     ] = False,
@@ -102,6 +119,7 @@ def simulate(
             plots=plots,
             check=check,
             resume=resume,
+            ignores_never_run=ignore_never_run,
         )
     )
 

@@ -72,6 +72,9 @@ def suggest_plan(
     if output is not None and found.best is not None:
         text = json.loads(changed(document, found.best.changes))
         write_whole(output, yaml.safe_dump(text, sort_keys=False, allow_unicode=True, width=120))
+    if found.before.never:
+        jobs = "1 job" if found.before.never == 1 else f"{found.before.never:,} jobs"
+        warn(f"{jobs} of `{shown(consumer)}` can never run under the plan as it is, and no wait here is that of them")
     if as_json:
         print_json(_document(found, asked, document))
     else:
@@ -110,7 +113,11 @@ def _document(found: Suggested, asked: Expectation, plan: Document) -> Document:
         "asked": asked.text,
         "is_kept": found.is_kept,
         "played": found.played,
-        "before": {"numbers": list(found.before.numbers), "consumers": found.before.costs},
+        "before": {
+            "numbers": list(found.before.numbers),
+            "consumers": found.before.costs,
+            "never_run": found.before.never,
+        },
         "changes": [
             {
                 "will_do": each.will_do,
@@ -122,6 +129,7 @@ def _document(found: Suggested, asked: Expectation, plan: Document) -> Document:
                 "is_steady": each.is_steady,
                 "played": each.played,
                 "consumers": each.measured.costs,
+                "never_run": each.measured.never,
             }
             for each in found.tried
         ],

@@ -36,6 +36,7 @@ def run_sweep(
     seed: int,
     processes: int,
     as_json: bool,
+    ignores_never_run: bool = False,
 ) -> int:
     """Play and print, the best first by what is asked for first; 1 where no plan keeps what the scenario expects."""
     variations = [parse_variation(text) for text in vary]
@@ -63,6 +64,9 @@ def run_sweep(
         )
     finally:
         advance.close()
+    if ignores_never_run:
+        tried = [each._replace(never=(0,) * len(each.never)) for each in tried]
+    tried = [each._replace(never=each.never[len(asked) :]) for each in tried]  # what is only shown may be of anybody
     tried.sort(key=lambda each: (bool(each.fault), not _keeps(each, wanted), each.numbers, str(each.values)))
     if as_json:
         print_json([_document(each, variations, wanted) for each in tried])
@@ -72,7 +76,7 @@ def run_sweep(
 
 
 def _keeps(each: Tried, wanted: Sequence[Expectation]) -> bool:
-    return all(one.is_kept(number) for one, number in zip(wanted, each.numbers, strict=False))
+    return all(one.is_kept(number) for one, number in zip(wanted, each.numbers, strict=False)) and not any(each.never)
 
 
 def _document(each: Tried, variations: Sequence[Variation], wanted: Sequence[Expectation]) -> dict[str, Any]:
@@ -94,7 +98,7 @@ def _print(
         (
             *map(str, each.values),
             *(one.words(number) for one, number in zip(asked, each.numbers, strict=False)),
-            "yes" if _keeps(each, wanted) else "no",
+            "yes" if _keeps(each, wanted) else "no, jobs can never run" if any(each.never) else "no",
         )
         for each in tried
         if not each.fault

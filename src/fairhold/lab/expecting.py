@@ -110,6 +110,17 @@ def check_paths(expectations: tuple[Expectation, ...], shared: Mapping[str, Any]
             raise InputError([Fault("unknown-consumer", what, "name one of the plan by its path")])
 
 
+def never_run(path: str, document: Mapping[str, Any]) -> int:
+    """How many jobs of a consumer, or below it, can never run: what is measured knows nothing of them.
+
+    document : the summary of a run
+    """
+    below = path.rstrip("/") + "/"
+    return sum(
+        each["jobs"] for each in document["never_run"] if each["consumer"] == path or each["consumer"].startswith(below)
+    )
+
+
 def _bound(what: str, statistic: str | None, text: str) -> int | None:
     if statistic == "count":
         return int(text) if text.isascii() and text.isdigit() else None

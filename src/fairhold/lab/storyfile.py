@@ -11,6 +11,7 @@ from fairhold.lab.rebuilding import UNREADABLE, damaged
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator.events import Dependency, Event, Exit, JobSubmitted, MachineReported, Outcome, TaskEnded
 from fairhold.planio.plan import read_plan
+from fairhold.planio.report import shown
 from fairhold.sim.story import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted, Story
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def story_lines(story: Story, plan_names: Iterator[str], head: Mapping[str, Any]
         "end": story.end,
         "own": story.own,
         "has_cycles": story.has_cycles,
+        "lines": len(story.lines),
     }
     yield _encode({**first, **head}) + "\n"
     for line in story.lines:
@@ -77,6 +79,10 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[Story, Docume
         if lines and line.at < lines[-1].at:
             raise damaged(f"{path}:{number}", "this line is earlier than the one above it")
         lines.append(line)
+    if head.get("lines", len(lines)) != len(lines):
+        what = f"`lines` says that {shown(head['lines'])} lines follow, and there are {len(lines)}"
+        mend = "restore it, or record it again; where lines were changed by hand, say how many there are"
+        raise InputError([Fault("record-damaged", what, mend, file=str(path), line=1)])
     state = head.get("state")
     document = None if state is None else _guarded(path, 1, lambda: json.loads((path.parent / state).read_text()))
     story = _guarded(

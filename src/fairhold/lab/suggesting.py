@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.lab.changing import KINDS, changed
+from fairhold.lab.expecting import never_run
 from fairhold.lab.simulating import simulate
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.report import shown
@@ -41,11 +42,13 @@ class Measured(NamedTuple):
     fault   : why there is no such plan, empty = there is
     numbers : what was asked for, draw by draw
     costs   : path → what it waits, loses and misses in the mean of all draws
+    never   : jobs of the consumer and below it that can never run, in the draw with the most; no wait is that of them
     """
 
     fault: str
     numbers: tuple[int, ...] = ()
     costs: Mapping[str, Document] = {}
+    never: int = 0
 
     @property
     def worst(self) -> int:
@@ -115,7 +118,7 @@ class Bench:
             plan = parse_plan(text, "the plan", places=True)[0]
         except InputError as error:
             return Measured(error.faults[0].what)
-        numbers, summaries = [], []
+        numbers, summaries, never = [], [], 0
         for scenario in self.scenarios:
             ((name, scene),) = scenario.scenes.items()
             waits = Waits(self.asked.path, scenario.begin)
@@ -126,7 +129,8 @@ class Bench:
                 raise InputError([_nothing_waits(self.asked.path, summary)])
             numbers.append(spreads[self.asked.statistic])
             summaries.append(_costs(summary, self.asked.path))
-        return Measured("", tuple(numbers), _mean(summaries))
+            never = max(never, never_run(self.asked.path, summary))
+        return Measured("", tuple(numbers), _mean(summaries), never)
 
 
 def _nothing_waits(path: str, summary: Document) -> Fault:

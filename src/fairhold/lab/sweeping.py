@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
-from fairhold.lab.expecting import check_paths
+from fairhold.lab.expecting import check_paths, never_run
 from fairhold.lab.simulating import simulate
 from fairhold.lab.varying import combinations, varied
 from fairhold.planio.plan import parse_plan
@@ -27,11 +27,13 @@ class Tried(NamedTuple):
     values  : those of the variations, in their order
     fault   : why there is no such plan, empty = there is
     numbers : what was asked for, in order; none where there is no such plan
+    never   : for each of them, how many jobs of its consumer can never run
     """
 
     values: Values
     fault: str
     numbers: tuple[int, ...]
+    never: tuple[int, ...] = ()
 
 
 def sweep(
@@ -89,4 +91,5 @@ def _try(
     summary = simulate(replace(scenario, scenes={name: replace(scene, plan=plan)}), name)
     shared = summary["shared"][0]
     check_paths(asked, shared)
-    return Tried(values, "", tuple(each.found(shared) for each in asked))
+    never = tuple(never_run(each.path, summary) for each in asked)
+    return Tried(values, "", tuple(each.found(shared) for each in asked), never)

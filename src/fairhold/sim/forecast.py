@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.pacing import MAX_INTERVAL
-from fairhold.errors import Fault, InputError
+from fairhold.errors import ArgumentError, Fault, InputError
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.events import JobSubmitted
@@ -184,7 +184,8 @@ def forecast(look: Lookout, name: str, draws: int = DRAWS, seed: int = 0, horizo
     cluster = look.cluster()
     job = cluster.jobs.get(name)
     if job is None or job.is_over:
-        raise _refused("unknown-job", f"there is no job `{name}` that waits", "`fairhold jobs` shows what waits")
+        what, mend = f"there is no job `{name}` that waits", "`fairhold jobs` shows what waits"
+        raise ArgumentError([Fault("unknown-job", what, mend)])
     if job.attempts or job.terms.tasks > job.waiting + len(job.delays or ()):
         raise _refused("job-runs", f"job `{name}` has begun already", "a forecast says when a job begins")
     answer: Document = {
