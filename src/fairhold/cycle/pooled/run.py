@@ -18,7 +18,7 @@ from fairhold.model.vector import amount_text
 from fairhold.rules.pools.never import why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.rules.pools.standing import Standing
-from fairhold.rules.pools.sweeps import private_pools
+from fairhold.rules.pools.sweeps import MOST_ROUNDS, private_pools
 from fairhold.rules.pools.untouched import lend_unusable
 from fairhold.units import format_instant
 
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from fairhold.rules.pools.sweeps import Sweeps
 
 Document = dict[str, Any]
+UNSETTLED = {
+    "consumer": "/",
+    "code": "unsettled",
+    "message": (
+        f"the sweeps were gone through {MOST_ROUNDS} times, and something was still open: the next cycle goes on"
+    ),
+}
+"""A warning that the bound on rounds ended a cycle (R-SWEEP-2)."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +130,10 @@ class PooledCycle:
 
     @cached_property
     def warnings(self) -> list[Document]:
-        """What of the plan is not met."""
+        """What of the plan is not met, and whether something was left to the next cycle."""
         found = [_unmet(self.plan, each) for each in self.books.unmet]
-        return found + (oversubscribed(self.plan, self.stood) if self.stood else [])
+        found += oversubscribed(self.plan, self.stood) if self.stood else []
+        return found if self.sweeps.is_settled else [*found, dict(UNSETTLED)]
 
     @cached_property
     def ownership(self) -> tuple[ParcelNoun, ...]:

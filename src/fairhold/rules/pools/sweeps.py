@@ -17,6 +17,7 @@ from fairhold.rules.pools.taking import Taker
 from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import all_on_reserved, may_stay, withdraw, withdraw_nobodys
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MOST_ROUNDS = 20
-"""Times that a cycle goes through its sweeps at most; a few are enough, so that this is a bound for what nobody saw."""
+"""Times that a cycle goes through its sweeps at most: what is open then is told, and the next cycle goes on."""
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Sweeps:
     noticed   : units newly told to go; withdrawn: units whose notices are withdrawn
     standings : pool → how it is used, as for reclaim
     ways      : what is on its way to whom
+    rounds    : times that the sweeps were gone through; is_settled: whether the last of them left all as it was
     """
 
     books: PoolBooks
@@ -47,6 +49,13 @@ class Sweeps:
     noticed: list[Unit] = field(default_factory=list)
     withdrawn: list[Unit] = field(default_factory=list)
     standings: dict[int, Standing] = field(default_factory=dict)
+    rounds: int = 0
+    is_settled: bool = True
+
+    def stop_at_bound(self) -> None:
+        """Something is still open after so many rounds: what is decided holds, and another cycle is due."""
+        self.is_settled = False
+        self.books.restraint.not_after(self.books.now + SECOND)
 
 
 def private_pools(books: PoolBooks) -> list[int]:
@@ -65,11 +74,9 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
     found = Sweeps(books, ways, private_pools(books))
     limits = Limits(books, books.units())
     early = _Early(books, ways, found, limits)
-    for _ in range(MOST_ROUNDS):
+    for found.rounds in range(1, MOST_ROUNDS + 1):
         limits.expect(ways.shared())
-        for _ in range(MOST_ROUNDS):
-            if not _fill(found, limits, early):
-                break
+        is_filled = any(not _fill(found, limits, early) for _ in range(MOST_ROUNDS))
         ways.fill_again(limits_as_moved(books, ways))
         taker = Taker(books, ways, found.noticed)
         found.standings = taker.standings
@@ -80,11 +87,13 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         _take_back(taker, found)
         is_needless = withdraw_nobodys(found, taker)
         is_unplaced = forget_unplaced(found.placed, limits)
-        is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced
+        is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced and is_filled
         is_at_rest = not ways.hold_again() and is_at_rest
         is_at_rest = not ways.fill_again(limits_as_moved(books, ways)) and is_at_rest
         if is_at_rest:
             break
+    else:
+        found.stop_at_bound()
     return found
 
 

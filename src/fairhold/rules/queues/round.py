@@ -28,7 +28,7 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     let_stay(found, [unit for unit in told if unit.notice is not None and unit.notice.taker is None])
     stay(found)
     gates = Gates(books, queues.terms)
-    for _ in range(MOST_ROUNDS):
+    for found.rounds in range(1, MOST_ROUNDS + 1):
         is_released = True
         gates.expect(_beside_moves(ways))
         while is_released:
@@ -41,6 +41,8 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
         is_unplaced = forget_unplaced(found.placed, gates)
         if not any([*withdraw(found), stay(found), is_unplaced]):
             break
+    else:
+        found.stop_at_bound()
     return found
 
 

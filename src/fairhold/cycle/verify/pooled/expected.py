@@ -19,6 +19,7 @@ from fairhold.cycle.verify.pooled.report import (
     shortage_rows,
     state_rows,
     unmet_rows,
+    unsettled_rows,
 )
 from fairhold.cycle.verify.pooled.restraint import decide
 from fairhold.cycle.verify.pooled.siting import will_do
@@ -92,7 +93,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
         found["refused"] += refused_rows(stock)
-        found["warnings"] += unmet_rows(plan, stock) + decided.warnings
+        found["warnings"] += unmet_rows(plan, stock) + decided.warnings + unsettled_rows(is_over=sweeps.is_over)
         found["ownership"] += ownership_rows(plan, stock)
         if last := stock.adjusted:
             said = {"at": format_instant(last.at), "of": last.of}

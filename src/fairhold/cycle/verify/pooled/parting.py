@@ -15,7 +15,7 @@ OF_POOLS = ("pools", "ownership", "refused")
 OF_STATE = ("ownership", "own_entries", "adjusted", "usage")
 LISTS = ("stops", "grants", "reclaims", "withdrawn", "observed")
 STATE_LISTS = ("requests", "allocations", "reclaims", "held", "shortages")
-OF_VECTORS = frozenset({"own-unmet", "oversubscribed"})
+OF_VECTORS = frozenset({"own-unmet", "oversubscribed", "unsettled"})
 """Codes of warnings about pools and queues."""
 MAY_BE_GONE = ("observed", "shortages")
 

@@ -37,19 +37,18 @@ class Sweeps:
         self.used = Used(stock, stock.units())
         self.taken_before: dict[Asked, int] = {}
         self.withdrawn: list[Unit] = []
+        self.is_over = False
         for _ in range(MOST_ROUNDS):
             self.used.count_coming(self.coming.shared())
-            for _ in range(MOST_ROUNDS):
-                if not self._first():
-                    break
+            is_full = any(not self._first() for _ in range(MOST_ROUNDS))
             self.coming.bring_again()
             self.taking = Taking(stock, self.coming, self.noticed, restraint)
             is_needless = self._second()
             is_lost = self._lost_some()
-            is_over = not any(self._withdraw()) and not is_needless and not is_lost
+            is_over = not any(self._withdraw()) and not is_needless and not is_lost and is_full
             is_over = not self.coming.keep_anew() and is_over
-            is_over = not self.coming.bring_again() and is_over
-            if is_over:
+            self.is_over = not self.coming.bring_again() and is_over
+            if self.is_over:
                 break
 
     def _withdraw(self) -> tuple[bool, bool]:

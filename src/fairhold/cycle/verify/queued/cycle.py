@@ -38,6 +38,7 @@ class Queued:
         self.gates = Gates(stock, table)
         self._stay([unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None])
         self._keep_places()
+        self.is_over = False
         for _ in range(MOST_ROUNDS):
             is_idle = True
             self.gates.count_coming(self.coming.beside_moves())
@@ -49,7 +50,8 @@ class Queued:
             self._count()
             self._take_back()
             is_lost = self._lost_some()
-            if not any([*self._withdraw(), self._keep_places(), is_lost]):
+            self.is_over = not any([*self._withdraw(), self._keep_places(), is_lost])
+            if self.is_over:
                 break
 
     def _count(self) -> None:
