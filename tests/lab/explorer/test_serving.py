@@ -181,6 +181,13 @@ def test_the_script_shows_edits_undoes_and_explains(url: str) -> None:
     assert [text for text in found["faults"] if "own 60 together" in text], found["faults"]
     assert found["invalid"] == ["/Trading:owned"]
     assert found["undone"] == ["50", "50"]
+    risk = "/Trading/Risk"
+    assert found["walk"] == [
+        *("/Trading", "/Research", "/Trading", "/Trading", risk, "/Trading/FX", "/Trading", "/Research", "/Trading")
+    ]
+    assert found["column"] == [f"{risk}:owned", "/Trading:owned"]
+    assert found["typed"] == ["/Trading:owned", "5", 1, True], "who types stays where he is when numbers are drawn anew"
+    assert found["refused"] == "50", "what was refused can be mended"
 
 
 def test_it_ends_by_ctrl_c_with_a_word_and_says_where_it_is() -> None:

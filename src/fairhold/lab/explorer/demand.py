@@ -43,6 +43,10 @@ class Wants:
         self._plan, self._state = plan, state
         self._view = StateView(Report(Document(None, "", "", is_json=True)), plan)
         self._only = self._view.shared[0] if len(self._view.shared) == 1 else ""
+        self._listed = [(entry, listed_by(entry, plan.tree)) for entry in plan.policies]
+        self._asked: dict[str, list[tuple[int, Node]]] = {}
+        for at, row in enumerate(state.get("requests") or ()):
+            self._asked.setdefault(row["consumer"], []).append((at, row))
         self.held: Counter[str] = Counter()
         for row in state.get("allocations") or ():
             self.held[row["request"]] += row["units"]
@@ -51,7 +55,7 @@ class Wants:
         """Those of the entries that name somebody of its first-level branch; of all entries where none does."""
         plan = self._plan
         row = plan.tree.rows[path]
-        naming = [entry for entry in plan.policies if plan.tree.first_level[row] in listed_by(entry, plan.tree)]
+        naming = [entry for entry, listed in self._listed if plan.tree.first_level[row] in listed]
         slots = [entry for entry in naming or plan.policies if entry.policy not in VECTOR_POLICIES]
         has_vectors = not naming or len(slots) < len(naming)
         names = dict.fromkeys(name for entry in slots for name in entry.resource_groups)
@@ -62,9 +66,8 @@ class Wants:
         is_vector = group in self._view.vectors
         return [
             (at, row)
-            for at, row in enumerate(self._state.get("requests") or ())
-            if row["consumer"] == path
-            and asks_for_vector(self._view, row) == is_vector
+            for at, row in self._asked.get(path, ())
+            if asks_for_vector(self._view, row) == is_vector
             and (is_vector or row.get("resource_group", self._only) == group)
         ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.lab.explorer.demand import Wants
-from fairhold.lab.explorer.numbers import differences
+from fairhold.lab.explorer.numbers import numbers
 from fairhold.planio.entries import KEYS_OF
 from fairhold.planio.policies import SETTINGS_OF
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from fairhold.lab.explorer.exploring import Explored, Explorer
 
 Document = dict[str, Any]
-_NOTHING: Document = {"resource_groups": {}}
 
 
 def content_document(explorer: Explorer, title: str) -> Document:
@@ -52,7 +51,10 @@ def content_document(explorer: Explorer, title: str) -> Document:
             for row, path in enumerate(tree.paths)
             if row
         ],
-        "numbers": differences(_NOTHING, explorer.quotas),
+        "numbers": [
+            {name: part for name, part in where._asdict().items() if part} | {"after": value}
+            for where, value in numbers(explorer.quotas).items()
+        ],
         "warnings": [fault_document(fault) for fault in explorer.warnings],
     }
 
