@@ -129,7 +129,7 @@ def test_r_adjust_1_what_is_said_of_entries_that_are_gone_is_worked_out() -> Non
 
 @pytest.mark.parametrize(("wants", "host"), [(1, "h0"), (9, "h2")])
 def test_r_adjust_3_a_reserved_entry_changes_hosts_with_others_units(wants: int, host: str) -> None:
-    """With `remaining` only where everybody has what the plan says, as it gives to others."""
+    """Only where everybody has what the plan says: who is short takes of one entry what it could not of another."""
     consumers: Json = {"/A": of_all({"hosts": 1, "reserved": True}, {"hosts": "remaining"}), "/B": {}}
     if wants > 1:
         consumers["/C"] = of_all({"hosts": 3}) | {"rank": 9}

@@ -233,20 +233,17 @@ class Holdings:
                 self._drop(giver, host)
             self._add(key, host, amounts)
 
-    def place_entries(self, is_lent: Callable[[int, Machine, Vector], bool], *, is_met: bool) -> None:
+    def place_entries(self, is_lent: Callable[[int, Machine, Vector], bool]) -> None:
         """Which host is of which entry of a row: of what is reserved others' units go, if it can be (R-ADJUST-3).
 
         A reserved entry's host with others' units changes places with one without, of an entry that lends. Nothing else
-        moves: what stands on an entry's host stays under its terms. An entry for what remains gives to all others, so
-        that it takes part only where nobody could want its new hosts otherwise than its old ones.
+        moves: what stands on an entry's host stays under its terms.
 
         is_lent : whether others' units stand on what a row has of a host
-        is_met  : whether everybody has what the plan says
         """
         for row, keys in self._alike():
-            able = [key for key in keys if is_met or not key.entry.remaining]
-            if any(key.entry.reserved for key in able):
-                self._place_entries(able, partial(is_lent, row))
+            if any(key.entry.reserved for key in keys):
+                self._place_entries(keys, partial(is_lent, row))
 
     def _alike(self) -> Iterator[tuple[int, list[Target]]]:
         """Entries of a row for whole hosts of one group, none by name: any host may be of any of them."""

@@ -107,7 +107,8 @@ def _adjust_level(books: PoolBooks, level: Level, context: _Context) -> None:
         level.release_unused(partial(_is_busy, context.before))
         level.trim()
         level.give_short()
-    level.place_entries(partial(_has_strangers, books, context.before), is_met=not any(unmet(level)))
+    if not any(unmet(level)):  # who is short takes from one entry otherwise than from another
+        level.place_entries(partial(_has_strangers, books, context.before))
 
 
 def _note_entries(books: PoolBooks, level: Level) -> None:

@@ -165,10 +165,10 @@ class Claims:
 
     def sort_out(self, is_lent: Callable[[str, Host, Amounts], bool]) -> None:
         """Which host is of which entry of a consumer; is_lent: whether others stand on what one has of a host."""
-        is_met = not any(self.unmet())
+        if any(self.unmet()):
+            return
         for path, group in dict.fromkeys((each.path, each.group) for each in self.claims):
-            mine = [each for each in self.claims if (each.path, each.group) == (path, group)]
-            self._sort_out([each for each in mine if is_met or not each.entry.remaining], is_lent)
+            self._sort_out([each for each in self.claims if (each.path, each.group) == (path, group)], is_lent)
 
     def _sort_out(self, mine: list[Claim], is_lent: Callable[[str, Host, Amounts], bool]) -> None:
         """Where entries may stand for one another a reserved one gives hosts with others' units for such without."""
