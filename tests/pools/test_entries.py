@@ -127,17 +127,20 @@ def test_r_adjust_1_what_is_said_of_entries_that_are_gone_is_worked_out() -> Non
     assert (1, "h1", 4) in of_entries(cycle)
 
 
-@pytest.mark.parametrize(("wants", "host"), [(1, "h0"), (9, "h2")])
-def test_r_adjust_3_a_reserved_entry_changes_hosts_with_others_units(wants: int, host: str) -> None:
+@pytest.mark.parametrize(
+    ("others", "is_said", "host"), [({}, False, "h0"), ({}, True, "h2"), ({"hosts": 3}, False, "h2")]
+)
+def test_r_adjust_3_a_reserved_entry_changes_new_hosts_with_others_units(
+    others: Json, host: str, *, is_said: bool
+) -> None:
     """Only where everybody has what the plan says: who is short takes of one entry what it could not of another."""
     consumers: Json = {"/A": of_all({"hosts": 1, "reserved": True}, {"hosts": "remaining"}), "/B": {}}
-    if wants > 1:
-        consumers["/C"] = of_all({"hosts": 3}) | {"rank": 9}
-    said = [{"host": "h2", "consumer": "/A", "entry": 0, "amounts": {"cpu": 4}}]
-    held = [on("h2", "B", 2, A=2)]
-    plan, state = inputs(consumers, [of("/B", 2)], held, hosts=HOSTS, own_entries=said, ownership=[("h2", "/A", 4)])
-    rows = [row for row in of_entries(run_cycle(plan, state)) if row[0] == 0]
-    assert [row[1] for row in rows] == [host]
+    consumers |= {"/C": of_all(others) | {"rank": 9}} if others else {}
+    said = [{"host": "h2", "consumer": "/A", "entry": 0, "amounts": {"cpu": 4}}] if is_said else []
+    plan, state = inputs(
+        consumers, [of("/B", 2)], [on("h2", "B", 2, A=2)], hosts=HOSTS, own_entries=said, ownership=[("h2", "/A", 4)]
+    )
+    assert [name for entry, name, _ in of_entries(run_cycle(plan, state)) if entry == 0] == [host]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ class Holdings:
         self.below = {row: set(self._named_below(row)) for row in self.rows}
         self.named_below = set().union(*self.below.values())
         self.target: dict[Target, int] = {}
+        self._had: set[tuple[Target, Machine]] = set()
         self._lines: dict[str, list[Machine]] = {}
         self._of_group: dict[tuple[int, str], list[Target]] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
@@ -130,6 +131,7 @@ class Holdings:
             self.ever.add(host)
         for key, part in self._as_said(row, host, said):
             self._add(key, host, part := common(part, amounts))
+            self._had.add((key, host))
             amounts = less(amounts, part)
         if not any(amounts):
             return
@@ -236,8 +238,8 @@ class Holdings:
     def place_entries(self, is_lent: Callable[[int, Machine, Vector], bool]) -> None:
         """Which host is of which entry of a row: of what is reserved others' units go, if it can be (R-ADJUST-3).
 
-        A reserved entry's host with others' units changes places with one without, of an entry that lends. Nothing else
-        moves: what stands on an entry's host stays under its terms.
+        A reserved entry's new host with others' units changes places with one without, of an entry that lends. Nothing
+        else moves: what stands on an entry's host stays under its terms.
 
         is_lent : whether others' units stand on what a row has of a host
         """
@@ -257,7 +259,8 @@ class Holdings:
         there.sort(key=lambda each: each[0].place)
         lent = {each: is_lent(each[0], self._of_row(*each)) for each in there}
         free = [each for each in there if not lent[each] and not each[1].entry.reserved]
-        for host, key in [each for each in there if lent[each] and each[1].entry.reserved]:
+        new = [(host, key) for host, key in there if key.entry.reserved and (key, host) not in self._had]
+        for host, key in [each for each in new if lent[each]]:
             able = (each for each in free if each[0] not in self.holds[key] and host not in self.holds[each[1]])
             if better := next(able, None):
                 free.remove(better)

@@ -62,6 +62,7 @@ class Claims:
         self.claims = [Claim(path, entry) for path in self.paths for entry in terms.own[path]]
         self.former: dict[Claim, dict[Host, Amounts]] = {claim: {} for claim in self.claims}
         self.known: set[Host] = set()
+        self._had: set[tuple[Claim, Host]] = set()
         self._unused: dict[tuple[Claim, Host], None] = {}
         self._aim()
 
@@ -101,6 +102,7 @@ class Claims:
             naming = [at for at, claim in enumerate(listed) if host.name in claim.entry.names]
             for at in sorted(said) if not naming or any(at in said for at in naming) else ():
                 if at < len(listed) and listed[at].group == host.group and (at in naming or not listed[at].entry.names):
+                    self._had.add((listed[at], host))
                     amounts = self._give(listed[at], host, lower(said[at], amounts), amounts, is_busy=is_busy)
             if not any(amounts):
                 return
@@ -180,7 +182,7 @@ class Claims:
             return is_lent(path, host, summed(parts, self.terms.width))
 
         line = sorted(((each, host) for each in alike for host in each.has), key=lambda pair: pair[1].place)
-        gives = [pair for pair in line if pair[0].entry.reserved and lent(pair[1])]
+        gives = [pair for pair in line if pair[0].entry.reserved and pair not in self._had and lent(pair[1])]
         free = [pair for pair in line if not pair[0].entry.reserved and not lent(pair[1])]
         for claim, host in gives:
             fits = [pair for pair in free if pair[1] not in claim.has and host not in pair[0].has]
