@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
 
+SLOTS = ("hybrid", "share_ratio", "ownership")
 HALF = plan_of({"/A": {"owned": 8}, "/B": {"owned": 8}}, slots=16, tree={"A": {}, "B": {"reclaim_grace": "10s"}})
 
 
@@ -83,6 +84,28 @@ def test_of_what_is_still_withheld_the_time_so_far_counts_and_the_warm_up_does_n
     assert found["/A"]["withheld"]["max"] == 4 * SECOND
 
 
+@pytest.mark.parametrize(
+    ("policy", "waited"), [("hybrid", 14), ("share_ratio", 14), ("multidimensional", 10), ("fair_share", 10)]
+)
+def test_slots_that_come_together_for_a_gang_may_go_to_another_owner_first(policy: str, waited: int) -> None:
+    """C has all, and a grace of 10 s; one of its tasks ends by itself at 3 s, and the notice of another is withdrawn.
+
+    B's gang of 2, of 1 s, cannot use the one slot that is idle. A comes at 5 s and does, and C is told again. Vectors
+    are held for whom they were freed.
+    """
+    jobs = jobs_of(*[(0, "/C", 1, 100)] * 5, (0, "/C", 1, 3), (1, "/B", 2, 30), (5, "/A", 1, 30))
+    jobs = replace(jobs, min_count=[2 if tasks == 2 else 0 for tasks in jobs.tasks])
+    scene = Scene(plan_for(policy, 2, grace=10), jobs, 0, end=60 * SECOND, slot=(("gpu", "1"), ("cpu", "1")))
+    watches: list[Any] = []
+    simulation = Simulation(scene, watches)
+    group, resource = ("compute", "slots") if policy in SLOTS else (POOLED, "gpu")
+    measures = Measures(simulation.live.cluster, group, resource, Spans(0, 60 * SECOND))
+    watches.append(measures)
+    simulation.run()
+    measures.close(simulation.now)
+    assert list(measures.withheld.stretches("/B")) == [waited * SECOND]
+
+
 class Twin:
     """Everything counted anew after every change, by the definition alone."""
 
@@ -133,18 +156,20 @@ class Twin:
     def cycled_vectors(self, *_: object) -> None: ...
 
 
-def plan_for(policy: str) -> Plan:
-    if policy in {"hybrid", "share_ratio", "ownership"}:
-        told: dict[str, Any] = {"share_ratio": 1} if policy == "share_ratio" else {"owned": 5}
-        return plan_of(dict.fromkeys(("/A", "/B", "/C"), told), slots=15, policy=policy)
-    own = {"own": [{"resource_group": "compute", "total": {"gpu": 5}}]}
-    deserved = {"deserved": {"gpu": 5, "cpu": 10}}
+def plan_for(policy: str, each: int = 5, *, grace: int = 2) -> Plan:
+    """Three leaves with so many slots or GPUs each, and the same grace in seconds."""
+    tree = {name: {"reclaim_grace": f"{grace}s"} for name in "ABC"}
+    if policy in SLOTS:
+        told: dict[str, Any] = {"share_ratio": 1} if policy == "share_ratio" else {"owned": each}
+        return plan_of(dict.fromkeys(("/A", "/B", "/C"), told), slots=3 * each, policy=policy, tree=tree)
+    own = {"own": [{"resource_group": "compute", "total": {"gpu": each}}]}
+    deserved = {"deserved": {"gpu": each, "cpu": 2 * each}}
     consumers = dict.fromkeys(("/A", "/B", "/C"), own if policy == "multidimensional" else deserved)
     document = {
         "fairhold": 1,
         "resources": {"gpu": {}, "cpu": {}},
-        "resource_groups": {"compute": {"hosts": [{"name": "h[1-3]", "gpu": 5, "cpu": 10}]}},
-        "consumers": {path[1:]: {"reclaim_grace": "2s"} for path in consumers},
+        "resource_groups": {"compute": {"hosts": [{"name": "h[1-3]", "gpu": each, "cpu": 2 * each}]}},
+        "consumers": tree,
         "policies": [{"resource_groups": ["compute"], "policy": policy, "consumers": consumers}],
     }
     return parse_plan(json.dumps(document), "plan")[0]
@@ -156,7 +181,7 @@ def plan_for(policy: str) -> Plan:
 def test_it_is_what_the_definition_says(policy: str, seed: int) -> None:
     plan = plan_for(policy)
     jobs = random_jobs(seed, ["/A", "/B", "/C"], jobs=25, most=4, gangs=True)
-    is_pooled = policy in {"multidimensional", "fair_share"}
+    is_pooled = policy not in SLOTS
     if is_pooled:
         jobs = replace(jobs, units=((("gpu", "1"), ("cpu", "1")), (("gpu", "1"), ("cpu", "4"))))
         jobs = replace(jobs, unit=[at % 2 for at in range(len(jobs))])
