@@ -106,6 +106,33 @@ def test_slots_that_come_together_for_a_gang_may_go_to_another_owner_first(polic
     assert list(measures.withheld.stretches("/B")) == [waited * SECOND]
 
 
+def test_a_gang_that_is_told_again_in_the_same_cycle_has_a_new_grace() -> None:
+    """E's gang of 4 on A's host is told at 1 s for A's first pair, which at 4 s finds room that C has left.
+
+    Its notice is withdrawn, and given anew for A's second pair, which since 2 s has waited for what the gang frees.
+    """
+    own = {
+        name: {"own": [{"resource_group": "compute", "hosts": [host]}]} for name, host in (("/A", "h1"), ("/C", "h2"))
+    }
+    document = {
+        "fairhold": 1,
+        "resources": {"gpu": {}},
+        "resource_groups": {"compute": {"hosts": [{"name": "h[1-2]", "gpu": 4}]}},
+        "consumers": {name: {"reclaim_grace": "10s"} for name in "ACE"},
+        "policies": [{"resource_groups": ["compute"], "policy": "multidimensional", "consumers": own}],
+    }
+    plan = parse_plan(json.dumps(document), "plan")[0]
+    jobs = jobs_of((0, "/C", 2, 100), (0, "/C", 2, 4), (0.5, "/E", 4, 100), (1, "/A", 2, 30), (2, "/A", 2, 30))
+    jobs = replace(jobs, min_count=list(jobs.tasks))
+    watches: list[Any] = []
+    simulation = Simulation(Scene(plan, jobs, 0, end=60 * SECOND, slot=(("gpu", "1"),)), watches)
+    measures = Measures(simulation.live.cluster, POOLED, "gpu", Spans(0, 60 * SECOND))
+    watches.append(measures)
+    simulation.run()
+    measures.close(simulation.now)
+    assert list(measures.withheld.stretches("/A")) == [3 * SECOND, 12 * SECOND]
+
+
 class Twin:
     """Everything counted anew after every change, by the definition alone."""
 
