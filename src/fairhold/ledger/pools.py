@@ -205,7 +205,9 @@ class Asked:
     @property
     def waiting(self) -> int:
         """The same, of those that it may hold."""
-        return max(0, min(self.count, self.most) - len(self.units) - self.away)
+        count, most = self.count, self.most
+        left = (count if count < most else most) - len(self.units) - self.away  # noqa: FURB136 - it is asked all the time
+        return left if left > 0 else 0  # noqa: FURB136
 
     @property
     def missing(self) -> int:

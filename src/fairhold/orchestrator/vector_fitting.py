@@ -74,6 +74,8 @@ def check_place(books: Books, consumer: str, unit: Vector, min_count: int, sitin
 
 def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequence[Host]:
     """The hosts with labels as asked for (R-SITE-1)."""
+    if hosts and not (siting.need or siting.avoid):  # the common case
+        return hosts
     labels = {books.hosts.name[row]: each for row, each in books.hosts.labels.items()}
     found = [host for host in hosts if siting.fits(labels.get(host.name, frozenset()))]
     if not found:
@@ -86,7 +88,11 @@ def _that_will_do(books: Books, hosts: Sequence[Host], siting: Siting) -> Sequen
 
 def _check_hosts(plan: Plan, hosts: Sequence[Host], unit: Vector, together: int, siting: Siting) -> None:
     """Refuse so many units at once where these hosts never have room for them."""
-    rooms = [_units(_total(plan.resources, host), unit) for host in hosts]
+    totals = plan.known.setdefault("totals", {})
+    for host in hosts:
+        if host.amounts not in totals:
+            totals[host.amounts] = _total(plan.resources, host)
+    rooms = [_units(totals[host.amounts], unit) for host in hosts]
     where = f" {words_of(siting)}" if siting.need or siting.avoid else ""
     if not any(rooms):
         raise _refused("never-fits", _nearest(plan.resources, hosts, unit, where), "ask for less, or for larger hosts")

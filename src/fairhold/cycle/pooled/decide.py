@@ -16,6 +16,7 @@ from fairhold.model.state import Shortage
 from fairhold.rules.pools.rest import is_at_rest
 from fairhold.rules.pools.sweeps import Sweeps, run_sweeps
 from fairhold.rules.pools.ways import Ways
+from fairhold.rules.queues.crowds import gather
 from fairhold.rules.queues.round import run_queues
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None
     if settings.observe_only:
         observed = decided.sweeps.noticed
         decided = _sweep(plan, entry, state, Restraint(is_still=True), members)
-    waits = {asked.leaf for asked in decided.books.asked.values() if asked.waiting}
+    waits = {asked.leaf for asked in decided.books.asked.values() if asked.waiting} if shortages else set[int]()
     left = {leaf: short for leaf, short in shortages.items() if leaf in waits}
     ripe = [short.since + settings.await_ends for short in left.values() if not short.is_taking]
     dues = [each for each in (restraint.due, *ripe, _adjusting(decided, settings)) if each and each > state.now]
@@ -104,9 +105,10 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
     elif entry.policy != QUEUES:
         sweeps = run_sweeps(books)
     else:
-        queues = open_queues(plan, entry, state, books, members)
+        crowds = gather(books)
+        queues = open_queues(plan, entry, state, books, members, crowds)
         before = queues if books.is_brief else count_all(books, queues)
-        sweeps = run_queues(books, queues)
+        sweeps = run_queues(books, queues, crowds)
     if kept is not None:
         kept.swept(sweeps)
     return Decided(books, stops, sweeps, [], (), None, before)

@@ -35,6 +35,8 @@ class InForce:
 
     def part_of(self, plan: Plan, state: State) -> State:
         """The state with the requests of its members alone."""
+        if state.is_settled and len(self.members) == len(plan.tree.children[0]):  # a live cluster's, all of it vectors
+            return state
         top = plan.tree.first_level
         mine = tuple([each for each in state.requests if each.unit and top[each.consumer] in self.members])
         return state if len(mine) == len(state.requests) else replace(state, requests=mine)

@@ -129,6 +129,8 @@ def _stand_anew(
         books.adjusted = min((each for each in last if each), key=lambda each: each.at) if keeps else now
     if books.terms.own:
         _see_before(opened, state, dirty)
+    else:  # what the state says is nobody's by now
+        opened.ownership = state.ownership
     adjust(books, opened.before, steps_of(plan.resources), keeps=keeps)
     for host in books.hosts:
         was = stood.get(host) if host not in dirty else None

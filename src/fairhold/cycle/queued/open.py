@@ -9,6 +9,7 @@ from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import Queues
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
+from fairhold.rules.queues.crowds import gather
 from fairhold.rules.queues.shares import ROOT, fair_shares, with_children
 from fairhold.rules.queues.taking import stand
 
@@ -23,15 +24,23 @@ if TYPE_CHECKING:
     from fairhold.model.siting import Siting
     from fairhold.model.state import State
     from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.crowds import Crowds
 
 
-def open_queues(
-    plan: Plan, entry: PolicyEntry, state: State, books: PoolBooks, members: Collection[int] | None = None
+def open_queues(  # noqa: PLR0917 - what a cycle is of
+    plan: Plan,
+    entry: PolicyEntry,
+    state: State,
+    books: PoolBooks,
+    members: Collection[int] | None = None,
+    crowds: Crowds | None = None,
 ) -> Queues:
     """What queues ask for and are entitled to; what they hold is left open.
 
     members : first-level consumers that take part, None = all
+    crowds  : the requests of the books, None = nobody has gathered them
     """
+    crowds = gather(books) if crowds is None else crowds
     terms = queue_terms_of(plan, entry, members)
     rows = len(plan.tree)
     requested = tuple([0] * rows for _ in terms.resources)
@@ -39,7 +48,9 @@ def open_queues(
     totals = _totals(plan, entry, state)
     fitting: dict[tuple[Vector, Siting | None], bool] = {}
     sums: dict[tuple[int, Vector], int] = {}
-    for asked in books.asked.values():
+    wanted = [(asked, _units(asked)) for asked in crowds.alone]
+    wanted += [(crowd.line[0], crowd.units) for crowd in crowds.all if crowd.line]
+    for asked, units in wanted:
         if not asked.held:
             alike = asked.unit, asked.siting
             if alike not in fitting:
@@ -47,7 +58,7 @@ def open_queues(
             if not fitting[alike]:
                 continue
         mine = asked.leaf, asked.unit
-        sums[mine] = sums.get(mine, 0) + _units(asked)
+        sums[mine] = sums.get(mine, 0) + units
     for (leaf, unit), units in sums.items():
         for at, need in enumerate(unit):
             if need and units:
@@ -115,4 +126,6 @@ def count_moved(books: PoolBooks, queues: Queues, ways: Ways) -> Queues:
 
 def _units(asked: Asked) -> int:
     """Units that a request asks for, as far as its user may hold them; at least what it holds."""
-    return max(asked.held, min(asked.model.count, asked.most))
+    held, count, most = asked.held, asked.model.count, asked.most
+    units = count if count < most else most  # noqa: FURB136 - it is asked all the time
+    return units if units > held else held  # noqa: FURB136

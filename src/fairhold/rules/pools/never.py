@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def find_never(books: PoolBooks) -> None:
     """Give every gang that can never start no room beside what it holds, so that it counts for nothing (R-GANG-2)."""
     known: dict[object, int] = {}
-    waiting = [asked for asked in books.asked.values() if asked.missing]
+    waiting = [asked for asked in books.asked.values() if asked.min_count and asked.missing]
     kinds = _kinds(books.hosts) if waiting else []
     for asked in waiting:
         limits = _allowance(books, asked)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import Asked, PoolBooks
     from fairhold.ledger.queues import QueueTerms
+    from fairhold.rules.queues.crowds import Crowds
 
 
 class Gates(Limits):
@@ -20,12 +21,12 @@ class Gates(Limits):
     What is on its way to a request counts, too, so that nobody else fills the room that it needs.
     """
 
-    def __init__(self, books: PoolBooks, terms: QueueTerms) -> None:
+    def __init__(self, books: PoolBooks, terms: QueueTerms, crowds: Crowds) -> None:
         self._queues = terms
         self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
         super().__init__(books, ())
-        self.is_bound |= not all(map(is_preemptible, books.asked.values()))
-        for asked in books.asked.values() if self.is_bound else ():
+        self.is_bound |= not all(map(is_preemptible, crowds.kinds))
+        for asked in crowds.alone if self.is_bound else ():
             self.add(asked, len(asked.units))
 
     def add(self, asked: Asked, units: int) -> None:

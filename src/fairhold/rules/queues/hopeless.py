@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, PoolBooks
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.crowds import Crowds
 
 
-def is_hopeless(books: PoolBooks, queues: Queues, ways: Ways, wants: Callable[[Asked], int]) -> bool:
+def is_hopeless(books: PoolBooks, queues: Queues, ways: Ways, crowds: Crowds, wants: Callable[[Asked], int]) -> bool:
     """Whether all that wait could be passed over.
 
     Nothing goes for it already, so that nothing freed can be used; with what it wants its queue is above its fair
@@ -25,7 +26,11 @@ def is_hopeless(books: PoolBooks, queues: Queues, ways: Ways, wants: Callable[[A
     tried: set[object] = set()
     if books.restraint.most is not None or any(queues.terms.delay) or queues.terms.settings.consolidation:
         return False
-    for asked in books.asked.values():
+    lowest: dict[int, int] = {}
+    for each in crowds.alone:
+        if each.units:
+            lowest[each.leaf] = min(each.model.priority, lowest.get(each.leaf, each.model.priority))
+    for asked in crowds.kinds:
         if asked.count <= len(asked.units) or not (units := wants(asked)):
             continue
         kind = asked.leaf, asked.unit, units, asked.model.priority
@@ -36,6 +41,6 @@ def is_hopeless(books: PoolBooks, queues: Queues, ways: Ways, wants: Callable[[A
         tried.add(kind)
         if may_reclaim(queues, asked.leaf, amounts_of(asked.unit, units)) is None:
             return False
-        if any(each.units and each.model.priority < asked.model.priority for each in books.by_leaf[asked.leaf]):
+        if lowest.get(asked.leaf, asked.model.priority) < asked.model.priority:
             return False
     return True

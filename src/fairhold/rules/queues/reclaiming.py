@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
     from fairhold.rules.queues.contest import Looked
+    from fairhold.rules.queues.crowds import Crowds
     from fairhold.rules.queues.moving import Moves
     from fairhold.rules.queues.victims import Piece
 
@@ -44,21 +45,21 @@ if TYPE_CHECKING:
 class Reclaimer(Taking):
     """Gives notices for requests, one after the other: who takes when, and who is looked at for it."""
 
-    def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit]) -> None:
+    def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit], crowds: Crowds) -> None:
         super().__init__(books, queues, ways, noticed)
+        self._crowds = crowds
         self._failed: set[object] = set()
-        self._candidates = Candidates(books, queues)
+        self._candidates = Candidates(queues, crowds.alone)
 
     def run(self) -> None:
         """First between queues, then inside them, in the serving order, until nobody takes any more."""
-        before = -1
-        while len(self.noticed) != before and not is_hopeless(self.books, self.queues, self.ways, self.wants):
+        before, crowds, by_age = -1, self._crowds, any(self.queues.terms.delay)
+        while len(self.noticed) != before and not is_hopeless(self.books, self.queues, self.ways, crowds, self.wants):
             before = len(self.noticed)
             for take in (self._make_room, self._preempt):
                 self._failed.clear()
-                waiting = [each for each in self.books.asked.values() if each.count > len(each.units)]
-                waiting = [asked for asked in waiting if self.wants(asked)]
-                turns = Turns(self.queues, waiting, self.wants)
+                waiting = [asked for asked in crowds.waiting if self.wants(asked)]
+                turns = Turns(self.queues, waiting, self.wants, crowds.all, by_age=by_age)
                 while (asked := turns.next()) is not None:
                     if self._try(asked, take):
                         self._failed.clear()

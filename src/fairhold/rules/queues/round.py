@@ -17,9 +17,10 @@ from fairhold.rules.queues.taking import stand
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
+    from fairhold.rules.queues.crowds import Crowds
 
 
-def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
+def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
     """Serve and reclaim on books, which are changed, until nothing moves any more."""
     ways = Ways(books, lambda units: _may_stay(books, ways, units) if books.terms.limit else True)
     ways.read(is_told=True)
@@ -27,17 +28,19 @@ def run_queues(books: PoolBooks, queues: Queues) -> Sweeps:
     told = [unit for unit in books.units() if unit.notice is not None] if books.told else []
     let_stay(found, [unit for unit in told if unit.notice is not None and unit.notice.taker is None])
     stay(found)
-    gates = Gates(books, queues.terms)
+    gates = Gates(books, queues.terms, crowds)
     for found.rounds in range(1, MOST_ROUNDS + 1):
         is_released = True
         gates.expect(_beside_moves(ways))
         while is_released:
-            stand(books, queues, ways, found.noticed)
-            found.placed += serve(books, queues, ways, gates)
-            _, is_released = withdraw(found)
+            stand(books, queues, ways, found.noticed, crowds.alone)
+            placed = serve(books, queues, ways, gates, crowds)
+            found.placed += placed
+            is_any, is_released = withdraw(found)
             is_released |= gates.expect(_beside_moves(ways))
-        stand(books, queues, ways, found.noticed)
-        Reclaimer(books, queues, ways, found.noticed).run()
+        if placed or is_any or ways.of:
+            stand(books, queues, ways, found.noticed, crowds.alone)
+        Reclaimer(books, queues, ways, found.noticed, crowds).run()
         is_unplaced = forget_unplaced(found.placed, gates)
         if not any([*withdraw(found), stay(found), is_unplaced]):
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from heapq import heapify, heappop, heappush, heapreplace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Queues
     from fairhold.model.siting import Siting
     from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.crowds import Crowd, Crowds
     from fairhold.rules.queues.gates import Gates
+
+    Entry = tuple[tuple[object, ...], int, Asked, Crowd | None, int]
+    """A request in the line of its queue: its place there; of a crowd its next one, and how far along that is."""
 
 ROOT = 0
 
@@ -56,17 +61,34 @@ def request_key(asked: Asked) -> tuple[object, ...]:
 
 
 class Turns:
-    """Queues that want something, level by level, the next to be served first."""
+    """Queues that want something, level by level, the next to be served first.
 
-    def __init__(self, queues: Queues, waiting: Iterable[Asked], units: Callable[[Asked], int]) -> None:
+    Whoever gets nothing is dropped, and with it all of its crowd that come right after it: they stand for their queue
+    as it did, so that they would come next, and nothing has changed for them.
+    """
+
+    def __init__(
+        self,
+        queues: Queues,
+        waiting: Iterable[Asked],
+        units: Callable[[Asked], int],
+        crowds: Iterable[Crowd] = (),
+        *,
+        by_age: bool = False,
+    ) -> None:
         """Begin.
 
-        units : what a request takes in one turn
+        waiting : those that are in no crowd
+        units   : what a request takes in one turn
+        by_age  : whether one of a crowd may get something where an earlier one did not
         """
-        self._queues, self._units = queues, units
-        self._lines: dict[int, list[tuple[tuple[object, ...], int, Asked]]] = {}
+        self._queues, self._units, self._by_age = queues, units, by_age
+        self._lines: dict[int, list[Entry]] = {}
         for asked in waiting:
-            self._lines.setdefault(asked.leaf, []).append((request_key(asked), asked.place, asked))
+            self._lines.setdefault(asked.leaf, []).append(_entry(asked, None, 0))
+        for crowd in crowds:
+            if crowd.line:
+                self._lines.setdefault(crowd.line[0].leaf, []).append(_entry(crowd.line[0], crowd, 0))
         self._heaps: dict[int, list[tuple[tuple[object, ...], int]]] = {}
         rows: set[int] = set()
         for leaf, line in self._lines.items():
@@ -98,14 +120,22 @@ class Turns:
     def served(self, asked: Asked) -> None:
         """The next request got what it took; it comes again if it wants more."""
         line = self._lines[asked.leaf]
-        heappop(line)
+        _, _, _, crowd, at = heappop(line)
+        if crowd is not None:
+            crowd.leave(at)
+            _push(line, crowd, at)
         if self._units(asked):
-            heappush(line, (request_key(asked), asked.place, asked))
+            heappush(line, _entry(asked, None, 0))
         self._renew(asked.leaf)
 
     def drop(self, asked: Asked) -> None:
         """The next request gets nothing more."""
-        heappop(self._lines[asked.leaf])
+        line = self._lines[asked.leaf]
+        _, _, _, crowd, at = heappop(line)
+        if crowd is not None and self._by_age:
+            _push(line, crowd, at + 1)
+        elif crowd is not None and line:
+            _push(line, crowd, bisect_left(crowd.line, line[0][:2], lo=at + 1, key=_place))
         self._renew(asked.leaf)
 
     def _renew(self, leaf: int) -> None:
@@ -116,6 +146,20 @@ class Turns:
                 heappop(heap)
             else:
                 heapreplace(heap, (self._key(row), row))
+
+
+def _place(asked: Asked) -> tuple[tuple[object, ...], int]:
+    return request_key(asked), asked.place
+
+
+def _entry(asked: Asked, crowd: Crowd | None, at: int) -> Entry:
+    return request_key(asked), asked.place, asked, crowd, at
+
+
+def _push(line: list[Entry], crowd: Crowd, at: int) -> None:
+    """The one at a place of its crowd is in the line now, where there is one."""
+    if at < len(crowd.line):
+        heappush(line, _entry(crowd.line[at], crowd, at))
 
 
 def _has_room(books: PoolBooks, waiting: list[Asked]) -> bool:
@@ -139,25 +183,26 @@ def _idle(host: Machine) -> Vector:
     return parcels[0].idle if len(parcels) == 1 else total((each.idle for each in parcels), len(host.total))
 
 
-def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates) -> list[Unit]:
+def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates, crowds: Crowds) -> list[Unit]:
     """Give out what is idle, in the serving order, up to the limits; units in the order of placing.
 
     What is on its way to a request is waited for, too: it counts as held already, and is so no more once something
     idle was found.
     """
-    waiting = [asked for asked in books.asked.values() if asked.count > len(asked.units) and asked.waiting]
-    if not _has_room(books, waiting):
+    waiting = crowds.waiting
+    if not _has_room(books, [*waiting, *(crowd.line[0] for crowd in crowds.all if crowd.line)]):
         return []
     placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: ways.new_units(asked) for asked in waiting}
-    turns = Turns(queues, waiting, next_units)
+    turns = Turns(queues, waiting, next_units, crowds.all)
     placed: list[Unit] = []
     while (asked := turns.next()) is not None:
         units = next_units(asked)
         new = placing.put(asked, units) if units <= asked.waiting else []
         if new:
-            known = min(coming[asked], len(new))
-            coming[asked] -= known
+            known = min(coming.get(asked, 0), len(new))
+            if known:
+                coming[asked] -= known
             queues.add(asked, len(new) - known)
             placed += new
             turns.served(asked)

@@ -182,18 +182,33 @@ class Taking:
             each.look_again(touched)
 
 
-def stand(books: PoolBooks, queues: Queues, ways: Ways, noticed: Iterable[Unit] | None = None) -> None:
+def stand(
+    books: PoolBooks,
+    queues: Queues,
+    ways: Ways,
+    noticed: Iterable[Unit] | None = None,
+    holders: Iterable[Asked] | None = None,
+) -> None:
     """Count anew what queues hold: what is under notice is gone, what is on its way is there.
 
     noticed : units that this cycle told, None = any may be
+    holders : requests that may hold something, or have something on its way, None = any may
     """
     queues.clear()
     gone = Counter([unit.asked for unit in books.under_notice(books.units() if noticed is None else noticed)])
-    sums: dict[object, tuple[Asked, int]] = {}
-    for asked in books.asked.values():
-        units = len(asked.units) - gone[asked] + (ways.units(asked) if asked in ways.of else 0)
+    sums: dict[object, int] = {}
+    first: dict[object, Asked] = {}
+    for asked in books.asked.values() if holders is None else holders:
+        units = len(asked.units)
+        if asked in gone:
+            units -= gone[asked]
+        if asked in ways.of:
+            units += ways.units(asked)
         if units:
-            alike = asked.leaf, asked.unit, is_preemptible(asked)
-            sums[alike] = asked, units + sums.get(alike, (asked, 0))[1]
-    for asked, units in sums.values():
-        queues.add(asked, units)
+            alike = asked.leaf, asked.unit, asked.model.preemptible, asked.model.priority
+            if alike in sums:
+                sums[alike] += units
+            else:
+                sums[alike], first[alike] = units, asked
+    for alike, units in sums.items():
+        queues.add(first[alike], units)

@@ -12,7 +12,7 @@ from fairhold.rules.queues.standing import weighed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Machine, Unit
     from fairhold.ledger.queues import Queues
 
 Piece = tuple["Unit", ...]
@@ -66,16 +66,21 @@ def longer_than(runtime: int) -> int:
 class Candidates:
     """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
 
-    def __init__(self, books: PoolBooks, queues: Queues) -> None:
-        self._books, self._queues = books, queues
+    def __init__(self, queues: Queues, holders: Iterable[Asked]) -> None:
+        """Begin.
+
+        holders : requests that may hold something
+        """
+        self._queues = queues
         self.terms = queues.terms
+        self._holders = holders
         self._lines: dict[int, list[Asked]] = {}
         self._begin: dict[int, int] = {}
 
     def _line(self, leaf: int) -> list[Asked]:
         """Requests of a queue that hold something that may be taken, those that give first before the others."""
         if leaf not in self._lines:
-            mine = [asked for asked in self._books.by_leaf[leaf] if asked.units and is_preemptible(asked)]
+            mine = [each for each in self._holders if each.leaf == leaf and each.units and is_preemptible(each)]
             self._lines[leaf] = sorted(mine, key=giving_key)
             self._begin[leaf] = 0
         return self._lines[leaf]

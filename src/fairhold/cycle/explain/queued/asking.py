@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.queued.open import count_all
 from fairhold.ledger.queues import amounts_of
 from fairhold.model.vector import amount
+from fairhold.rules.queues.crowds import gather
 from fairhold.rules.queues.reclaiming import Reclaimer
 from fairhold.rules.queues.serving import Turns, next_units
 from fairhold.rules.queues.taking import stand
@@ -39,7 +40,7 @@ class Asking:
         self.used = count_all(inquiry.books, stood)
         for asked in inquiry.books.asked.values():
             self.used.add(asked, inquiry.ways.units(asked))
-        self.reclaimer = Reclaimer(inquiry.books, self.now, inquiry.ways, [])
+        self.reclaimer = Reclaimer(inquiry.books, self.now, inquiry.ways, [], gather(inquiry.books))
         self.order = self._serving_order()
 
     @property

@@ -257,7 +257,8 @@ def own_queue(asking: Asking, asked: Asked) -> Document | None:
     None = there are none.
     """
     leaf, mine = asked.leaf, asked.model.priority
-    pieces = Candidates(asking.inquiry.books, asking.now).inside(leaf, lambda other: other.model.priority < mine)
+    candidates = Candidates(asking.now, asking.inquiry.books.by_leaf[leaf])
+    pieces = candidates.inside(leaf, lambda other: other.model.priority < mine)
     ends = [unit.started + asking.terms.preempt_min_runtime[leaf] for piece in pieces for unit in piece]
     young = [end for end in ends if end > asking.inquiry.books.now]
     if not ends:
