@@ -43,6 +43,7 @@ from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop,
 from fairhold.orchestrator.keeping import kept_told
 from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.pooling import VectorCycle, carry_out, run_vectors
+from fairhold.orchestrator.quiet import Quiet, quiet_after
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.waking import Waking
 from fairhold.orchestrator.windows import Openings, VectorSwitches
@@ -110,6 +111,7 @@ class Orchestrator:
         self.kept: dict[int, Kept] | None = {} if is_brief else None
         self._quota: dict[str, array[int]] = {}
         self._still: dict[str, Still | None] = {}
+        self._quiet: Quiet | None = None
         self._cause: dict[str, str] = {}
         self._openings = Openings(self.books)
         self._switches = VectorSwitches(self.books.get(POOLED))
@@ -159,6 +161,7 @@ class Orchestrator:
 
     def replay(self, change: say.Change, now: int) -> None:
         """Let a change of the log happen again."""
+        self._quiet = None
         self.cluster.apply(change, now)
         self.cluster.ended.clear()
         self.cluster.ended_jobs.clear()
@@ -167,6 +170,8 @@ class Orchestrator:
 
     def do(self, change: say.Change) -> None:
         """Decide a change: it happens, and is written down."""
+        if self._quiet is not None:
+            self._quiet.see(change)
         self.cluster.apply(change, self.now)
         self.changes.append(change)
 
@@ -319,9 +324,13 @@ class Orchestrator:
 
     def _cycle_of_vectors(self) -> int | None:
         """As `_cycle`, of all that is shared in vectors; the more units there are, the longer it takes to the next."""
-        self.on_stage("snapshot")
-        cycle = run_vectors(self)
         cause = self._cause.pop(POOLED, Woken.__name__)
+        if self._quiet is not None and self._quiet.holds(self):
+            self.do(say.CycleRan(self.cluster.cycles + 1, POOLED, cause))
+            self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(self.attempts))
+            return None
+        self.on_stage("snapshot")
+        cycle, before = run_vectors(self), len(self.changes)
         if self.on_vectors is not None:
             self.on_vectors(cycle, cause)
         self.on_stage("apply")
@@ -329,6 +338,7 @@ class Orchestrator:
         reclaims = not self.cluster.paused.get(POOLED, (False, False))[1]
         carry_out(self, cycle, grants=not self._grants_are_paused(POOLED), reclaims=reclaims)
         self._pacing[POOLED].min_gap = max(self._min_gap, GAP_PER_UNIT * len(cycle.state.allocations))
+        self._quiet = quiet_after(self, cycle, self.changes[before:]) if self._is_brief else None
         self.on_stage("")
         return cycle.due
 

@@ -122,7 +122,7 @@ def state_of(cluster: Cluster, now: int) -> State:
         hosts_closed=_closed(cluster, attempts, now),
         labels={books.hosts.name[row]: labels for row, labels in books.hosts.labels.items()},
         freed=tuple(vectors.freed),
-        requests=tuple([_request(books, job) for job in jobs if job.running or job.startable]),
+        requests=tuple([request_of(books, job) for job in jobs if job.running or job.startable]),
         allocations=tuple([each.noun or _allocation(books, each) for each in attempts]),
         notices=_notices(cluster, books, attempts),
         held=tuple(HeldUnits(job, host, units) for (job, host), units in vectors.held.items()),
@@ -172,7 +172,7 @@ def _closed(cluster: Cluster, attempts: list[Attempt], now: int) -> frozenset[st
     )
 
 
-def _request(books: Books, job: JobRecord) -> Request:
+def request_of(books: Books, job: JobRecord) -> Request:
     """A job as a cycle takes it; the same noun as last time where nothing of it that may change has."""
     assert books.vectors is not None
     count, node, noun = job.running + job.startable, books.rows.node[job.leaf], job.noun

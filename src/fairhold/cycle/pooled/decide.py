@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
     from fairhold.model.state import State
+    from fairhold.rules.queues.crowds import Crowds
 
     Members = Collection[int] | None
 
@@ -40,6 +41,7 @@ class Decided:
     observed  : units that were to go, and nobody is told (R-CONTROL-4)
     shortages : who misses units since when, where that matters
     queues    : under `fair_share`, how they stood before it
+    crowds    : likewise, its requests; None = it looked at none
     due       : first instant at which something can go that controls keep now, None = there is none
     """
 
@@ -50,6 +52,7 @@ class Decided:
     shortages: tuple[Shortage, ...]
     due: int | None
     queues: Queues | None = None
+    crowds: Crowds | None = None
 
 
 def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None, kept: Kept | None = None) -> Decided:
@@ -82,6 +85,7 @@ def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None
         shortages=tuple(left[leaf] for leaf in decided.books.terms.leaves if leaf in left),
         due=None if settings.observe_only else min(dues, default=None),
         queues=decided.queues,
+        crowds=decided.crowds,
     )
 
 
@@ -100,6 +104,7 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
     books, stops = open_settled(plan, entry, state) if kept is None else (kept.open(plan, entry, state), [])
     books.restraint = restraint
     before: Queues | None = None
+    crowds: Crowds | None = None
     if books.is_brief and is_at_rest(books, are_queues=entry.policy == QUEUES):
         sweeps = Sweeps(books, Ways(books), [])
     elif entry.policy != QUEUES:
@@ -111,7 +116,7 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
         sweeps = run_queues(books, queues, crowds)
     if kept is not None:
         kept.swept(sweeps)
-    return Decided(books, stops, sweeps, [], (), None, before)
+    return Decided(books, stops, sweeps, [], (), None, before, crowds)
 
 
 def _shortages(plan: Plan, entry: PolicyEntry, state: State, members: Members) -> dict[int, Shortage]:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.model.state import Request
 
 
 class Crowd:
@@ -38,11 +41,16 @@ class Crowd:
 
 
 class Crowds:
-    """All requests of some books: `alone` are those that are in no crowd."""
+    """All requests of some books: `alone` are those that are in no crowd; of: what is the same in a crowd → it."""
 
     def __init__(self) -> None:
         self.alone: dict[Asked, None] = {}
-        self.all: list[Crowd] = []
+        self.of: dict[object, Crowd] = {}
+
+    @property
+    def all(self) -> Iterable[Crowd]:
+        """The crowds; some may be empty by now."""
+        return self.of.values()
 
     @property
     def kinds(self) -> list[Asked]:
@@ -58,8 +66,7 @@ class Crowds:
 def gather(books: PoolBooks) -> Crowds:
     """The requests of books as they were opened."""
     found = Crowds()
-    alone = found.alone
-    of: dict[object, Crowd] = {}
+    alone, of = found.alone, found.of
     takers = {asked for asked, _ in books.keeps}
     takers.update(unit.notice.taker for unit in books.told if unit.notice is not None and unit.notice.taker is not None)
     for asked in books.asked.values():
@@ -67,8 +74,7 @@ def gather(books: PoolBooks) -> Crowds:
         if is_alone or asked in takers:
             alone[asked] = None
             continue
-        model = asked.model
-        kind = asked.leaf, asked.unit, asked.min_count, model.priority, model.preemptible
+        kind = kind_of(asked.model)
         crowd = of.get(kind)
         if crowd is None:
             crowd = of[kind] = Crowd(alone)
@@ -76,8 +82,12 @@ def gather(books: PoolBooks) -> Crowds:
         crowd.units += asked.count
     for crowd in of.values():
         crowd.line.sort(key=_age)
-    found.all = list(of.values())
     return found
+
+
+def kind_of(model: Request) -> object:
+    """What is the same in a crowd."""
+    return model.consumer, model.unit, model.min_count, model.priority, model.preemptible
 
 
 def _age(asked: Asked) -> tuple[int, str, int]:

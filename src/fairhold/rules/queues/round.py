@@ -30,7 +30,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
     stay(found)
     gates = Gates(books, queues.terms, crowds)
     for found.rounds in range(1, MOST_ROUNDS + 1):
-        is_released = True
+        is_moved, is_released = bool(ways.of), True
         gates.expect(_beside_moves(ways))
         while is_released:
             stand(books, queues, ways, found.noticed, crowds.alone)
@@ -38,7 +38,8 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
             found.placed += placed
             is_any, is_released = withdraw(found)
             is_released |= gates.expect(_beside_moves(ways))
-        if placed or is_any or ways.of:
+            is_moved |= bool(placed) or is_any
+        if is_moved:
             stand(books, queues, ways, found.noticed, crowds.alone)
         Reclaimer(books, queues, ways, found.noticed, crowds).run()
         is_unplaced = forget_unplaced(found.placed, gates)

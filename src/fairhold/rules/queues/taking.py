@@ -210,5 +210,5 @@ def stand(
                 sums[alike] += units
             else:
                 sums[alike], first[alike] = units, asked
-    for alike, units in sums.items():
-        queues.add(first[alike], units)
+    for kind, units in sums.items():
+        queues.add(first[kind], units)
