@@ -32,9 +32,9 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
         return _fill_alone(books, pool, waiting, waits, limits)
     standing = Standing(books, pool)
     lines: dict[int, list[_Want]] = {}
-    for asked in standing.members:
-        if standing.size[asked] and (units := waits(asked)) > 0:
-            lines.setdefault(asked.leaf, []).append(_Want(asked, units))
+    for asked in waiting:
+        if standing.size[asked]:
+            lines.setdefault(asked.leaf, []).append(_Want(asked, waits(asked)))
     for line in lines.values():
         line.sort(key=lambda want: want.asked.order, reverse=True)
     turns = Turns(books.terms, pool, lines, standing.usage)
@@ -79,10 +79,13 @@ def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
     """One unit of the first request of a line that fits, of a gang all that it misses; the others wait no longer."""
     while line:
         want = line[-1]
-        units = (want.asked.missing or 1) if want.asked.min_count else 1
-        if units <= want.units and (new := placing.put(want.asked, units)):
-            want.units -= len(new)
-            return new
+        asked = want.asked
+        units = (asked.missing or 1) if asked.min_count else 1
+        if units <= want.units and not placing.has_failed(asked):
+            if new := placing.put(asked, units):
+                want.units -= len(new)
+                return new
+            placing.fails(asked)
         line.pop()
     return []
 
@@ -91,7 +94,8 @@ def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> 
     """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
     leaf = parcel.owner
     placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
-    line = [_Want(asked, units) for asked in books.by_leaf[leaf] if (units := waits(asked)) > 0]
+    mine = [asked for asked in books.by_leaf[leaf] if asked.count > len(asked.units)]
+    line = [_Want(asked, units) for asked in mine if (units := waits(asked)) > 0]
     line.sort(key=lambda want: want.asked.order, reverse=True)
     placed: list[Unit] = []
     while new := _place_one(line, placing):

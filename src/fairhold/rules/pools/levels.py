@@ -13,7 +13,6 @@ from fairhold.rules.pools.turns import Turns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, Unit
     from fairhold.model.vector import Owning
     from fairhold.rules.pools.taking import Taker
@@ -29,9 +28,15 @@ def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
             return [parcel for parcel in host.parcels if parcel.owner == leaf and parcel.preference == at]
 
         source = Source(OWN, mine, lambda _parcel: True, lambda unit: unit.pool != OWN)
-        for asked in sorted(taker.books.by_leaf[leaf], key=lambda one: one.order):
+        line = [asked for asked in taker.books.by_leaf[leaf] if asked.count > len(asked.units)]
+        tried: set[object] = set()
+        for asked in sorted(line, key=lambda one: one.order):
+            alike = _alike(taker, asked)
+            if not taker.wants(asked) or (alike is not None and alike in tried):
+                continue
             while taker.take(asked, source, hosts):
-                pass
+                tried.clear()
+            tried.add(_alike(taker, asked))  # of who took something, its last try says nothing of others
 
 
 def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
@@ -121,7 +126,7 @@ def _in_turns(
         is_done = True
         lines: dict[int, list[Asked]] = {}
         for asked in standing.members:
-            if taker.wants(asked) and standing.size[asked]:
+            if asked.count > len(asked.units) and taker.wants(asked) and standing.size[asked]:
                 lines.setdefault(asked.leaf, []).append(asked)
         if not lines:
             return
@@ -137,13 +142,19 @@ def _in_turns(
 
 def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machine]) -> bool:
     """Take for the first request of a leaf for which it can be; where one got nothing, its like are not tried."""
-    tried: set[Vector] = set()
+    tried: set[object] = set()
     for asked in line:
-        is_plain = asked.siting is None and not asked.min_count and asked not in taker.ways.of
-        if is_plain and asked.unit in tried:
+        alike = _alike(taker, asked)
+        if alike is not None and alike in tried:
             continue
         if taker.take(asked, source, hosts):
             return True
-        if is_plain:
-            tried.add(asked.unit)
+        tried.add(alike)
     return False
+
+
+def _alike(taker: Taker, asked: Asked) -> object | None:
+    """What it shares with others of its leaf that get nothing where it did; None = it is like no other."""
+    if asked.siting is not None or asked.min_count or asked in taker.ways.of:
+        return None
+    return asked.unit

@@ -80,8 +80,9 @@ class Picker:
         """How a pool is used, worked out when it is asked for first."""
         if pool not in self.standings:
             found = self.standings[pool] = Standing(self.books, pool)
-            for asked in found.members:
-                found.moves(asked, self.ways.units_in(asked, pool))
+            for asked in self.ways.of:
+                if asked in found.size:
+                    found.moves(asked, self.ways.units_in(asked, pool))
         return self.standings[pool]
 
     def best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:

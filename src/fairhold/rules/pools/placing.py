@@ -53,6 +53,7 @@ class Placing:
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
         self._kinds: dict[Asked, _Kind] = {}
         self._alike: dict[object, _Kind] = {}
+        self._failed: set[tuple[int, Vector]] = set()
         self._is_exclusive = are_alone(books)
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
@@ -108,6 +109,20 @@ class Placing:
             return choice(asked, each[0]), workload(each[0]) if self._loads is not None else 0, each[0].place
 
         return min(able, key=order, default=None)
+
+    def has_failed(self, asked: Asked) -> bool:
+        """Whether it is known that one more unit finds no place: none like it did, and idle space only shrinks."""
+        return (asked.leaf, asked.unit) in self._failed and self._is_like_others(asked)
+
+    def fails(self, asked: Asked) -> None:
+        """One more unit of a request found no place."""
+        if self._is_like_others(asked):
+            self._failed.add((asked.leaf, asked.unit))
+
+    def _is_like_others(self, asked: Asked) -> bool:
+        """Whether nothing but its leaf and its size says where a request may stand."""
+        is_plain = asked.siting is None and not asked.min_count
+        return is_plain and asked not in self._keeps and asked not in self.limits.coming
 
     def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""

@@ -63,6 +63,8 @@ class Standing:
         used: dict[int, int] = {}
         moved: dict[int, int] = {}
         for asked in self.members:
+            if not asked.units:
+                continue
             held = stays = 0
             for unit in asked.units:
                 if unit.pool == pool:
@@ -101,8 +103,9 @@ class Standing:
         """Count anew as moved; coming: units that are on their way to a request in this pool."""
         self.moved = {}
         for asked in self.members:
-            here = sum(unit.notice is None for unit in asked.units if unit.pool == self.pool)
-            self._count(self.moved, asked, here + coming(asked))
+            units = sum([unit.notice is None for unit in asked.units if unit.pool == self.pool]) + coming(asked)
+            if units:
+                self._count(self.moved, asked, units)
 
     def leaves(self, unit: Unit) -> None:
         """A unit was told to go."""

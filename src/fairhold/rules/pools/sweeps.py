@@ -179,7 +179,7 @@ class _Early:
 
     def waits(self, asked: Asked) -> int:
         """Units that a request waits for at this level: what is on its way too, unless it was taken for it above."""
-        return max(0, asked.waiting - self._before.get(asked, 0))
+        return max(0, asked.waiting - self._before.get(asked, 0)) if self._before else asked.waiting
 
     def _is_early(self, row: int, preference: int | None = None) -> bool:
         return any(
