@@ -76,6 +76,7 @@ def _document(folder: Path, found: Record) -> dict[str, object]:
         "plans": list(found.versions),
         "has_state": story.state is not None,
         "left_out": dict(found.left_out),
+        "is_cut": found.is_cut,
     }
 
 
@@ -85,6 +86,8 @@ def _words(folder: Path, found: Record) -> str:
         f"{said['scenario']}: {said['begin']} to {said['end']}",
         f"jobs: {said['jobs']}, ends of attempts: {said['ends']}, changes: {said['changes']}, plans: {plans}",
     ]
+    if found.is_cut:
+        lines.append("it begins there, as what was before is no longer in the log of the service")
     if found.story.state is not None:
         lines.append("it begins with what there was by then, in state.json")
     lines += [f"left out, as a scenario cannot say it: {what} ({count})" for what, count in found.left_out.items()]

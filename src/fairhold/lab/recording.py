@@ -19,6 +19,7 @@ from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.journal import PLAN_APPLIED
 from fairhold.sim.log import line_of
 from fairhold.sim.story import Replanned, Story
+from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,18 +40,21 @@ class Record(NamedTuple):
     changes  : version → text of later ones is at the place that `versions` says
     versions : numbers of the plans
     left_out : what cannot be said → how often
+    is_cut   : what was before the begin was asked for, and is no longer in the log
     """
 
     story: Story
     plans: tuple[str, ...]
     versions: tuple[int, ...]
     left_out: Mapping[str, int]
+    is_cut: bool = False
 
 
 def record(source: Source, since: int = 0, until: int = FOR_EVER) -> Record:
-    """What happened from an instant to another, as far as the log reaches.
+    """What happened from an instant to another, as far as the log reaches: it may begin later than asked for.
 
-    Raises InputError: `record-empty` where nothing happened, `record-gone` where the log begins later, `record-damaged`
+    Raises InputError: `record-empty` where nothing happened, `record-gone` where all of it is no longer in the log, or
+    no snapshot is as early as what is, `record-damaged`
     """
     if until <= since:
         raise InputError([Fault("out-of-range", "the record ends before it begins", "set a later --until")])
@@ -101,6 +105,9 @@ class _Recording:
         if saved is None and read and read[0][0].seq > 1:
             what = f"entries of the log before {read[0][0].seq} are gone, and no snapshot is as early"
             raise InputError([Fault("record-gone", what, "record from a later instant: --since", file=name)])
+        if saved is not None and saved.at > self.until:
+            what = f"what was before {format_instant(saved.at)} is no longer in the log"
+            raise InputError([Fault("record-gone", what, "record until a later instant: --until", file=name)])
         self.begin(saved, read)
         first, begin = 0, max(self.since, saved.at if saved else 0)
         while first < len(read) and (self.rebuilt.cluster is None or read[first][0].at < self.since):
@@ -121,7 +128,8 @@ class _Recording:
         lines = self.retracing.close(is_running=self.source.is_running() or end == self.until)
         has_cycles = self.retracing.has_cycles
         story = Story(own, begin, end, state, tuple(lines), tuple(self.decided), has_cycles=has_cycles)
-        return Record(story, tuple(self.plans), tuple(self.versions), self.left_out)
+        is_cut = saved is not None and saved.at > self.since
+        return Record(story, tuple(self.plans), tuple(self.versions), self.left_out, is_cut)
 
     def begin(self, saved: Saved | None, read: list[tuple[Entry, str, list[Any], Change | None]]) -> None:
         """Stand where a log begins, or a snapshot was taken."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,9 +78,11 @@ def own(tmp_path: Path) -> Served:
     return Served(tmp_path)
 
 
-def recorded(folder: Path, state: Path | None, service: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def recorded(
+    folder: Path, state: Path | None, service: str, capsys: pytest.CaptureFixture[str], since: str = ""
+) -> dict[str, Any]:
     """What `record --json` says."""
-    assert run_record(folder, state, service, "", "", as_json=True) == 0
+    assert run_record(folder, state, service, since, "", as_json=True) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
@@ -110,6 +114,31 @@ def test_a_real_run_comes_out_as_it_was(own: Served, tmp_path: Path, capsys: pyt
     found = json.loads(capsys.readouterr().out)["plans"][str(other)]
     assert found["otherwise"]["passed_over"] == 0
     assert found["never_run"] == []
+
+
+def test_what_was_cleared_out_of_the_log_is_said_to_be_gone(
+    own: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The end of a service leaves a snapshot; entries that two of them cover may go."""
+    service = f"unix:{own.state / 'api.sock'}"
+    for _ in range(3):
+        with own, fairhold.connect(service) as client:
+            client.wait(client.submit("/Trading", ["true"], environment=SHELL, directory="/"), timeout=30)
+    before = recorded(tmp_path / "whole", own.state, "", capsys)["is_cut"]
+    with closing(sqlite3.connect(own.state / "store.sqlite")) as store, store:
+        (kept,) = store.execute("SELECT min(seq) FROM snapshots").fetchone()
+        assert store.execute("DELETE FROM entries WHERE seq <= ?", (kept,)).rowcount > 0
+    with own:
+        asked = recorded(tmp_path / "asked", None, service, capsys)
+        read = recorded(tmp_path / "read", own.state, "", capsys)
+        assert run_record(tmp_path / "told", None, service, "2020-01-01T00:00:00Z", "", as_json=False) == 0
+        assert "as what was before is no longer in the log of the service" in capsys.readouterr().out
+        with pytest.raises(InputError, match="record-gone"):
+            run_record(tmp_path / "gone", None, service, "", "2020-01-01T00:00:00Z", as_json=False)
+        since = recorded(tmp_path / "since", None, service, capsys, since=asked["begin"])
+    assert (before, asked["is_cut"], read["is_cut"], since["is_cut"]) == (False, True, True, False)
+    assert asked["begin"] == read["begin"]
+    assert played(tmp_path / "asked")["is_same"]
 
 
 def test_what_cannot_be_recorded_is_told(tmp_path: Path) -> None:
