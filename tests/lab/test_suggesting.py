@@ -187,6 +187,22 @@ def test_every_policy_has_its_changes_and_their_plans_hold(policy: str) -> None:
         assert all(row["old"] != row["new"] for row in each.settings(document, each.most))
 
 
+def test_others_can_be_taken_from_before_they_have_run_as_long(tmp_path: Path) -> None:
+    """B lends all that A owns, and its units run for ten minutes before they are taken back."""
+    (entry,) = SLOTS["policies"]
+    slow = entry | {"consumers": {"/A": {"owned": 3}, "/B": {"owned": 5, "min_runtime": "10m"}}}
+    plan = SLOTS | {"consumers": {"A": {}, "B": {}}, "policies": [slow]}
+    one = bench(tmp_path, "p95 < 200s", plan)
+    (shorter,) = [each for each in found_in(one).tried if each.changes[0][0].kind == "min_runtime"]
+    ((candidate, value),) = shorter.changes
+    assert shorter.will_do
+    assert candidate.words == "min_runtime of /B"
+    assert candidate.most == 600
+    assert 0 < value < 600
+    (setting,) = candidate.settings(plan, value)
+    assert setting == {"place": "policies[0].consumers./B.min_runtime", "old": "10m", "new": f"{600 - value}s"}
+
+
 def test_parts_of_a_change() -> None:
     place = ("a", 1, "b")
     one = Candidate("owned", "x", 3, 30, (Part(place, 4, -1, 2), Part(("c",), said="h[1-{}]")))

@@ -296,28 +296,34 @@ class _Finder:
             yield self._candidate("rank", f"rank of {self.tree.paths[row]}", rank, 1, part)
 
     def _graces(self) -> Iterator[Candidate]:
-        """Others let go earlier: each of those with the longest graces, and all together."""
-        grace = [0] * len(self.tree)
-        for row in range(1, len(self.tree)):
+        """Others let go earlier."""
+
+        def grace(row: int) -> int | None:
             own = self.said(row).grace
-            own = self.tree.grace[row] if own is None else own
-            grace[row] = grace[self.tree.parent[row]] if own is None else own
-        others = [row for row in range(1, len(grace)) if not self.tree.children[row] and row != self.row]
+            return self.tree.grace[row] if own is None else own
+
+        yield from self._shorter("reclaim_grace", grace)
+        yield from self._shorter("min_runtime", lambda row: self.said(row).min_runtime)
+
+    def _shorter(self, key: str, stated: Callable[[int], int | None]) -> Iterator[Candidate]:
+        """A duration of others, which go by that of the consumer above: each of the longest, and all together."""
+        length = [0] * len(self.tree)
+        for row in range(1, len(self.tree)):
+            own = stated(row)
+            length[row] = length[self.tree.parent[row]] if own is None else own
+        others = [row for row in range(1, len(length)) if not self.tree.children[row] and row != self.row]
         others = sorted(
-            (row for row in others if grace[row] >= SECOND and self.row not in self._above(row)),
-            key=lambda row: (-grace[row], row),
+            (row for row in others if length[row] >= SECOND and self.row not in self._above(row)),
+            key=lambda row: (-length[row], row),
         )
         for row in others[:MOST_GIVERS]:
-            part = Part(self.place(row, "reclaim_grace"), grace[row] // SECOND, -1, unit="s")
-            words = f"reclaim_grace of {self.tree.paths[row]}"
-            yield self._candidate("reclaim_grace", words, part.start, part.start, part)
+            part = Part(self.place(row, key), length[row] // SECOND, -1, unit="s")
+            words = f"{key} of {self.tree.paths[row]}"
+            yield self._candidate(key, words, part.start, part.start, part)
         if len(others) > 1:
-            longest = grace[others[0]] // SECOND
-            parts = [
-                Part(self.place(row, "reclaim_grace"), longest, -1, most=grace[row] // SECOND, unit="s")
-                for row in others
-            ]
-            yield self._candidate("reclaim_grace", "reclaim_grace of all others", longest, longest, *parts)
+            longest = length[others[0]] // SECOND
+            parts = [Part(self.place(row, key), longest, -1, most=length[row] // SECOND, unit="s") for row in others]
+            yield self._candidate(key, f"{key} of all others", longest, longest, *parts)
 
     def _above(self, row: int) -> list[int]:
         found = []
