@@ -68,6 +68,11 @@ def test_jobs_that_can_never_run_are_told(scenario: Path) -> None:
     assert "1 job of /C can never run, such as" in out
 
 
+def test_what_is_expected_of_nothing_says_so(scenario: Path) -> None:
+    out = fairhold("simulate", str(scenario), "--assert", "release.max(/A) < 1s").stdout
+    assert "plan: release.max(/A) < 1s holds: 0s, of nothing that was measured" in out
+
+
 NEVER = JOBS + "A,30,9,10\n"
 """Nine tasks that begin together, on four slots."""
 

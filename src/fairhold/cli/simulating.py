@@ -189,6 +189,7 @@ def _expectations(
             "found": each.found(shared),
             "found_text": each.words(each.found(shared)),
             "never_run": never,
+            "is_empty": each.is_empty(shared),
             "holds": each.holds(shared) and (ignores_never_run or not never),
         }
         for name, document in documents.items()
@@ -216,7 +217,8 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
         word = "holds" if each["holds"] else "does not hold"
         jobs = "1 job of it" if each["never_run"] == 1 else f"{each['never_run']:,} jobs of it"
         never = f", and {jobs} can never run" if each["never_run"] else ""
-        print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}{never}")
+        nothing = ", of nothing that was measured" if each["is_empty"] else ""
+        print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}{nothing}{never}")
 
 
 def _print_record(document: Document) -> None:

@@ -55,6 +55,10 @@ class Expectation:
         value = shared["consumers"][self.path][self.what]
         return int(value[self.statistic]) if self.statistic else in_units(shared, self.what, value)
 
+    def is_empty(self, shared: Mapping[str, Any]) -> bool:
+        """Whether it is of a spread of nothing: its number says nothing then, and is 0."""
+        return bool(self.statistic) and not shared["consumers"][self.path][self.what]["count"]
+
     @property
     def number(self) -> str:
         """Which number it is, without the bound."""
