@@ -50,15 +50,50 @@ class Pools(World):
         return sum(unit.pool == pool for unit in wish.units)
 
     def demand(self, path: str, pool: str) -> Fraction:
-        """Of one that takes part: without those below it that do not."""
-        return sum(
-            (self.demand_of(wish, pool) for wish in self.below(path) if self.takes_part(wish.leaf, path)), Fraction(0)
-        )
+        """Of one that takes part: without those below it that do not; under limits what fits, each leaf as if alone."""
+        if children := self.children(path):
+            found = sum((self.demand(child, pool) for child in children if self.ratio(child)), Fraction(0))
+            bounds = [path]
+        else:
+            found = sum((self.demand_of(wish, pool) for wish in self.below(path)), Fraction(0))
+            bounds = self.above(path)
+        return min([found, *(self.under(path, each, pool) for each in bounds if self.limit(each))])
+
+    def limit(self, path: str) -> dict[str, int]:
+        found: dict[str, int] = self.words.get(path, {}).get("share_limit", {})
+        return found
+
+    def under(self, path: str, bound: str, pool: str) -> Fraction:
+        """What somebody wants of a pool that fits under a limit: outside first, then what is held, then what waits."""
+        room = dict(self.limit(bound))
+        line = sorted(self.below(path), key=lambda wish: (self.place(wish.leaf), wish.order))
+        counted = dict.fromkeys(line, 0)
+
+        def count(wish: Wish, units: int, *, is_all: bool = False) -> int:
+            need = dict(zip(self.resources, wish.unit, strict=True))
+            fits = [max(0, room[name]) // need[name] for name in room if need[name]]
+            units = units if is_all else min([units, *fits])
+            for name in room:
+                room[name] -= units * need[name]
+            return units
+
+        for wish in line:
+            count(wish, sum(unit.pool not in {OWN, pool} for unit in wish.units), is_all=True)
+        line = [wish for wish in line if self.capacity(pool, wish.unit)]
+        for wish in line:
+            counted[wish] += count(wish, self.held(wish, pool))
+        for wish in line:
+            counted[wish] += count(wish, self.waits_in(wish, pool))
+        return sum((min(Fraction(1), self.part(units, wish, pool)) for wish, units in counted.items()), Fraction(0))
+
+    def waits_in(self, wish: Wish, pool: str) -> int:  # noqa: ARG002 - nothing is on its way to a pool yet
+        """Units that a request waits for in a pool, or that are on their way to it there."""
+        return 0 if self.never_fits(wish) else max(0, wish.count - len(wish.units))
 
     def demand_of(self, wish: Wish, pool: str) -> Fraction:
         held = self.held(wish, pool)
-        waiting = 0 if self.never_fits(wish) else max(0, wish.count - len(wish.units))
-        return max(self.part(held, wish, pool), min(Fraction(1), self.part(held + waiting, wish, pool)))
+        wanted = held + self.waits_in(wish, pool)
+        return max(self.part(held, wish, pool), min(Fraction(1), self.part(wanted, wish, pool)))
 
     def takes_part(self, path: str, above: str) -> bool:
         """Whether nobody from below `above` down to a consumer has ratio 0."""

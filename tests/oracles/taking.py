@@ -1,6 +1,6 @@
 """The second sweep of vector plans: who takes which units from whom (SPEC §6.2, §6.6), all parts tried, slow.
 
-Begins where nothing is under notice. No gangs, no share limits.
+Begins where nothing is under notice. No gangs.
 """
 
 from __future__ import annotations
@@ -182,6 +182,30 @@ class SecondSweep(FirstSweep):
         del self.notices[noticed:], self.coming[coming:]
         return found
 
+    def keeps_limits(self, wish: Wish, pool: str, take: Take) -> bool:
+        """Whether no share limit is broken when the victims are gone and one unit comes."""
+        noticed, coming = len(self.notices), len(self.coming)
+        self.give_notice(wish, pool, take, 1)
+        found = len(self.coming) > coming
+        del self.notices[noticed:], self.coming[coming:]
+        return found
+
+    def has_room_under_limits(self, wish: Wish, books: dict[Parcel, Vector], host: str) -> bool:
+        """Whether one more may be on its way: what is under notice is gone, what is on its way is there."""
+        self.coming.append(Coming(wish, host, books))
+        is_own = self.goes_to(wish, host) == OWN
+        gone = {notice.unit for notice in self.notices}
+        found = True
+        for path in self.above(wish.leaf) if not is_own else ():
+            there = [unit.wish for unit in self.units() if unit.pool != OWN and unit not in gone]
+            there += [each.wish for each in self.coming if self.goes_to(each.wish, each.host) != OWN]
+            used = add(self.resources, *(each.unit for each in there if self.is_below(each.leaf, path)))
+            limit = self.limit(path)
+            for name, have, need in zip(self.resources, used, wish.unit, strict=True):
+                found &= not need or have <= limit.get(name, have)
+        self.coming.pop()
+        return found
+
     def way(self, leaf: str, pool: str) -> list[str]:
         """From below a pool's owner down to a leaf."""
         return [path for path in reversed(self.above(leaf)) if path != pool and self.is_below(path, pool)]
@@ -193,6 +217,7 @@ class SecondSweep(FirstSweep):
         for wish in self.wishes_of(leaf):
             takes = [self.on_part(wish, pool, host) for host in self.hosts] if self.waiting(wish) else []
             found = [take for take in takes if take and (not self.quota or self.is_fair(wish, pool, take))]
+            found = [take for take in found if self.keeps_limits(wish, pool, take)]
             if found:
                 best = found[0]
                 for take in found[1:]:
@@ -269,6 +294,8 @@ class SecondSweep(FirstSweep):
             self.notices.append(Notice(unit, wish, min([self.grace(unit.wish.leaf), *bounds])))
         most += len(self.coming)
         while len(self.coming) < most and (books := self.stands_on(wish, pool, take.host, [], more=True)) is not None:
+            if not self.has_room_under_limits(wish, books, take.host):
+                return
             self.coming.append(Coming(wish, take.host, books))
 
     # Victim order
@@ -316,14 +343,10 @@ class SecondSweep(FirstSweep):
 
     # Measured as in the first sweep, but with what is on its way, and what a pool takes back
 
-    def demand_of(self, wish: Wish, pool: str) -> Fraction:
-        held = self.held(wish, pool)
-        wanted = (
-            held
-            + self.waiting(wish)
-            + sum(each.wish is wish and self.goes_to(wish, each.host) == pool for each in self.coming)
-        )
-        return max(self.part(held, wish, pool), min(Fraction(1), self.part(wanted, wish, pool)))
+    def waits_in(self, wish: Wish, pool: str) -> int:
+        """What waits, and what is on its way to the pool."""
+        there = sum(each.wish is wish and self.goes_to(wish, each.host) == pool for each in self.coming)
+        return self.waiting(wish) + there
 
     def content(self, pool: str, host: str) -> Vector:
         if not self.retaking or pool == PUBLIC:

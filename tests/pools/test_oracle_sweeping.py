@@ -49,8 +49,6 @@ def placed(cycle: Cycle) -> list[tuple[str, str, str]]:
 
 
 def compare_pools(oracle: FirstSweep, done: Json) -> None:
-    if any("share_limit" in word for word in oracle.words.values()):
-        return
     for pool, has in done["pools"].items():
         table, quotas = has["consumers"], oracle.quotas(pool)
         found = {path: (row["usage"], row["usage_demand"], row["usage_quota"]) for path, row in table.items()}

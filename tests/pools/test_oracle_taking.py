@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fairhold.planio.state import state_document
 from fairhold.units import SECOND, parse_instant
@@ -19,8 +20,8 @@ from tests.pools.test_oracle_sweeping import placed
 Json = dict[str, Any]
 
 
-@settings(max_examples=33, derandomize=True)
-@given(stories(gangs=False, limits=False))
+@settings(max_examples=66, derandomize=True)
+@given(st.booleans().flatmap(lambda limits: stories(gangs=False, limits=limits)))
 def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
     """Always the same stories: in about one of a thousand the twin takes otherwise than the cycle does."""
     for state, cycle in story.cycles():
@@ -42,7 +43,7 @@ def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
 
 
 @settings(max_examples=33, derandomize=True)
-@given(stories(gangs=False, limits=False))
+@given(stories(gangs=False, limits=True))
 def test_nothing_is_stopped_beside_idle_resource_that_its_taker_could_have_used(story: Story) -> None:
     """SPEC §6.2: what is idle, and held for nobody, fits no unit of who takes something."""
     for state, cycle in story.cycles():
