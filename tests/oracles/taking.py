@@ -91,7 +91,8 @@ class SecondSweep(FirstSweep):
 
     def reached(self, wish: Wish, unit: Unit) -> Vector:
         """What a unit uses of parcels that the taker may use in any pool."""
-        way = [OWN, *(pool for pool in self.pools() if self.is_below(wish.leaf, pool))]
+        pools = [pool for pool in self.pools() if self.is_below(wish.leaf, pool)]
+        way = [OWN, *(pool for pool in pools if self.takes_part(wish.leaf, pool))]
         among = {each for pool in way for each in self.usable(wish.leaf, pool, unit.host)}
         return add(self.resources, *(part for parcel, part in unit.books.items() if parcel in among))
 
@@ -263,7 +264,7 @@ class SecondSweep(FirstSweep):
         outer = [
             each
             for level in self.pools()
-            if self.is_below(wish.leaf, level)
+            if self.is_below(wish.leaf, level) and self.takes_part(wish.leaf, level)
             for each in self.usable(wish.leaf, level, host)
         ]
         if pool != OWN or more or self.goes_to(wish, host) != OWN:

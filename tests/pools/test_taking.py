@@ -123,3 +123,13 @@ def test_r_take_3_a_host_on_which_a_take_would_be_too_much_is_passed_over() -> N
     held = [on("h0", "B", 3), on("h0", "B", 2, A=2), on("h1", "B", 2)]
     rows = taken(consumers, [of("/A/x", 12, 2), of("/B", 7)], held, hosts={"h0": 5, "h1": 2})
     assert rows == [("B", "h0", 2, "x", 0), ("B", "h1", 2, "x", 0)]
+
+
+def test_r_held_1_nothing_of_a_pool_is_held_for_who_takes_no_part_in_it() -> None:
+    """Half of C's unit stands on what is nobody's, and would bring B nothing there: B takes all of its own back."""
+    consumers = {"/A": {}, "/B": own(per_host={"cpu": 3}) | {"share_ratio": 0}, "/C": {}}
+    wants = [of("/A", 2), of("/B", 9), of("/C", 1, 2)]
+    held = [on("h0", "A", 2, B=2), on("h0", "C", 1, B=1) | {"stands_on": {"/": {"cpu": 1}, "/B": {"cpu": 1}}}]
+    cycle = run(consumers, wants, held, hosts={"h0": 4})
+    assert sum(row["units"] for row in cycle.document["reclaims"]) == 3
+    assert [(row.request, row.units) for row in cycle.after.held] == [("B", 3)]

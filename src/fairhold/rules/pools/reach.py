@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 
 def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
-    """Parcels of a host that a request could be booked on in any pool above its leaf, in booking order."""
+    """Parcels of a host that a request could be booked on in any pool above its leaf, in booking order.
+
+    Its own, and those of pools in which no share ratio of 0 keeps it out (R-SHARE-2): of others nothing is held for it.
+    """
     terms, leaf = books.terms, asked.leaf
     found: list[tuple[int, tuple[int, ...], Parcel]] = []
     for parcel in host.parcels:
         for depth, pool in enumerate(terms.above[leaf]):
+            if depth and not terms.ratio[terms.above[leaf][depth - 1]]:
+                break
             if is_in(parcel, leaf, pool) and may_use(terms, parcel, leaf, pool):
                 found.append((depth, booking_order(terms, parcel, leaf, pool), parcel))
                 break

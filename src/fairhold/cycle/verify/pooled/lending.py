@@ -75,7 +75,7 @@ def reachable(terms: Terms, leaf: str, host: Host) -> list[Parcel]:
     for parcel in host.parcels:
         for depth, pool in enumerate(terms.up[leaf]):
             is_there = parcel.owner == leaf if pool == leaf else is_lendable(parcel, pool)
-            if is_there and may_use(terms, parcel, leaf, pool):
+            if is_there and may_use(terms, parcel, leaf, pool) and (pool == leaf or terms.takes_part(pool, leaf)):
                 keys[parcel] = depth, booked_first(terms, parcel, leaf, pool)
                 break
     return sorted(keys, key=keys.__getitem__)
