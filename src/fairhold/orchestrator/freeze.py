@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
 
 _AS_IT_CAME: Document = {}
-COUNTS = ("finished", "failed", "cancelled", "dropped", "reclaimed")
+FIELDS = ("finished", "failed", "cancelled", "dropped", "reclaimed", "priority", "hold", "needs", "waiting")
 NAMED = 5
 """How many jobs a fault names."""
 
@@ -122,11 +122,12 @@ def changed_of(cluster: Cluster, job: JobRecord) -> Document:
     """What is different of a job since it was submitted."""
     asked = job.terms
     counts = job.finished, job.failed, job.cancelled, job.dropped, job.reclaimed
-    more: Document = {name: count for name, count in zip(COUNTS, counts, strict=True) if count} if any(counts) else {}
+    now = *counts, job.priority, job.hold, job.needs, job.waiting
+    was = 0, 0, 0, 0, 0, asked.priority, asked.hold, len(asked.after), asked.tasks
+    rows = zip(FIELDS, now, was, strict=True) if now != was else ()  # nothing has happened to most of very many
+    more: Document = {name: new for name, new, old in rows if new != old}
     if (path := cluster.books[job.resource_group].rows.path(job.leaf)) != asked.consumer:
         more["consumer"] = path
-    usual = {"priority": asked.priority, "hold": asked.hold, "needs": len(asked.after), "waiting": asked.tasks}
-    more |= {name: value for name, was in usual.items() if (value := getattr(job, name)) != was}
     more |= job.progress()
     if job.is_cancelled:
         more["is_cancelled"] = True
@@ -353,7 +354,7 @@ class _Thawing:
             cluster.take_in(job, 0, {})
             return
         job.running = running
-        for field in (*COUNTS, "priority", "hold", "needs", "waiting", "is_cancelled"):
+        for field in (*FIELDS, "is_cancelled"):
             if field in more:
                 setattr(job, field, more[field])
         job.restore(more)
