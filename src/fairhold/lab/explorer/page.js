@@ -122,11 +122,18 @@
     found.setAttribute("aria-hidden", "true");  // beside it stand the numbers
     return found;
   }
-  function largest(where, key) {
-    let most = 0;
-    for (const name of [key, key.includes(".") ? "deserved" + key.slice(key.indexOf(".")) : "owned"]) for (const map of [before, after])
-      for (const path of paths) most = Math.max(most, number(map.get(id(where, path, name))) || 0);
-    return most || 1;
+  function largest(where, key) {  // limits that are far beyond all else are drawn at the end of the bar
+    const tail = key.includes(".") ? key.slice(key.indexOf(".")) : "";
+    const most = (name, top) => {
+      let found = 0;
+      for (const map of [before, after]) for (const path of paths) {
+        const value = number(map.get(id(where, path, name))) || 0;
+        if (value > found && value <= top) found = value;
+      }
+      return found;
+    };
+    const found = Math.max(most(key, Infinity), most(tail ? "deserved" + tail : "owned", Infinity));
+    return Math.max(found, most("limit" + tail, 2 * found)) || 1;
   }
   function draw() {
     const active = document.activeElement, had = active && active.key, text = active && active.known !== undefined && active.value !== active.known ? active.value : null;
