@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from fairhold.cycle.open import open_books
 from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import run
+from fairhold.cycle.still import still_after
 from fairhold.ledger import transitions
+from fairhold.ledger.decision import apply
 from fairhold.model.state import State
 from fairhold.model.workload import Workload
 from fairhold.sim.scene import Scene, Work
@@ -137,3 +139,17 @@ def test_a_story_is_the_same_with_every_cycle_whole(plan: int, gangs: bool) -> N
 def test_a_crowded_story_is_the_same_with_every_cycle_whole(seed: int, plan: int) -> None:
     scene = Scene(CROWDED[plan], crowd_of_seconds(Random(seed)), 0, work=Work(stop_delay=300_000))
     assert played(scene).lines == played(scene, is_brief=False).lines
+
+
+def test_of_a_cycle_that_decided_something_nothing_is_known() -> None:
+    books = open_books(PLANS[0], State(now=0))["compute"]
+    transitions.submit(books, books.rows.by_path["/C"], 30, name="r")
+    first = run(books, 1)
+    assert first.decision.grants
+    assert still_after(first) is None
+    apply(books, first.decision, 1)
+    second = still_after(run(books, 2))
+    assert second is not None
+    assert second.holds(books, 3)
+    transitions.submit(books, books.rows.by_path["/A/a1"], 1, name="owner")
+    assert not second.holds(books, 4)

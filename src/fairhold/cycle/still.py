@@ -1,8 +1,8 @@
-"""A cycle that decides nothing, as after the one before nothing was left to decide and little has changed since.
+"""A cycle that decides nothing, as the one before decided nothing and what has changed since moves nothing.
 
 In a crowded cluster most events are jobs that queue behind others, and tasks whose unit goes to the next of their leaf.
-What they change is what some leaves want. After a cycle that was carried out a second one decides nothing (SPEC §10).
-So does the next, if nobody holds or has under notice anything else, and of every leaf whose requests have changed:
+What they change is what some leaves want. A cycle then decides nothing again, if it decided nothing before, nobody
+holds or has under notice anything else, and of every leaf whose requests have changed:
 
 - it wants what it wanted, or it wanted more than its quota, and does now, in every division that the cycle before made
   while gangs gave way. So all these quotas are the same (`rules.dividing` says why for `hybrid` and `share_ratio`;
@@ -35,10 +35,7 @@ NOWHERE = -1
 
 
 class Still:
-    """A cycle, and what it saw.
-
-    Watched from before it is carried out: what changes by that is looked at again, too.
-    """
+    """A cycle that decided nothing, and what it saw."""
 
     __slots__ = (
         "_bound",
@@ -69,10 +66,6 @@ class Still:
         self._need, self._limit = draft.needs.need, rows.plan.limit
         self._bound: array[int] | None = None
         requests.lines.changed = set()
-
-    def carried_out(self, books: Books) -> None:
-        """All that the cycle decided has been carried out."""
-        self._held, self._noticed = array("q", books.held), array("q", books.noticed)
 
     def holds(self, books: Books, now: int) -> bool:
         """Whether the next cycle decides nothing either; then it counts as the one before from here on."""
@@ -159,10 +152,14 @@ class Still:
 
 
 def still_after(result: CycleResult) -> Still | None:
-    """What is to be known of a cycle before it is carried out; None where the next one has to be made whole."""
+    """What is to be known of a cycle that decided nothing; None where the next one has to be made whole.
+
+    Of one that decided something nothing is known: a gang that stops as a whole may have made it give more than the
+    next one finds it has to.
+    """
     snapshot, books, decision = result.snapshot, result.snapshot.books, result.decision
-    is_plain = decision.due is None and not (decision.pins or decision.keeps or decision.shortages)
-    if is_plain and not snapshot.lost and len(result.tried) <= MOST_TRIED and is_calm(books, snapshot.now):
+    is_idle = decision.changes_nothing and decision.due is None and not snapshot.lost
+    if is_idle and len(result.tried) <= MOST_TRIED and is_calm(books, snapshot.now):
         return Still(result)
     books.requests.lines.changed = None
     return None

@@ -280,8 +280,8 @@ class Orchestrator:
         if self._is_brief and self._is_decided_at_a_glance(group, books):
             return None
         result = run(books, self.now, self.on_stage)
-        self._still.pop(group, None)
-        still = still_after(result) if self._is_brief else None
+        if self._is_brief:
+            self._still[group] = still_after(result)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
@@ -302,9 +302,6 @@ class Orchestrator:
                 self.do(say.LoansCounted(group, tuple(told(books, result.decision.loans.items()))))
         if result.decision.shortages is not None:
             self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
-        if still is not None and reclaims and not self._grants_are_paused(group):
-            still.carried_out(books)
-            self._still[group] = still
         self.on_stage("")
         return result.decision.due
 
