@@ -9,11 +9,9 @@ from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import CycleResult, run
 from fairhold.cycle.still import Still, still_after
 from fairhold.ledger import transitions
-from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
-from fairhold.model.state import REASONS
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator import ending, inventory, jobs, machines
+from fairhold.orchestrator import ending, inventory, jobs, machines, slots
 from fairhold.orchestrator.budgets import spent
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.devices import bounds_of
@@ -39,12 +37,9 @@ from fairhold.orchestrator.events import (
     Woken,
 )
 from fairhold.orchestrator.histories import Borders
-from fairhold.orchestrator.instructions import Instruction, Notify, Start, Stop, WakeAt, Withdraw
-from fairhold.orchestrator.keeping import kept_told
-from fairhold.orchestrator.loans import shortages_told, told
+from fairhold.orchestrator.instructions import Instruction, Start, Stop, WakeAt
 from fairhold.orchestrator.pooling import VectorCycle, carry_out, run_vectors
 from fairhold.orchestrator.quiet import Quiet, quiet_after
-from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.waking import Waking
 from fairhold.orchestrator.windows import Openings, VectorSwitches
 from fairhold.rules.handing import hand_over
@@ -55,7 +50,6 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.pooled.keeping import Kept
     from fairhold.ledger.books import Books
-    from fairhold.ledger.decision import Decision
     from fairhold.ledger.vectors import PartsTold
     from fairhold.orchestrator.tasks import Attempt, JobRecord
 
@@ -289,19 +283,7 @@ class Orchestrator:
         self._quota[group] = result.draft.quota
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
         reclaims = not self.cluster.paused.get(group, (False, False))[1]
-        if reclaims:
-            self._withdraw(group, result.decision)
-            self._pin(group, result.decision)
-            self._notify(group, result.decision)
-        if not self._grants_are_paused(group):
-            kept = kept_told(books, result.decision.keeps or ())  # starts make requests that may use their rows again
-            self._grant(group, result.decision)
-            if result.decision.keeps is not None:
-                self.do(say.Kept(group, kept))
-            if result.decision.loans is not None:
-                self.do(say.LoansCounted(group, tuple(told(books, result.decision.loans.items()))))
-        if result.decision.shortages is not None:
-            self.do(say.ShortagesCounted(group, shortages_told(books, result.decision.shortages)))
+        slots.carry_out(self, group, result.decision, grants=not self._grants_are_paused(group), reclaims=reclaims)
         self.on_stage("")
         return result.decision.due
 
@@ -316,7 +298,7 @@ class Orchestrator:
         if found is not None:
             decision, self._quota[group] = found
             if not self._grants_are_paused(group):
-                self._grant(group, decision)
+                slots.grant(self, group, decision)
         return True
 
     def _cycle_of_vectors(self) -> int | None:
@@ -341,51 +323,6 @@ class Orchestrator:
 
     def _grants_are_paused(self, group: str) -> bool:
         return self.is_closing or self.cluster.paused.get(group, (False, False))[0]
-
-    def _withdraw(self, group: str, decision: Decision) -> None:
-        books = self.books[group]
-        for notice in [withdrawal.notice for withdrawal in decision.withdrawals]:
-            if books.notices.units[notice] == 0:  # of a gang, whose notices go together
-                continue
-            attempt = self.cluster.attempt_of[group][books.notices.allocation[notice]]
-            self.do(say.Withdrawn(attempt.name))
-            if attempt.leaving is not None and not attempt.stopping:
-                self.order(Notify(attempt.name, *leave_by(attempt.leaving)))
-            elif not attempt.stopping:
-                self.order(Withdraw(attempt.name))
-
-    def _pin(self, group: str, decision: Decision) -> None:
-        allocation = self.books[group].notices.allocation
-        for name in dict.fromkeys(self.cluster.attempt_of[group][allocation[pin.notice]].name for pin in decision.pins):
-            self.do(say.Pinned(name))
-
-    def _notify(self, group: str, decision: Decision) -> None:
-        books = self.books[group]
-        told: set[int] = set()
-        for notice in decision.notices:
-            attempt = self.cluster.attempt_of[group][notice.allocation]
-            if attempt.name in told:  # a gang gives all its units at once
-                continue
-            told.add(attempt.name)
-            taker = "" if notice.taker == NOBODY else books.rows.path(notice.taker)
-            told_so = Notice(notice.deadline, REASONS[notice.reason], taker, self.cluster.cycles)
-            self.do(say.Noticed(attempt.name, *told_so))
-            assert attempt.told is not None
-            if not attempt.stopping:
-                self.order(Notify(attempt.name, *attempt.told))
-
-    def _grant(self, group: str, decision: Decision) -> None:
-        books = self.books[group]
-        gangs: dict[int, list[tuple[str, int]]] = {}
-        for grant in decision.grants:
-            host = books.hosts.name[grant.host]
-            if books.requests.minimum[grant.request]:
-                gangs.setdefault(grant.request, []).append((host, grant.units))
-                continue
-            for _ in range(grant.units):
-                self.start(group, grant.request, ((host, 1),))
-        for request, places in gangs.items():
-            self.start(group, request, tuple(places))
 
     def _stop_expired(self, group: str) -> None:
         """Stop what did not let go within its grace (S1.60); its unit stays booked until the engine says it is free."""
