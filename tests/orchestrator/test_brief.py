@@ -41,7 +41,7 @@ CONSUMERS: dict[str, dict[str, Any]] = {
     },
 }
 GROUPS = {"cpu": {"hosts": [{"name": OWN, "slots": 9}]}, "gpu": {"hosts": [{"name": "g1", "slots": 6}]}}
-SEEDS = int(os.environ.get("BRIEF_SEEDS", "8"))
+SEEDS = int(os.environ.get("BRIEF_SEEDS", "4"))
 _TROUBLES = (HostLost, MachineSilent, MachineClosed, MachineGone, GroupPaused)
 
 
