@@ -52,7 +52,7 @@ def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
             held = freeze(cluster) if cluster is not None else None
             cluster = thaw(held, books, forgets=True, own="", moved=fields[2]) if held else Cluster(books, forgets=True)
             continue
-        change = change_of(fields)
+        change = change_of(fields[0], fields[1:])
         assert cluster is not None
         if change is None:
             continue

@@ -113,7 +113,7 @@ def read_fields(entry: Entry, name: str) -> tuple[str, list[Any], Change | None]
     """Kind and fields of an entry, and the change that it is, if it is one; InputError `record-damaged`."""
     try:
         kind, *fields = json.loads(entry.body)
-        change = None if kind == PLAN_APPLIED else change_of([kind, *fields])
+        change = None if kind == PLAN_APPLIED else change_of(kind, fields)
     except UNREADABLE as error:
         raise damaged(name, f"entry {entry.seq} of the log cannot be read: {error}") from error
     return kind, fields, change

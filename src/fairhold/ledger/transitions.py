@@ -90,9 +90,12 @@ def submit(
 
 def want(books: Books, request: int, count: int) -> None:
     """A request wants another number of units from now on."""
-    books.demand[books.requests.leaf[request]] += count - books.requests.count[request]
-    books.requests.count[request] = count
-    books.requests.lines.update(request)
+    requests = books.requests
+    more = count - requests.count[request]
+    if more:
+        books.demand[requests.leaf[request]] += more
+        requests.count[request] = count
+        requests.lines.update(request)
 
 
 def rank(books: Books, request: int, priority: int) -> None:
@@ -161,23 +164,31 @@ def grant(books: Books, request: int, host: int, units: int, now: int) -> int:
 def _hold(books: Books, request: int, units: int) -> None:
     """A request holds more units, or fewer."""
     requests = books.requests
-    leaf, user = requests.leaf[request], requests.user[request]
-    requests.held[request] += units
+    leaf, before = requests.leaf[request], requests.held[request]
+    held = requests.held[request] = before + units
     books.held[leaf] += units
-    used = requests.used_by.get((leaf, user), 0) + units
+    user = leaf, requests.user[request]
+    used = requests.used_by.get(user, 0) + units
     if used:
-        requests.used_by[leaf, user] = used
+        requests.used_by[user] = used
     else:
-        requests.used_by.pop((leaf, user), None)
-    for holders in (requests.holders, requests.gangs) if requests.minimum[request] else (requests.holders,):
-        if requests.held[request]:
-            holders.setdefault(leaf, {})[request] = None
-        else:
-            mine = holders.get(leaf, {})
-            mine.pop(request, None)
-            if not mine:
-                holders.pop(leaf, None)
+        requests.used_by.pop(user, None)
+    if not (before and held):
+        _count_holder(requests.holders, leaf, request, holds=held > 0)
+        if requests.minimum[request]:
+            _count_holder(requests.gangs, leaf, request, holds=held > 0)
     requests.lines.update(request)
+
+
+def _count_holder(holders: dict[int, dict[int, None]], leaf: int, request: int, *, holds: bool) -> None:
+    """A request is one of those of its leaf that hold units, or not any more."""
+    if holds:
+        holders.setdefault(leaf, {})[request] = None
+        return
+    mine = holders.get(leaf, {})
+    mine.pop(request, None)
+    if not mine:
+        holders.pop(leaf, None)
 
 
 def _use_kept(books: Books, leaf: int, units: int) -> None:
@@ -235,12 +246,12 @@ def release(books: Books, allocation: int, units: int) -> None:
     """Units of an allocation are idle again; units under notice go first, earliest deadline first."""
     allocations, notices = books.allocations, books.notices
     assert units <= allocations.units[allocation]
-    left = units
-    mine = sorted(notices.by_allocation.get(allocation, ()), key=lambda row: (notices.deadline[row], row))
-    for notice in mine:
-        given = min(left, notices.units[notice])
-        withdraw(books, notice, given)
-        left -= given
+    if allocation in notices.by_allocation:
+        left = units
+        for notice in sorted(notices.by_allocation[allocation], key=lambda row: (notices.deadline[row], row)):
+            given = min(left, notices.units[notice])
+            withdraw(books, notice, given)
+            left -= given
     request = allocations.request[allocation]
     allocations.units[allocation] -= units
     books.hosts.used[allocations.host[allocation]] -= units

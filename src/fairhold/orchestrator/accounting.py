@@ -13,7 +13,7 @@ from fairhold.orchestrator.accounts import Meter, Pool
 from fairhold.orchestrator.spans import BORROWED, LOST, OWN, Key, Span, Trail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from fairhold.orchestrator.accounts import LeafAccount
     from fairhold.orchestrator.changes import Change
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import Attempt
 
 YIELDED = "yielded"
-_HOSTS = (say.HostSet, say.MachineSeen, say.MachineMissed, say.MachineShut)
 
 
 class _Held(NamedTuple):
@@ -73,19 +72,21 @@ class Accounting:
             self._settle()
             self.at = now
         for change in changes:
-            if isinstance(change, say.Started):
-                attempt = cluster.attempts.get(change.attempt)
-                if attempt is not None:
-                    self._put_in(attempt, cluster)
-            elif isinstance(change, say.Ended):
-                self._end(change, cluster)
-            elif isinstance(change, say.Rebooked):
-                self._put_out(change.attempt)
-                self._put_in(cluster.attempts[change.attempt], cluster)
-            elif isinstance(change, say.JobMoved):
-                self._move(change.job, cluster)
-            elif isinstance(change, _HOSTS):
-                self._look_at_hosts(cluster)
+            handler = _NOTES.get(type(change))
+            if handler is not None:
+                handler(self, change, cluster)
+
+    def _start(self, change: say.Started, cluster: Cluster) -> None:
+        attempt = cluster.attempts.get(change.attempt)
+        if attempt is not None:
+            self._put_in(attempt, cluster)
+
+    def _rebook(self, change: say.Rebooked, cluster: Cluster) -> None:
+        self._put_out(change.attempt)
+        self._put_in(cluster.attempts[change.attempt], cluster)
+
+    def _on_hosts(self, _change: say.Change, cluster: Cluster) -> None:
+        self._look_at_hosts(cluster)
 
     def _settle(self) -> None:
         """Nothing more happens at the latest instant: who lends from it on is written down."""
@@ -93,6 +94,7 @@ class Accounting:
             self.weight += pool.settle(self.at)
 
     def _look_at_hosts(self, cluster: Cluster) -> None:
+        """Hosts may be closed, or have another number of slots."""
         closed = {group for group, host in cluster.hosts if not cluster.accepts(host)}
         for group, pool in self._pools.items():
             pool.shrinks = group in closed and not pool.is_pooled  # units of vectors are no part of a number of slots
@@ -187,9 +189,9 @@ class Accounting:
         if held.leaf.pool.shrinks:
             self._measure(cluster, held.leaf.pool.group)
 
-    def _move(self, job: str, cluster: Cluster) -> None:
+    def _move(self, change: say.JobMoved, cluster: Cluster) -> None:
         """A job's attempts go to another leaf, where each takes its place by its start."""
-        record = cluster.jobs.get(job)
+        record = cluster.jobs.get(change.job)
         if record is None:
             return
         pool = self._pools[record.resource_group]
@@ -253,3 +255,12 @@ class Accounting:
                 lent = trail.lent(span.begin, span.end)
                 pool.sums = [lent.get(path, 0) for path in trail.leaves]
                 self.weight += len(trail.lots)
+
+
+_NOTES: dict[type, Callable[[Accounting, Any, Cluster], None]] = {
+    say.Started: Accounting._start,
+    say.Ended: Accounting._end,
+    say.Rebooked: Accounting._rebook,
+    say.JobMoved: Accounting._move,
+    **dict.fromkeys((say.HostSet, say.MachineSeen, say.MachineMissed, say.MachineShut), Accounting._on_hosts),
+}

@@ -24,10 +24,13 @@ class Meter:
 
     def add(self, units: int, now: int) -> int:
         """So many units more from now on; returns how many steps that made."""
-        before = len(self.steps)
-        self.close(now)
+        made = 0
+        if now > self.since:
+            before = len(self.steps)
+            self.close(now)
+            made = len(self.steps) - before
         self.rate += units
-        return len(self.steps) - before
+        return made
 
     def close(self, now: int) -> None:
         """Write the rate down up to now."""

@@ -214,7 +214,9 @@ class Cluster:
             transitions.grant(self.books[group], attempt.request, self.hosts[group, host].row, units, attempt.started)
             for host, units in attempt.places
         )
-        self.attempt_of[group] |= dict.fromkeys(attempt.allocations, attempt)
+        attempt_of = self.attempt_of[group]
+        for allocation in attempt.allocations:
+            attempt_of[allocation] = attempt
         hold_attempt(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
@@ -282,7 +284,8 @@ class Cluster:
         if job.gangs is not None:
             self._unask(job, attempt.request)
         for host, _ in attempt.places:
-            self.fit(group, host)
+            if not self.accepts(host):
+                self.fit(group, host)
         self.ask(job)
 
     def _ready(self, change: say.Ready, _now: int) -> None:

@@ -94,15 +94,12 @@ class Journal:
         self.keys, self.specs, self.jobs = {}, {}, {}
 
 
-def change_of(fields: list[Any]) -> Change | None:
-    """The change of an entry of the log; None where the entry is none of the cluster."""
-    kind = KINDS.get(str(fields[0]))
-    return None if kind is None else kind(*_plain(fields[1:]))
+def change_of(word: str, fields: list[Any]) -> Change | None:
+    """The change of an entry of the log, by its word and fields; None where the entry is none of the cluster."""
+    kind = KINDS.get(word)
+    return None if kind is None else kind(*_plain(fields))
 
 
 def _plain(values: list[Any]) -> list[Any]:
     """JSON has lists where changes have tuples."""
-    return [
-        tuple(tuple(each) if isinstance(each, list) else each for each in value) if isinstance(value, list) else value
-        for value in values
-    ]
+    return [tuple(_plain(value)) if type(value) is list else value for value in values]

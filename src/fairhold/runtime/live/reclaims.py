@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.orchestrator import changes as say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fairhold.orchestrator.changes import Change
 
@@ -53,23 +53,33 @@ class Reclaims:
 
     def note(self, change: Change, at: int) -> None:
         """A change happened."""
-        if isinstance(change, say.CycleRan):
-            self._cycle = change.number
-        elif isinstance(change, say.Noticed):
-            self._notices[change.attempt] = Reclaim(
-                self._cycle, at, change.deadline, change.reason, change.taker, law=change.rule
-            )
-        elif isinstance(change, say.Drained):
-            self._drains[change.attempt] = Reclaim(0, at, change.deadline, "host", "", self._why)
-        elif isinstance(change, say.MachineShut):
-            self._why = change.reason or ""
-        elif isinstance(change, say.Withdrawn):
-            self._notices.pop(change.attempt, None)
-        elif isinstance(change, say.Undrained):
-            self._drains.pop(change.attempt, None)
-        elif isinstance(change, say.Ended):
-            self._notices.pop(change.attempt, None)
-            self._drains.pop(change.attempt, None)
+        handler = _NOTES.get(type(change))
+        if handler is not None:
+            handler(self, change, at)
+
+    def _ran(self, change: say.CycleRan, _at: int) -> None:
+        self._cycle = change.number
+
+    def _notice(self, change: say.Noticed, at: int) -> None:
+        self._notices[change.attempt] = Reclaim(
+            self._cycle, at, change.deadline, change.reason, change.taker, law=change.rule
+        )
+
+    def _drain(self, change: say.Drained, at: int) -> None:
+        self._drains[change.attempt] = Reclaim(0, at, change.deadline, "host", "", self._why)
+
+    def _shut(self, change: say.MachineShut, _at: int) -> None:
+        self._why = change.reason or ""
+
+    def _withdraw(self, change: say.Withdrawn, _at: int) -> None:
+        self._notices.pop(change.attempt, None)
+
+    def _undrain(self, change: say.Undrained, _at: int) -> None:
+        self._drains.pop(change.attempt, None)
+
+    def _end(self, change: say.Ended, _at: int) -> None:
+        self._notices.pop(change.attempt, None)
+        self._drains.pop(change.attempt, None)
 
     def of(self, attempt: int) -> Reclaim | None:
         """The notice that an attempt is under, None = it is under none."""
@@ -99,3 +109,14 @@ def read_detail(text: str) -> tuple[str, Reclaim | None]:
         except (ValueError, KeyError, TypeError):  # words of a record that happen to begin so
             pass
     return text, None
+
+
+_NOTES: dict[type, Callable[[Reclaims, Any, int], None]] = {
+    say.CycleRan: Reclaims._ran,
+    say.Noticed: Reclaims._notice,
+    say.Drained: Reclaims._drain,
+    say.MachineShut: Reclaims._shut,
+    say.Withdrawn: Reclaims._withdraw,
+    say.Undrained: Reclaims._undrain,
+    say.Ended: Reclaims._end,
+}
