@@ -8,12 +8,12 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.runtime.live.over import attempts_over
 from fairhold.service.problems import refused, unknown_job
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairhold.ports import Store
     from fairhold.runtime.live.core import Core
 
 MOST = 8 * 1024 * 1024
@@ -38,7 +38,7 @@ class Tried(NamedTuple):
     is_here: bool = False
 
 
-def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tried:
+def attempt_of(core: Core, job: str, task: int, number: int) -> Tried:
     """The attempt of this number of a task, 0 = the latest; in the desk's thread. InputError: no such job or task."""
     record = core.orchestrator.jobs.get(job)
     if record is None and core.finished(job) is None:
@@ -50,7 +50,7 @@ def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tr
             running = attempt.number
     if number and number == running:
         return Tried(number, is_over=False)
-    over, host = _last_over(store, job, task, number)
+    over, host = _last_over(core, job, task, number)
     if number and not over:
         raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it out")
     if number or not running:
@@ -61,11 +61,11 @@ def attempt_of(core: Core, store: Store, job: str, task: int, number: int) -> Tr
     return Tried(running, is_over=False)
 
 
-def _last_over(store: Store, job: str, task: int, number: int) -> tuple[int, str]:
+def _last_over(core: Core, job: str, task: int, number: int) -> tuple[int, str]:
     """Number of the latest attempt of a task that is over, or the one asked for, and its host; 0 = there is none."""
     after, found = (task, number - 1 if number else 0), (0, "")
     while True:
-        rows = store.tasks_of(job, after, 1 if number else _PAGE)
+        rows = attempts_over(core, job, after, 1 if number else _PAGE)
         mine = [(row.number, row.host) for row in rows if row.task == task]
         if number:
             return mine[0] if mine and mine[0][0] == number else (0, "")

@@ -253,8 +253,12 @@ class Desk:
         try:
             self.core.commit()
         except StoreFull as error:  # what was decided is kept here and written when there is room
+            if self.trouble is None:
+                _LOG.warning("there is no room on the disk: nothing is accepted, and nothing starts, until there is")
             self.trouble = error
             return False
+        if self.trouble is not None:
+            _LOG.warning("there is room on the disk again: what was decided meanwhile is written, and work goes on")
         self.trouble = None
         if entries:
             self._since_snapshot += entries

@@ -36,6 +36,7 @@ class Journal:
         self.keys: dict[tuple[str, str], str] = {}
         self.specs: dict[str, str] = {}
         self.jobs: dict[str, FinishedJob] = {}
+        self.tasks: dict[str, list[FinishedTask]] = {}
 
     def __len__(self) -> int:
         """How much is to be written."""
@@ -70,6 +71,7 @@ class Journal:
 
     def put_task(self, task: FinishedTask) -> None:
         """An attempt that is over."""
+        self.tasks.setdefault(task.job, []).append(task)
         self.write(lambda batch: batch.put_task(task))
 
     def put_job(self, job: FinishedJob) -> None:
@@ -91,7 +93,7 @@ class Journal:
             for write in self._writes:
                 write(batch)
         self._writes, self.entries = [], []
-        self.keys, self.specs, self.jobs = {}, {}, {}
+        self.keys, self.specs, self.jobs, self.tasks = {}, {}, {}, {}
 
 
 def change_of(word: str, fields: list[Any]) -> Change | None:

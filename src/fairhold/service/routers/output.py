@@ -48,7 +48,7 @@ async def task_output(
     began = time.monotonic()
     piece = None
     while True:
-        tried = await service.read(lambda core: output.attempt_of(core, core.store, job, task, attempt))
+        tried = await service.read(lambda core: output.attempt_of(core, job, task, attempt))
         if tried.number:
             name = (job, task, tried.number)
             where = (service.jobs_directory, name, offset, limit)

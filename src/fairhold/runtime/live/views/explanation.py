@@ -10,6 +10,7 @@ from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
 from fairhold.runtime.lending import owned_now
+from fairhold.runtime.live.over import attempts_over
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
 from fairhold.runtime.live.views.pool_jobs import MOST_HOLDERS, job_in_pools
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.orchestrator.tasks import JobRecord
-    from fairhold.ports import FinishedTask, Store
+    from fairhold.ports import FinishedTask
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.reclaims import Reclaim
     from fairhold.runtime.live.views.prospect import Prospect
@@ -42,7 +43,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         text = why.text if why else f"it is over: {done.state}"
         over: Document = {"job": name, "state": done.state, "reason": why.code if why else None, "text": text}
         empty: Document = {"leaf": None, "bound": None, "bounds": [], "holders": [], "notices": []}
-        return over | {"place": None} | empty | {"request": None} | {"reclaims": list(_reclaims(core.store, name))}
+        return over | {"place": None} | empty | {"request": None} | {"reclaims": list(_reclaims(core, name))}
     reason = reason_of(core, job)
     document: Document = {
         "job": name,
@@ -52,7 +53,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         "place": place_of(core, job),
     }
     if job.resource_group == POOLED:
-        return document | job_in_pools(core, job) | {"reclaims": [*_reclaims(core.store, name), *_now(core, job)]}
+        return document | job_in_pools(core, job) | {"reclaims": [*_reclaims(core, name), *_now(core, job)]}
     look = prospect(core, job.resource_group)
     bounds = list(_bounds(look, job.leaf))
     return document | {
@@ -62,7 +63,7 @@ def job_explanation(core: Core, name: str) -> Document | None:
         "holders": [_holder(look, leaf) for leaf in look.holders(job.leaf, MOST_HOLDERS)],
         "notices": [_notice(look, each) for each in look.coming_to(job.leaf)],
         "request": None,
-        "reclaims": [*_reclaims(core.store, name), *_now(core, job)],
+        "reclaims": [*_reclaims(core, name), *_now(core, job)],
     }
 
 
@@ -122,9 +123,9 @@ def _notice(look: Prospect, each: Coming) -> Document:
     }
 
 
-def _reclaims(store: Store, name: str) -> Iterator[Document]:
+def _reclaims(core: Core, name: str) -> Iterator[Document]:
     """Attempts that ended under notice, in the order of tasks."""
-    for task in store.tasks_of(name, limit=MOST_ATTEMPTS):
+    for task in attempts_over(core, name, limit=MOST_ATTEMPTS):
         _, reclaim = read_detail(task.detail)
         if reclaim is not None:
             yield _reclaim(task.attempt, task.task, task.number, reclaim) | _end(task)

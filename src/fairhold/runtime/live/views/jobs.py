@@ -14,6 +14,7 @@ from fairhold.orchestrator.jobs import state_of as end_of
 from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import Filter
 from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
+from fairhold.runtime.live.over import jobs_over
 from fairhold.runtime.live.views.waiting import reason_of, why_never_ready
 from fairhold.units import SECOND, format_instant
 
@@ -95,7 +96,7 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
     if len(rows) == limit:
         return {"jobs": rows, "next": "done-"}
     which = Filter(wanted.consumer, wanted.state, wanted.user, wanted.label)
-    page = core.store.jobs(which, done or "", limit - len(rows))
+    page = jobs_over(core, which, done or "", limit - len(rows))
     rows += [_finished(core, job, is_whole=False) for job in page.rows]
     return {"jobs": rows, "next": f"done-{page.cursor}" if page.cursor else None}
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator import changes as say
+from fairhold.runtime.live.over import attempts_over
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import MOST_ROWS, state_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import Attempt, JobRecord
-    from fairhold.ports import FinishedTask, Store
+    from fairhold.ports import FinishedTask
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]
@@ -34,18 +35,18 @@ def tasks_page(core: Core, name: str, cursor: str = "", limit: int = 100) -> Doc
         raise InputError([Fault("bad-cursor", "this is no cursor of a page", "use the cursor that came with a page")])
     job = core.cluster.jobs.get(name)
     if job is not None:
-        return _Page(core.store, name, job.terms.tasks, job, core).turn(int(cursor or 0), limit)
+        return _Page(name, job.terms.tasks, job, core).turn(int(cursor or 0), limit)
     done = core.finished(name)
     if done is None:
         return None
-    return _Page(core.store, name, json.loads(done.summary)["tasks"], None, core).turn(int(cursor or 0), limit)
+    return _Page(name, json.loads(done.summary)["tasks"], None, core).turn(int(cursor or 0), limit)
 
 
 class _Page:
-    """What is known of a job's tasks, by index: attempts that are over in the store, the rest in its record."""
+    """What is known of a job's tasks, by index: attempts that are over, and the rest of its record."""
 
-    def __init__(self, store: Store, name: str, total: int, job: JobRecord | None, core: Core) -> None:
-        self.store, self.name, self.total, self.job = store, name, total, job
+    def __init__(self, name: str, total: int, job: JobRecord | None, core: Core) -> None:
+        self.core, self.name, self.total, self.job = core, name, total, job
         self.live: dict[int, Attempt] = {}
         self.tried: dict[int, int] = {}
         self.begun = total
@@ -83,14 +84,14 @@ class _Page:
         while self.done and self.done[0].task < at:
             self.done.pop(0)
         if not self.done and not self.is_read:
-            self.done = self.store.tasks_of(self.name, (at - 1, _LAST), _CHUNK)
+            self.done = attempts_over(self.core, self.name, (at - 1, _LAST), _CHUNK)
             self.is_read = not self.done
         return self.done[0].task if self.done else self.total
 
     def _entry(self, index: int) -> Document:
         over = [each for each in self.done if each.task == index]
         while over and over[-1] is self.done[-1]:  # it may have more behind what was read
-            more = self.store.tasks_of(self.name, (index, over[-1].number), _CHUNK)
+            more = attempts_over(self.core, self.name, (index, over[-1].number), _CHUNK)
             over += [each for each in more if each.task == index]
             self.done += more
             if not more:
