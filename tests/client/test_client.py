@@ -89,6 +89,25 @@ def test_a_submission_that_is_cut_anywhere_is_one_job(fake: Fake, where: str, ov
     assert len(fake.keys) == 1
 
 
+@pytest.mark.parametrize("key", [" a", "a\n", "ключ", "x" * 201])
+def test_a_key_that_cannot_be_sent_breaks_no_connection(fake: Fake, key: str) -> None:
+    with fairhold.connect() as service:
+        with pytest.raises(ArgumentError, match="1 to 200 characters of ASCII"):
+            service.submit("/Research", ["true"], key=key)
+        with pytest.raises(ArgumentError, match="1 to 200 characters of ASCII"):
+            service.check_job("/Research", ["true"], key=key)
+    assert not fake.asked
+
+
+def test_a_name_that_would_be_another_address_is_one_of_no_job(fake: Fake) -> None:
+    with fairhold.connect() as service:
+        for name in ("1/tasks", "..", ""):
+            with pytest.raises(Refused) as caught:
+                service.job(name)
+            assert (caught.value.code, caught.value.status) == ("unknown-job", 404)
+    assert not fake.asked
+
+
 @pytest.mark.usefixtures("fake")
 def test_a_key_of_the_caller_is_one_job() -> None:
     with fairhold.connect() as service:
@@ -263,8 +282,8 @@ def test_hosts_and_usage_are_read(fake: Fake) -> None:
             ("g1", "up", ""),
             ("g2", "closed", "starts fail"),
         ]
-        assert service.close_host("rack/1", "new disk", drain=True)["state"] == "draining"
-        assert fake.asked[-1][1:3] == ("/v1/hosts/rack%2F1/close", {"reason": "new disk", "drain": True})
+        assert service.close_host("rack 1", "new disk", drain=True)["state"] == "draining"
+        assert fake.asked[-1][1:3] == ("/v1/hosts/rack%201/close", {"reason": "new disk", "drain": True})
         at, by, until = (datetime(2026, 1, 5, hour, tzinfo=UTC) for hour in (9, 10, 11))
         service.close_host("g1", drain=True, at=at, by=by, until="2026-01-05T11:00:00Z")
         assert {name: datetime.fromisoformat(fake.asked[-1][2][name]) for name in ("at", "by", "until")} == {

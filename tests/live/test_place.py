@@ -28,7 +28,10 @@ def test_one_that_others_may_look_into_is_told_of(tmp_path: Path, caplog: pytest
     tmp_path.chmod(0o755)
     with caplog.at_level(logging.WARNING, "fairhold"):
         make_state_directory(tmp_path)
+        (tmp_path / "my jobs").mkdir(mode=0o755)
+        make_state_directory(tmp_path / "my jobs")
     assert f"chmod 700 {tmp_path}" in caplog.text
+    assert f"chmod 700 '{tmp_path}/my jobs'" in caplog.text, "as a shell takes it"
 
 
 def test_one_that_is_not_ours_alone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -53,6 +55,20 @@ def test_a_backup_may_be_taken_and_checked_from_outside_with_and_without_a_servi
         restore_store(tmp_path / name, tmp_path / str(number))
         with closing(open_store(tmp_path / str(number))) as store:
             assert store.last == 7
+
+
+def test_no_room_for_a_backup_names_the_place_of_the_backup(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "first")) as store:
+        fill(store)
+    (tmp_path / "small").mkdir()
+    program = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)); "
+    program += "from fairhold.cli.main import main; sys.exit(main())"
+    words = ["store", "backup", str(tmp_path / "small" / "copy"), "--state", str(tmp_path / "first")]
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = f"{tmp_path / 'small'}: there is no room here for the copy, and none was made [store-full]\n"
+    assert (done.returncode, done.stderr) == (3, said)
+    assert list((tmp_path / "small").iterdir()) == []
 
 
 def test_a_store_is_replaced_only_where_that_is_said_and_then_set_aside(tmp_path: Path, backup: Path) -> None:

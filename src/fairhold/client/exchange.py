@@ -11,7 +11,8 @@ from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from fairhold.client.errors import ConnectionLost, ServiceMissing, error_of
+from fairhold.client.errors import ConnectionLost, Refused, ServiceMissing, error_of
+from fairhold.errors import Fault
 
 Document = dict[str, Any]
 Value = str | int | float | bool | None
@@ -70,7 +71,11 @@ def request(
     """A request of the contract; of the query, what is None is left out.
 
     path : parts below `/v1`, as they are called
+
+    Raises Refused for a name that nothing can have: as a part of a path it would be another address.
     """
+    if len(path) > 1 and path[0] in _NAMED and (path[1] in {"", ".", ".."} or "/" in path[1]):
+        raise _unknown(path[0], path[1])
     asked = {name: _shown(value) for name, value in (query or {}).items() if value is not None}
     if wait:
         asked["wait"] = f"{wait:g}"
@@ -78,6 +83,20 @@ def request(
     sent = None if body is None else json.dumps(body).encode()
     head = {"Content-Type": "application/json"} if sent is not None else {}
     return Request(method, text, sent, head | dict(headers or {}), wait, is_safe or method == "GET")
+
+
+_NAMED = {
+    "jobs": ("unknown-job", "there is no job", "`fairhold jobs --all` shows what there is"),
+    "hosts": ("unknown-host", "there is no host", "`fairhold hosts` shows what there is"),
+    "groups": ("unknown-resource-group", "no policy shares the resource group", "`fairhold top` shows what there is"),
+}
+"""What follows the first part of a path, and what the service says where it is not there."""
+_NOT_FOUND = 404
+
+
+def _unknown(kind: str, name: str) -> Refused:
+    code, what, mend = _NAMED[kind]
+    return Refused([Fault(code, f"{what} `{name}`", mend)], _NOT_FOUND)
 
 
 def _shown(value: Value) -> str:

@@ -64,7 +64,7 @@ def find(url: str | None = None, token: str | None = None, environ: Mapping[str,
 
 
 def _named(text: str) -> Target:
-    if text.startswith("unix:"):
+    if text.startswith("unix:") and text != "unix:":
         path = Path(text.removeprefix("unix:")).expanduser().absolute()
         return Target("http://fairhold", str(path), _text(path.with_name("token")), path.parent)
     try:

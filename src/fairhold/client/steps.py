@@ -17,7 +17,7 @@ from fairhold.client.exchange import (
     exchange,
     request,
 )
-from fairhold.client.terms import check_text
+from fairhold.client.terms import check_key, check_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,11 +48,13 @@ class Piece(NamedTuple):
 
 def submit(terms: Document, key: str) -> Steps[Document]:
     """A new job, or the one that this key has made before; safe when the connection breaks at any moment."""
+    check_key(key)
     return (yield from ask(request("POST", "jobs", body=terms, headers={"Idempotency-Key": key}, is_safe=True)))
 
 
 def check_job(terms: Document, key: str) -> Steps[Document]:
     """Whether a job would be accepted now; nothing is submitted."""
+    check_key(key)
     head = {"Idempotency-Key": key}
     return (yield from ask(request("POST", "jobs", "check", body=terms, headers=head, is_safe=True)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from base64 import b64encode
 from pathlib import Path
@@ -42,6 +43,8 @@ _DEFAULTS: Document = {
     "after": [],
 }
 """What need not be sent."""
+_LONGEST_KEY = 200
+_KEY = re.compile(f"[!-~]{{1,{_LONGEST_KEY}}}")
 ONS = ("ok", "fail", "any")
 
 
@@ -88,11 +91,10 @@ def _directory(given: str | os.PathLike[str] | None) -> str:
 
 
 def check_key(key: str) -> None:
-    """Raises ArgumentError for a key that cannot be sent."""
-    if not (key.isascii() and key.isprintable()):
-        raise ArgumentError(
-            [Fault("not-text", "the key has other characters than ASCII's", "choose another", ("key",))]
-        )
+    """Raises ArgumentError for a key that cannot be sent, or that the service refuses in words of HTTP."""
+    if not _KEY.fullmatch(key):
+        what = f"a key is 1 to {_LONGEST_KEY} characters of ASCII that can be seen, without blanks"
+        raise ArgumentError([Fault("name", what, "write it so", ("key",))])
 
 
 def check_text(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from fairhold.client import steps
 from fairhold.client.answers import Consumer, Host, Job, Plan, Result, Task
-from fairhold.client.terms import ONS, after_rows, check_key, check_text, job_terms, new_key
+from fairhold.client.terms import ONS, after_rows, check_text, job_terms, new_key
 
 if TYPE_CHECKING:
     import os
@@ -53,8 +53,6 @@ def submit(
 ) -> Steps[Job]:
     """Submit a job under a key, a new one where none is given."""
     rows = [_after(each) for each in _several(after)]
-    if key is not None:
-        check_key(key)
     terms = job_terms(
         consumer, argv, environment=environment, directory=directory, stdin=stdin, after=after_rows(rows), **others
     )
@@ -100,8 +98,6 @@ def check_job(consumer: str, argv: Sequence[str], stated: Terms) -> Steps[Docume
         raise TypeError(f"check_job() got an unexpected keyword argument {name!r}")
     rows = [_after(each) for each in _several(others.pop("after", ()))]
     key = others.pop("key", None)
-    if key is not None:
-        check_key(key)
     lists: Document = {name: list(others[name]) for name in ("need", "prefer", "avoid") if name in others}
     maps = {name: dict(others[name]) for name in ("unit", "labels") if others.get(name) is not None}
     terms = job_terms(

@@ -10,6 +10,7 @@ import socket
 import struct
 from functools import partial
 from hmac import compare_digest
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.engines.private import drafted, read_private
@@ -136,7 +137,7 @@ def the_token(directory: Path) -> str:
 
 
 def _read_token(path: Path) -> bytes:
-    mend = f"remove it, as others may know it; a new one is made. Or run: chmod 600 {path}"
+    mend = f"remove it, as others may know it; a new one is made. Or run: chmod 600 {quote(str(path))}"
     return read_private(path, _LONGEST_TOKEN, partial(_unusable, path), mend_mode=mend).strip()
 
 

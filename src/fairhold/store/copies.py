@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import closing, suppress
 from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
 from fairhold.errors import InputError
-from fairhold.ports import AHEAD
+from fairhold.ports import AHEAD, StoreFull
 from fairhold.store.checking import findings
 from fairhold.store.connections import connect, reader
 from fairhold.store.directory import FILE, REPLACED, RESTORING, Lock, settle
 from fairhold.store.schema import refuse_what_is_no_store
-from fairhold.store.troubles import RESTORE, refusal, refusing
+from fairhold.store.troubles import RESTORE, refusal, refusing, translated
 
 if TYPE_CHECKING:
-    import sqlite3
     from pathlib import Path
 
     from fairhold.errors import Fault
@@ -125,6 +125,10 @@ def _copy(source: sqlite3.Connection, path: Path) -> None:
             source.backup(target, pages=_PAGES, sleep=0.01)
             target.execute("PRAGMA journal_mode=DELETE")
         os.fsync(file)
+    except sqlite3.Error as error:  # where both are on one disk, only what was to be written lacks room
+        if isinstance(translated(error), StoreFull):
+            raise StoreFull(f"{path.parent}: there is no room here for the copy, and none was made") from error
+        raise
     finally:
         os.close(file)
 

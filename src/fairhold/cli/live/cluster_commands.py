@@ -16,7 +16,7 @@ Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; ever
 At = Annotated[str, typer.Option("--at", metavar="INSTANT", help="From then on, as 2026-01-05T18:00:00Z; else now.")]
 Until = Annotated[str, typer.Option("--until", metavar="INSTANT", help="When it opens again; else by hand.")]
 Group = Annotated[
-    str,
+    str | None,
     typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.", autocompletion=complete_group),
 ]
 
@@ -97,7 +97,7 @@ def _close(context: typer.Context, host: str, body: dict[str, object], service: 
 
 
 def pause(
-    group: Group = "",
+    group: Group = None,
     *,
     grants: Annotated[bool, typer.Option("--grants", help="Grant nothing more.")] = False,
     reclaims: Annotated[bool, typer.Option("--reclaims", help="Take nothing back.")] = False,
@@ -109,7 +109,7 @@ def pause(
 
 
 def resume(
-    group: Group = "",
+    group: Group = None,
     *,
     grants: Annotated[bool, typer.Option("--grants", help="Grant again.")] = False,
     reclaims: Annotated[bool, typer.Option("--reclaims", help="Take back again.")] = False,
@@ -120,7 +120,7 @@ def resume(
     _pause(service, group, "resume", grants=grants, reclaims=reclaims, json=json)
 
 
-def _pause(service: str, group: str, verb: str, *, grants: bool, reclaims: bool, json: bool) -> None:
+def _pause(service: str, group: str | None, verb: str, *, grants: bool, reclaims: bool, json: bool) -> None:
     from fairhold.cli.live.machines import set_paused  # noqa: PLC0415
 
     both = grants == reclaims

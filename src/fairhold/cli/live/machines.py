@@ -89,10 +89,10 @@ def _say_host(found: Document, *, as_json: bool) -> None:
     say(f"host {found['host']}: {found['state']}{why}{running}")
 
 
-def set_paused(service: str, group: str, verb: str, body: Document, *, as_json: bool) -> None:
+def set_paused(service: str, group: str | None, verb: str, body: Document, *, as_json: bool) -> None:
     """`pause` or `resume` the grants and reclaims of a resource group, or of all."""
     connection = connect(service)
-    groups = [group] if group else list(connection.run(steps.consumers())["resource_groups"])
+    groups = [group] if group is not None else list(connection.run(steps.consumers())["resource_groups"])
     found = [connection.run(steps.pause_group(each, verb, body)) for each in groups]
     if as_json:
         say_json(found)

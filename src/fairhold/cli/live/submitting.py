@@ -142,6 +142,8 @@ def read_stdin(path: Path | None) -> bytes:
     """What tasks are to read; raises InputError."""
     if path is None:
         return b""
+    if str(path) == "-" and sys.stdin is None:  # closed by who called
+        raise InputError([Fault("cannot-read", "standard input is closed", READABLE, file=str(path))])
     try:
         return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except (OSError, ValueError) as error:

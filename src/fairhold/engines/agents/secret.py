@@ -7,6 +7,7 @@ import re
 import secrets
 from contextlib import suppress
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from fairhold.engines.private import drafted, read_private
@@ -41,7 +42,7 @@ def _create(path: Path) -> None:
 
 def _read(path: Path) -> bytes:
     refused = partial(_refused, path)
-    content = read_private(path, _BYTES * 2 + 2, refused, mend_mode=f"run: chmod 600 {path}")
+    content = read_private(path, _BYTES * 2 + 2, refused, mend_mode=f"run: chmod 600 {quote(str(path))}")
     if not _CONTENT.fullmatch(content):
         raise refused("holds no secret", "remove it when no agent runs any more; a new one is made")
     return bytes.fromhex(content.decode())

@@ -6,6 +6,7 @@ import logging
 import os
 import stat
 from difflib import get_close_matches
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault, InputError, printable
@@ -31,10 +32,10 @@ def make_state_directory(directory: Path) -> None:
     if status.st_uid not in {os.geteuid(), _ROOT}:
         raise _unusable(directory, "belongs to another user", "run as its owner, or name another with --state")
     if status.st_mode & stat.S_IWOTH:
-        mend = f"name a directory of its own with --state, or run: chmod 700 {directory}"
+        mend = f"name a directory of its own with --state, or run: chmod 700 {quote(str(directory))}"
         raise _unusable(directory, "can be written to by everybody", mend)
     if status.st_mode & 0o077:
-        _LOG.warning("others may look into the state directory; run: chmod 700 %s", printable(str(directory)))
+        _LOG.warning("others may look into the state directory; run: chmod 700 %s", quote(printable(str(directory))))
 
 
 def check_own_host(plan: Plan, own: str) -> None:
