@@ -89,25 +89,6 @@ def test_a_submission_that_is_cut_anywhere_is_one_job(fake: Fake, where: str, ov
     assert len(fake.keys) == 1
 
 
-@pytest.mark.parametrize("key", [" a", "a\n", "ключ", "x" * 201])
-def test_a_key_that_cannot_be_sent_breaks_no_connection(fake: Fake, key: str) -> None:
-    with fairhold.connect() as service:
-        with pytest.raises(ArgumentError, match="1 to 200 characters of ASCII"):
-            service.submit("/Research", ["true"], key=key)
-        with pytest.raises(ArgumentError, match="1 to 200 characters of ASCII"):
-            service.check_job("/Research", ["true"], key=key)
-    assert not fake.asked
-
-
-def test_a_name_that_would_be_another_address_is_one_of_no_job(fake: Fake) -> None:
-    with fairhold.connect() as service:
-        for name in ("1/tasks", "..", ""):
-            with pytest.raises(Refused) as caught:
-                service.job(name)
-            assert (caught.value.code, caught.value.status) == ("unknown-job", 404)
-    assert not fake.asked
-
-
 @pytest.mark.usefixtures("fake")
 def test_a_key_of_the_caller_is_one_job() -> None:
     with fairhold.connect() as service:

@@ -100,8 +100,10 @@ def test_what_one_round_ends_is_listed_in_the_same_round(office: Office) -> None
     def look(_: object) -> None:
         seen.append([each["job"] for each in jobs_page(office.core, Wanted(finished=True))["jobs"]])
 
-    asks = [Freeing(lambda core: core.feed(JobCancelled(job))), look]
-    office.desk.round([(ask, Future(), ask is not look) for ask in asks])
+    cancelled: Future[None] = Future()
+    looked: Future[None] = Future()
+    cancelling = Freeing(lambda core: core.feed(JobCancelled(job)))
+    office.desk.round([(cancelling, cancelled, True), (look, looked, False)])
     assert set(seen[0]) == {blocked, job}
 
 
