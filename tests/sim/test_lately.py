@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cycle.open import open_books
-from fairhold.cycle.run import quotas, run
+from fairhold.cycle.run import Divisions, quotas, run
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import apply
 from fairhold.ledger.lately import Lately
+from fairhold.ledger.snapshot import take_snapshot
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import State
 from fairhold.model.workload import Workload
 from fairhold.rules.choosing import Choice
+from fairhold.rules.dividing import remembered
 from fairhold.rules.gangs import count_usable, usable
 from fairhold.rules.victims import choose_victims, victim_order
 from fairhold.sim.play import Simulation
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 RESERVED = OWNED | {"/A": {"owned": 10, "reserved": 2}, "/B/b1": {"limit": 3}}
-LISTS = {
+LISTS: dict[str, dict[str, Any]] = {
     "/A/a1": {"owned": 8, "lend_to": [{"consumer": "/B/b1"}, {"consumer": "/C"}]},
     "/B/b1": {"owned": 4, "borrow_from": [{"consumer": "/A/a1"}]},
     "/C": {"owned": 3, "borrow_from": [{"consumer": "/A/a1"}]},
@@ -112,6 +114,36 @@ def test_quotas_that_are_known_are_those_of_a_division(seed: int, plan: int) -> 
         kept, books.rows.__dict__["lately"] = books.rows.lately, Lately()
         assert quotas(books, 0).draft.quota == known.quota
         books.rows.__dict__["lately"] = kept
+
+
+BOUNDED = LISTS | {
+    "/A": {"owned": 11, "limit": 13, "reserved": 2},
+    "/A/a1": LISTS["/A/a1"] | {"reserved": 1, "limit": 9},
+    "/B": {"owned": 5, "limit": 7},
+    "/B/b1": LISTS["/B/b1"] | {"limit": 6},
+    "/C": LISTS["/C"] | {"share_ratio": 3},
+}
+
+
+@given(st.integers(0, 2**32), st.sampled_from([*MORE_PLANS, plan_of(BOUNDED, tree=TREE, policy="ownership")]))
+def test_a_division_that_is_known_is_the_one_that_would_be_made(seed: int, plan: Plan) -> None:
+    random = Random(seed)
+    books = open_books(plan, State(now=0))["compute"]
+    wants = {leaf: random.randint(0, 14) for leaf in books.rows.leaves}
+    found = 0
+    for _ in range(60):
+        snapshot = take_snapshot(books, 0)
+        for leaf, units in wants.items():
+            snapshot.usable[leaf] = units
+        known = remembered(snapshot)
+        kept, books.rows.__dict__["lately"] = books.rows.lately, Lately()
+        alone = Divisions(snapshot).divide().quota
+        books.rows.__dict__["lately"] = kept
+        assert known is None or known == alone
+        found += known is not None
+        Divisions(snapshot).divide()
+        wants[random.choice(list(wants))] = random.randint(0, 14)
+    assert found or not (books.rows.is_filled or books.rows.is_listed) or sum(wants.values()) <= books.slots
 
 
 @given(st.integers(0, 2**32), st.integers(0, len(MORE_PLANS) - 1))

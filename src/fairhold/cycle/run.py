@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.draft import new_draft
@@ -62,27 +61,40 @@ def quotas(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched)
     snapshot = take_snapshot(books, now)
     while True:
         usable = snapshot.usable[:]
-        tried: list[array[int]] = []
-        asks = partial(_quotas, snapshot, on_stage, tried)
-        draft = settle_gangs(snapshot, partial(_divide, snapshot, on_stage), asks)
+        divisions = Divisions(snapshot, on_stage)
+        draft = settle_gangs(snapshot, divisions.divide, divisions.quotas)
         fewer = bound_by_hosts(snapshot, draft, usable)
         if fewer is None:
-            return CycleResult(snapshot, draft, (*tried, draft.quota))
+            return CycleResult(snapshot, draft, (*divisions.tried, draft.quota))
         snapshot = fewer
 
 
-def _divide(snapshot: Snapshot, on_stage: Callable[[str], None]) -> Draft:
-    """The quotas by what the snapshot says."""
-    draft = new_draft(snapshot)
-    for rule in policy_of(snapshot.rows).quotas:
-        on_stage(rule.__name__)
-        rule(snapshot, draft)
-    remember(snapshot, draft)
-    return draft
+class Divisions:
+    """The divisions of one cycle while gangs give way.
 
+    tried : their quotas, in order
+    """
 
-def _quotas(snapshot: Snapshot, on_stage: Callable[[str], None], tried: list[array[int]]) -> array[int]:
-    """Only the quotas, which may be known; they are added to those tried."""
-    known = remembered(snapshot)
-    tried.append(_divide(snapshot, on_stage).quota if known is None else known)
-    return tried[-1]
+    def __init__(self, snapshot: Snapshot, on_stage: Callable[[str], None] = _unwatched) -> None:
+        self._snapshot, self._on_stage = snapshot, on_stage
+        self._latest: tuple[array[int], array[int], Draft] | None = None  # of what, and what came out
+        self.tried: list[array[int]] = []
+
+    def divide(self) -> Draft:
+        """The quotas by what the snapshot says."""
+        snapshot = self._snapshot
+        if self._latest is not None and self._latest[:2] == (snapshot.usable, snapshot.most):
+            return self._latest[2]
+        draft = new_draft(snapshot)
+        for rule in policy_of(snapshot.rows).quotas:
+            self._on_stage(rule.__name__)
+            rule(snapshot, draft)
+        remember(snapshot, draft)
+        self._latest = snapshot.usable[:], snapshot.most[:], draft
+        return draft
+
+    def quotas(self) -> array[int]:
+        """Only the quotas, which may be known."""
+        known = remembered(self._snapshot)
+        self.tried.append(self.divide().quota if known is None else known)
+        return self.tried[-1]

@@ -45,9 +45,9 @@ def level(
                 fixed += floor[row]
             elif num * weight[row] >= min(cap[row], amount) * den:
                 fixed += min(cap[row], amount)
-            elif num * weight[row] <= floor[row] * den:
+            elif num * weight[row] < floor[row] * den:
                 fixed += floor[row]
-            else:
+            else:  # also who is just at its floor: it rises from here on, where the sum is too small yet
                 free += weight[row]
         if fixed <= amount and fixed * den + free * num == amount * den:
             return num, den

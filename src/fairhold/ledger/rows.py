@@ -213,6 +213,11 @@ class Rows:
         return self.policies == {"share_ratio"} and not self.is_fixed
 
     @cached_property
+    def is_listed(self) -> bool:
+        """Whether everybody owns exactly, lends and borrows by lists, and has its turn with the others."""
+        return self.policies == {"ownership"} and not self.spent
+
+    @cached_property
     def is_steady(self) -> bool:
         """Whether a cycle follows from what is held and wanted alone, not from when, by whom or where."""
         controls, settings = self.controls, [each.settings for each in self.entries]

@@ -21,8 +21,12 @@ parent, up to the root, of which nothing depends on the need.
 
 Under `share_ratio` the same holds with ratios for what is owned and planned shares for floors; nobody waits for others
 to have their fill there. Where all leaves share at once the level rises until all is shared; what a leaf needs stops it
-at its cap only, which lies beyond where the level ends. Even mode, fixed shares and `ownership` know divisions again
-only where everybody wants just what he wanted.
+at its cap only, which lies beyond where the level ends.
+
+Under `ownership` a leaf that wants more than its quota has used up its own, the balances above it and its lenders, so
+that no wish bounded what it got of any of them; what it offers itself is nothing where it wants all that it owns,
+before and now. Even mode, fixed shares, budgets used up and policies side by side know divisions again only where everybody
+wants just what he wanted.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.rows import Rows
     from fairhold.ledger.snapshot import Snapshot
 
-MOST = 8
+MOST = 16
 """Divisions that are remembered: a cycle with gangs that give way makes a few of them."""
 
 
@@ -65,12 +69,15 @@ def remember(snapshot: Snapshot, draft: Draft) -> None:
 
 
 def _is_beyond(rows: Rows, usable: array[int], wanted: array[int], quota: array[int]) -> bool:
-    """Whether every leaf wants what it wanted, or wanted more than its quota and does now."""
-    if not rows.is_filled:
+    """Whether every leaf wants what it wanted, or wanted more than its quota and does now, no less than it owns."""
+    if not (rows.is_filled or rows.is_listed):
         return False
+    owned = rows.plan.owned if rows.is_listed else None
     for leaf in rows.leaves:
-        if usable[leaf] != wanted[leaf] and (usable[leaf] <= quota[leaf] or wanted[leaf] <= quota[leaf]):
-            return False
+        if usable[leaf] != wanted[leaf]:
+            least = min(usable[leaf], wanted[leaf])
+            if least <= quota[leaf] or (owned is not None and least < owned[leaf]):
+                return False
     return True
 
 

@@ -9,7 +9,7 @@ from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.draft import Draft
@@ -48,7 +48,7 @@ def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> Draft:
     if len(lowered) > 1:
         for leaf in [leaf for leaf in leaves if leaf in lowered][:MOST_TURNS]:
             before, turns.bound[leaf] = turns.bound[leaf], turns.whole[leaf]
-            if turns.stuck(quotas()):
+            if any(turns.each_stuck(quotas())):
                 turns.bound[leaf] = before
     return divide()
 
@@ -78,18 +78,24 @@ class _Turns:
         self.bound = snapshot.most if snapshot.rows.is_fixed else snapshot.usable
         self.whole = self.bound[:]
         self.wanted = snapshot.counted
+        self._units: dict[tuple[int, int], int] = {}  # leaf, quota → what it could use of it
 
     def stuck(self, quota: array[int]) -> dict[int, int]:
         """Leaf → units that its requests could use, where these are fewer than its quota and what counts; by path."""
-        found: dict[int, int] = {}
-        books, now, wanted = self.snapshot.books, self.snapshot.now, self.wanted
+        return dict(self.each_stuck(quota))
+
+    def each_stuck(self, quota: array[int]) -> Iterator[tuple[int, int]]:
+        """The same, leaf by leaf."""
+        books, now, wanted, known = self.snapshot.books, self.snapshot.now, self.wanted, self._units
         for leaf in self.leaves:
-            if wanted[leaf] <= quota[leaf]:  # it could use all, and its quota is made of no more than that
+            of = quota[leaf]
+            if wanted[leaf] <= of:  # it could use all, and its quota is made of no more than that
                 continue
-            units = usable(books, leaf, now, wanted[leaf], quota[leaf])
-            if units < min(quota[leaf], self.bound[leaf]):
-                found[leaf] = units
-        return found
+            units = known.get((leaf, of))
+            if units is None:
+                units = known[leaf, of] = usable(books, leaf, now, wanted[leaf], of)
+            if units < min(of, self.bound[leaf]):
+                yield leaf, units
 
 
 def usable(books: Books, leaf: int, now: int, wanted: int, quota: int) -> int:
