@@ -55,6 +55,7 @@ class World:
 
     def __init__(self, plan: Json, state: Json, ownership: list[Json]) -> None:
         (entry,) = plan["policies"]
+        self.now: str = state["now"]
         self.tree = list(plan["consumers"])
         self.words: dict[str, Json] = {path: entry["consumers"].get(path, {}) for path in self.tree}
         self.settings: Json = entry.get("settings", {})

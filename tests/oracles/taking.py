@@ -6,6 +6,7 @@ Begins where nothing is under notice. No gangs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,9 +57,17 @@ class SecondSweep(FirstSweep):
     """Whether a private pool takes back: what it lent up counts in its capacity then."""
 
     def reclaim(self) -> None:
-        """Owners, private pools from below, the public pool; again, until nobody takes anything."""
+        """All levels until nobody takes anything; then what is needless is withdrawn, and what it left wanting taken."""
         self.notices: list[Notice] = []
         self.coming: list[Coming] = []
+        before: list[Notice] | None = None
+        while before != self.notices:
+            before = [*self.notices]
+            self.take_all()
+            self.withdraw()
+
+    def take_all(self) -> None:
+        """Owners, private pools from below, the public pool; again, until nobody takes anything."""
         before = -1
         while before != len(self.notices):
             before = len(self.notices)
@@ -72,7 +81,6 @@ class SecondSweep(FirstSweep):
                 self.quota = self.quotas(pool)
                 self.in_turns(pool)
                 self.quota = {}
-            self.withdraw()
 
     def withdraw(self) -> None:
         """Notices without which as much comes are withdrawn, the latest deadline first, then the last listed.
@@ -88,6 +96,25 @@ class SecondSweep(FirstSweep):
             left = add(self.resources, less(gone, self.reached(wish, notice.unit)), bound(less(needed, gone)))
             if not any(bound(less(needed, left))):
                 self.notices = [each for each in self.notices if each is not notice]
+                self.book_again(wish, host)
+
+    def book_again(self, wish: Wish, host: str) -> None:
+        """What is on its way to a host stands on what those that still go leave, in the nearest pool that has enough."""
+        come = [each for each in self.coming if each.wish is wish and each.host == host]
+        pools = [pool for pool in self.pools() if self.is_below(wish.leaf, pool) and self.takes_part(wish.leaf, pool)]
+        for pool in (OWN, *pools):
+            for each in come:
+                each.books = {}
+            for each in come:
+                usable = self.usable(wish.leaf, pool, host)
+                freed_first = [(parcel, bound(self.left_of(wish, parcel))) for parcel in usable]
+                idle_then = [(parcel, bound(self.idle_for(wish, parcel, pool))) for parcel in usable]
+                books = self.booked(wish.unit, freed_first) or self.booked(wish.unit, idle_then)
+                if books is None:
+                    break
+                each.books = books
+            else:
+                return
 
     def reached(self, wish: Wish, unit: Unit) -> Vector:
         """What a unit uses of parcels that the taker may use in any pool."""
@@ -326,10 +353,10 @@ class SecondSweep(FirstSweep):
             found += [Fraction(each) for each in self.surplus(path, unit.pool, picked)]
         return found
 
-    def youth(self, unit: Unit) -> tuple[str | int, ...]:
+    def youth(self, unit: Unit) -> tuple[str | float, ...]:
         """Larger goes first."""
         priority, submitted, _ = unit.wish.order
-        young = int(submitted[14:16]), int(unit.started[11:13]) if unit.started else 24
+        young = int(submitted[14:16]), instant(unit.started or self.now)
         way = self.settings.get("victims", "youngest")
         return (-young[0], -young[1]) if way == "oldest" else young if way == "youngest" else (priority, *young)
 
@@ -363,6 +390,10 @@ class SecondSweep(FirstSweep):
 def bound(amounts: Vector) -> Vector:
     """Nothing below 0."""
     return tuple(max(0, each) for each in amounts)
+
+
+def instant(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
 
 
 def freed(units: list[Unit], parcel: Parcel) -> list[Vector]:

@@ -33,6 +33,17 @@ def test_r_take_2_a_private_pool_that_is_lent_wholly_takes_back() -> None:
     assert taken(consumers, wants, held, hosts={"h0": 4}) == [("Z", "h0", 2, "x", 0), ("Z", "h0", 2, "y", 0)]
 
 
+def test_r_take_2_what_comes_on_others_space_leaves_what_was_lent_up_to_be_taken_back() -> None:
+    """W's place in the public pool is on its way to x; what Y has of /M's is due all the same."""
+    part = {"resource_group": "all", "per_host": {"cpu": 1}}
+    consumers = {"/M": {"own": [part]}, "/M/x": {}, "/W": {"reclaim_grace": "30s"}, "/Y": {}}
+    held = [on("h0", "W", 1), on("h0", "Y", 1) | {"lenders": {"/M": 1}}]
+    notice = {"request": "W", "host": "h0", "units": 1, "for": "x", "deadline": "2026-01-05T09:00:30Z"}
+    more = {"reclaims": [notice], "held": [{"request": "x", "host": "h0", "units": 1}]}
+    wants = [of("/M/x", 2), of("/W", 1), of("/Y", 1)]
+    assert taken(consumers, wants, held, hosts={"h0": 2}, **more) == [("Y", "h0", 1, "x", 0)]
+
+
 def test_r_take_3_where_the_fewest_units_go_beside_what_is_idle() -> None:
     wants = [of("/B", 1, 2, name="large"), of("/B", 4, 1, name="small"), of("/A", 1, 2)]
     held = [on("h0", "small", 2), on("h1", "large", 1)]

@@ -42,6 +42,12 @@ def grace_of(terms: Terms, unit: Unit) -> int:
     return min(terms.grace[leaf], min(bounds, default=UNLIMITED))
 
 
+def deadline_of(books: PoolBooks, unit: Unit) -> int:
+    """By when a unit goes that is told now: after its grace, but no later than a notice said that this cycle has withdrawn."""
+    deadline = books.now + grace_of(books.terms, unit)
+    return min(deadline, books.due_before.get(unit, deadline))
+
+
 def may_use(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> bool:
     """Whether a leaf lets go in time for a parcel that is in a pool."""
     return parcel.owner == leaf or terms.grace[leaf] <= bound_on(terms, parcel, leaf, pool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, fits, less, times, total
+from fairhold.kernels.vectors import add, beyond, fits, less, times, total
 from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit, free_of
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
@@ -142,7 +142,8 @@ class Picker:
         ways = self.ways.of.get(asked)
         if ways and host in ways:
             room = add(room, self.ways.freed_in(asked, host, pool))
-            room = less(room, times(asked.unit, ways[host].units))
+            need = times(asked.unit, ways[host].units)
+            room = less(room, beyond(need, self.ways.outside(asked, host, pool)) if is_within else need)
         return room
 
     def is_fair(self, asked: Asked, source: Source, victims: list[Unit]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import beyond, fits, times
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit
-from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.content import deadline_of
 from fairhold.rules.pools.picking import Pick, Picker
 from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now, may_take
@@ -164,7 +164,7 @@ class Taker:
     def give(self, unit: Unit, asked: Asked | None, reason: str) -> None:
         """Tell a unit to go."""
         self.picker.leaves(unit)
-        deadline = self.books.now + grace_of(self.books.terms, unit)
+        deadline = deadline_of(self.books, unit)
         unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
         if unit.pool >= 0:
             self.limits.add(unit.asked, -1)

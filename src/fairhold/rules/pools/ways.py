@@ -101,6 +101,11 @@ class Ways:
         parcels = those_in([parcel for parcel in host.parcels if asked in parcel.kept], asked.leaf, pool)
         return total((parcel.kept[asked] for parcel in parcels), self.books.terms.dimensions)
 
+    def outside(self, asked: Asked, host: Machine, pool: int) -> Vector:
+        """What is freed or held for a request on a host of what is not in a pool, or not its leaf's own."""
+        all_ = add(self.freed(asked, host), self.kept_in(asked, host, PUBLIC))
+        return less(all_, add(self.freed_in(asked, host, pool), self.kept_in(asked, host, pool)))
+
     def _freed_of(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Vector:
         dimensions, among = self.books.terms.dimensions, set(parcels)
         return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)

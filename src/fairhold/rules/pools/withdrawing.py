@@ -89,11 +89,13 @@ def is_for_taker(unit: Unit) -> bool:
 
 
 def _take_off(found: Sweeps, units: list[Unit]) -> None:
-    """Notices are withdrawn; those of this cycle were never given."""
+    """Notices are withdrawn; those of this cycle were never given. Told again, a unit goes by when it was to go."""
     new = {unit for unit in units if unit.notice is not None and unit.notice.is_new}
     found.books.restraint.gone -= len(new)
     found.noticed[:] = [unit for unit in found.noticed if unit not in new]
-    found.withdrawn += [unit for unit in units if unit not in new]
+    before = {unit: unit.notice.deadline for unit in units if unit.notice is not None and not unit.notice.is_new}
+    found.books.due_before |= before
+    found.withdrawn += before
 
 
 def all_on_reserved(books: PoolBooks) -> list[Unit]:

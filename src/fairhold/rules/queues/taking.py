@@ -11,7 +11,7 @@ from fairhold.kernels.vectors import beyond, times
 from fairhold.ledger.pools import PUBLIC, Notice
 from fairhold.ledger.queues import is_preemptible
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
-from fairhold.rules.pools.content import grace_of
+from fairhold.rules.pools.content import deadline_of
 from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
@@ -162,7 +162,7 @@ class Taking:
     def _tell(self, asked: Asked, victims: list[Unit], reason: str, strategy: str = "") -> None:
         """Units are under notice for a request."""
         for unit in victims:
-            deadline = self.books.now + grace_of(self.books.terms, unit)
+            deadline = deadline_of(self.books, unit)
             unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
             unit.notice.strategy = strategy
             self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)

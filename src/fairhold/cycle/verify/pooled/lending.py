@@ -41,6 +41,12 @@ def grace_of(terms: Terms, unit: Unit) -> int:
     return min([terms.grace[leaf], *(bound_on(terms, parcel, leaf, unit.pool) for parcel in unit.books)])
 
 
+def deadline_of(stock: Stock, unit: Unit) -> int:
+    """The deadline of a new notice: that of one that was withdrawn in this cycle, if it is earlier (R-NOTICE-2)."""
+    found = stock.now + grace_of(stock.terms, unit)
+    return min(found, stock.due_before.get(unit, found))
+
+
 def booked_first(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> tuple[int, ...]:
     """Key: own parcels, the pool's, then lent ones of the worst preference, the worst rank, in plan order."""
     if parcel.owner == leaf:

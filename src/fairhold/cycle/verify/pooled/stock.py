@@ -194,10 +194,20 @@ class Stock:
     lost: Counter[Asked] = field(default_factory=Counter)
     """Request → units of this cycle that were not placed after all (R-SWEEP-3)"""
 
+    due_before: dict[Unit, int] = field(default_factory=dict)
+    """Unit → deadline of its notice that this cycle has withdrawn (R-NOTICE-2)"""
+
     def next(self) -> int:
         """A larger number than all before."""
         self.count += 1
         return self.count
+
+    def told_before(self, units: Iterable[Unit]) -> list[Unit]:
+        """Of units whose notices are withdrawn those that had one before this cycle; by when they were to go stays."""
+        notices = ((unit, unit.notice) for unit in units)
+        found = {unit: notice.deadline for unit, notice in notices if notice is not None and not notice.is_new}
+        self.due_before |= found
+        return [*found]
 
     def units(self) -> Iterator[Unit]:
         """All units, by host in inventory order, as they came."""

@@ -98,7 +98,7 @@ class Sweeps:
 
     def _take_off(self, units: list[Unit]) -> None:
         """Those that had no notice before were never told."""
-        self.withdrawn += [unit for unit in units if unit.notice is not None and not unit.notice.is_new]
+        self.withdrawn += self.stock.told_before(units)
         stay = [unit for unit in self.noticed if unit not in units]
         self.restraint.gone -= len(self.noticed) - len(stay)
         self.noticed[:] = stay

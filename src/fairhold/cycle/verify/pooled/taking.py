@@ -9,7 +9,7 @@ from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, p
 from fairhold.cycle.verify.pooled.choices import Choice
 from fairhold.cycle.verify.pooled.coming import wanted
 from fairhold.cycle.verify.pooled.givers import hosts_of, might_give
-from fairhold.cycle.verify.pooled.lending import grace_of, reachable
+from fairhold.cycle.verify.pooled.lending import deadline_of, reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, gone, keep, kept_on
@@ -249,8 +249,12 @@ class Taking:
         kept = coming.kept_in(asked, host, ground.pool) if is_inside else kept_on(asked.id, host, self.terms.width)
         room = plus(kept, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
         if way is not None:
-            freed = coming.freed_in(asked, host, ground.pool) if is_inside else coming.freed(asked, host)
-            room = minus(plus(room, freed), scaled(asked.unit, way.units))
+            freed, need = coming.freed(asked, host), scaled(asked.unit, way.units)
+            if is_inside:  # what comes stands outside first
+                inside = coming.freed_in(asked, host, ground.pool)
+                outside = minus(plus(freed, kept_on(asked.id, host, self.terms.width)), plus(inside, kept))
+                freed, need = inside, excess(need, outside)
+            room = minus(plus(room, freed), need)
         return room
 
     def _has_room(self, asked: Asked, ground: Ground, host: Host) -> bool:
@@ -312,7 +316,7 @@ class Taking:
     def give(self, unit: Unit, taker: Asked | None, reason: str) -> None:
         """Tell a unit to go."""
         self._go([unit], -1)
-        unit.notice = Notice(taker, self.stock.now + grace_of(self.terms, unit), reason, self.stock.next(), is_new=True)
+        unit.notice = Notice(taker, deadline_of(self.stock, unit), reason, self.stock.next(), is_new=True)
         if unit.pool != OWN:
             self.used.add(unit.asked, -1)
 

@@ -152,7 +152,7 @@ class Queued:
         return bool(found)
 
     def _stay(self, units: list[Unit]) -> None:
-        self.withdrawn += [unit for unit in units if unit.notice is not None and not unit.notice.is_new]
+        self.withdrawn += self.stock.told_before(units)
         stay = [unit for unit in self.noticed if unit not in units]
         self.restraint.gone -= len(self.noticed) - len(stay)
         self.noticed[:] = stay

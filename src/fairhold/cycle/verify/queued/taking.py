@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import excess, how_many, plus, scaled, summed
-from fairhold.cycle.verify.pooled.lending import grace_of
+from fairhold.cycle.verify.pooled.lending import deadline_of
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
 from fairhold.cycle.verify.pooled.stock import Notice, keep
 from fairhold.cycle.verify.pooled.stock import gone as never_placed
@@ -282,7 +282,7 @@ class Taking:
 
     def _notify(self, asked: Asked, victims: list[Unit], reason: str) -> None:
         for unit in victims:
-            deadline = self.stock.now + grace_of(self.stock.terms, unit)
+            deadline = deadline_of(self.stock, unit)
             unit.notice = Notice(asked, deadline, reason, self.stock.next(), is_new=True)
             self.coming.way(asked, unit.host).goes.append(unit)
         self.noticed += victims
