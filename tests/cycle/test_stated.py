@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -130,6 +131,29 @@ def test_the_same_plan_differs_in_nothing() -> None:
     assert "Changed in the plan: nothing" in diff_text(
         {"settings": [], "resource_groups": {}, "reclaims": {"added": [], "removed": []}}
     )
+
+
+def shown(old: object, new: object) -> list[str]:
+    rows = [{"place": "p", "old": old, "new": new}]
+    text = diff_text({"settings": rows, "resource_groups": {}, "reclaims": {"added": [], "removed": []}})
+    return re.split("  +", text.splitlines()[2])
+
+
+def test_of_long_lists_what_differs_is_shown() -> None:
+    """Twelve entries of `own`: the seventh is another, one more comes at the end, the last one goes."""
+    entries: list[Json] = [{"resource_group": "gpu", "hosts": at} for at in range(12)]
+    other = [*entries[:6], entries[6] | {"hosts": 77}, *entries[7:]]
+    assert shown(entries, other) == ["p", "…resource_group: gpu, hosts: 6…", "…resource_group: gpu, hosts: 77…"]
+    assert shown(entries, [*entries, {"hosts": 2}]) == ["p", "…", "…hosts: 2"]
+    assert shown(entries, entries[:-1]) == ["p", "…resource_group: gpu, hosts: 11", "…"]
+
+
+def test_of_one_long_entry_what_differs_is_shown() -> None:
+    names = [f"host{at:03d}" for at in range(40)]
+    old, new = ([{"resource_group": "gpu", "hosts": each}] for each in (names, [*names[:20], "other", *names[21:]]))
+    place, one, other = shown(old, new)
+    assert (place, "host020" in one, "other" in other) == ("p", True, True)
+    assert max(len(one), len(other)) <= 60
 
 
 @pytest.mark.parametrize(("at", "key", "value", "expected"), SETTINGS)

@@ -57,7 +57,7 @@ class SecondSweep(FirstSweep):
     """Whether a private pool takes back: what it lent up counts in its capacity then."""
 
     def reclaim(self) -> None:
-        """All levels until nobody takes anything; then what is needless is withdrawn, and what it left wanting taken."""
+        """All levels until nobody takes anything; then what is needless is withdrawn, and all of it again."""
         self.notices: list[Notice] = []
         self.coming: list[Coming] = []
         before: list[Notice] | None = None
@@ -99,7 +99,7 @@ class SecondSweep(FirstSweep):
                 self.book_again(wish, host)
 
     def book_again(self, wish: Wish, host: str) -> None:
-        """What is on its way to a host stands on what those that still go leave, in the nearest pool that has enough."""
+        """What is on its way stands on what those that still go leave, in the nearest pool that has enough."""
         come = [each for each in self.coming if each.wish is wish and each.host == host]
         pools = [pool for pool in self.pools() if self.is_below(wish.leaf, pool) and self.takes_part(wish.leaf, pool)]
         for pool in (OWN, *pools):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
+from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cli.coming import coming_text
@@ -15,7 +17,7 @@ from fairhold.planio.report import shown
 from fairhold.planio.state import read_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fairhold.model.plan import Plan
@@ -175,22 +177,54 @@ def diff_text(document: Document) -> str:
 
 
 def _settings_text(settings: list[Document]) -> str:
-    """What the new plan says otherwise; long lists are cut in their middle."""
+    """What the new plan says otherwise; of long lists what differs."""
     if not settings:
         return "Changed in the plan: nothing"
-    rows = [(row["place"], _stated(row["old"]), _stated(row["new"])) for row in settings]
+    rows = [(row["place"], *_told_apart(row["old"], row["new"])) for row in settings]
     return "Changed in the plan:\n" + table(("place", "old", "new"), rows)
+
+
+def _told_apart(old: object, new: object) -> tuple[object, object]:
+    """What stands at a place in two plans, in one line each; long lists without what both begin or end with."""
+    one, other = _items(old), _items(new)
+    if one is None or other is None or max(len(", ".join(one)), len(", ".join(other))) <= _LONGEST:
+        return _line(old), _line(new)
+    before = _alike(one, other)
+    after = _alike(one[before:][::-1], other[before:][::-1])
+    ends = "…" * (before > 0), "…" * (after > 0)
+    left, right = (", ".join(each[before : len(each) - after]) for each in (one, other))
+    same = _alike(left, right) if max(len(left), len(right)) > _LONGEST else 0
+    if same > _LONGEST // 3:  # `cut` keeps the begin
+        ends, left, right = ("…", ends[1]), left[same - _LONGEST // 6 :], right[same - _LONGEST // 6 :]
+    return _cut(left.join(ends)), _cut(right.join(ends))
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many are the same from the begin on."""
+    return sum(takewhile(bool, map(eq, one, other)))
+
+
+def _items(value: object) -> list[str] | None:
+    """What a list or a set of values consists of, in words; None = it is neither."""
+    if isinstance(value, dict):
+        return [f"{key}: {_stated(each)}" for key, each in value.items() if each is not None]
+    return [str(_stated(each)) for each in value] if isinstance(value, list) else None
 
 
 def _stated(value: object) -> object:
     """What stands in a plan, in one line."""
-    if isinstance(value, dict):
-        text = ", ".join(f"{key}: {_stated(each)}" for key, each in value.items() if each is not None)
-    elif isinstance(value, list):
-        text = ", ".join(str(_stated(each)) for each in value)
-    else:
+    items = _items(value)
+    if items is None:
         return str(value).lower() if isinstance(value, bool) else value
-    return (text if len(text) <= _LONGEST else cut(text, _LONGEST)) or None
+    return ", ".join(items) or None
+
+
+def _line(value: object) -> object:
+    return _stated(value) if _items(value) is None else _cut(str(_stated(value) or "")) or None
+
+
+def _cut(text: str) -> str:
+    return cut(text, _LONGEST) if len(text) > _LONGEST else text
 
 
 def _diff_text(document: Document) -> str:

@@ -43,7 +43,7 @@ def grace_of(terms: Terms, unit: Unit) -> int:
 
 
 def deadline_of(books: PoolBooks, unit: Unit) -> int:
-    """By when a unit goes that is told now: after its grace, but no later than a notice said that this cycle has withdrawn."""
+    """By when a unit goes that is told now: after its grace, no later than a notice said that this cycle withdrew."""
     deadline = books.now + grace_of(books.terms, unit)
     return min(deadline, books.due_before.get(unit, deadline))
 
