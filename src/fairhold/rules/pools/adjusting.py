@@ -136,6 +136,8 @@ class Level(Holdings):
     def _worse(self, key: Target, host: Machine) -> list[Target]:
         """Owners of strictly worse rank of a host, the worst first; `remaining` is the worst of all."""
         rank = self._rank
+        if rank[key] == self._worst:  # the common case
+            return []
         found = [each for each in self.owners.get(host, ()) if rank[each] > rank[key]]
         return sorted(found, key=lambda each: (-rank[each], self._place[each])) if found else found
 

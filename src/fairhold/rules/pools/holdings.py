@@ -74,9 +74,11 @@ class Holdings:
         self._had: set[tuple[Target, Machine]] = set()
         self._lines: dict[str, list[Machine]] = {}
         self._of_group: dict[tuple[int, str], list[Target]] = {}
+        self._parts: dict[tuple[Owning, Vector], Vector] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
         worst = 1 + max((terms.rank[row] for row in self.rows), default=0)
         self._rank = {key: worst if key.entry.remaining else terms.rank[key.row] for key in self.holds}
+        self._worst = max(self._rank.values(), default=0)
 
     def _set(self, key: Target, host: Machine, amounts: Vector) -> None:
         """Let an entry own so much of a host."""
@@ -201,8 +203,12 @@ class Holdings:
         return any(self.missing(key).values())
 
     def part_of(self, entry: Owning, host: Machine) -> Vector:
-        """What an entry by host asks of one."""
-        return part_of(entry, self.space[host], self.steps)
+        """What an entry by host asks of one; hosts that are alike are worked out once."""
+        place = entry, self.space[host]
+        found = self._parts.get(place)
+        if found is None:
+            found = self._parts[place] = part_of(entry, self.space[host], self.steps)
+        return found
 
     def following(self, there: Vector, needed: dict[int, int]) -> Vector:
         """Of what there is as much as is needed; dimensions left out follow the largest part."""
