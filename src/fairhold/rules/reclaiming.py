@@ -12,7 +12,8 @@ from fairhold.kernels.select import is_at_rest
 from fairhold.rules.aging import spared_units, young
 from fairhold.rules.dividing import is_as_before, remember_rest
 from fairhold.rules.lacking import settle_lack
-from fairhold.rules.victims import stranded, take_units
+from fairhold.rules.stopping import take_units
+from fairhold.rules.victims import stranded
 
 if TYPE_CHECKING:
     from fairhold.ledger.draft import Draft
@@ -27,12 +28,7 @@ def reclaim(snapshot: Snapshot, draft: Draft) -> None:
     weigh(snapshot, draft, have)
     remember_rest(snapshot, draft, have)
     asked = draft.balance.gives[0]
-    while whole_gang := take_units(snapshot, draft):
-        # A gang that stops as a whole gives more than its leaf was asked: then that is what the leaf must give, and of
-        # the same total others give less; one leaf after another, in path order.
-        leaf, units = whole_gang
-        have.bound[leaf] = max(have.bound[leaf], units)
-        _divide(snapshot, draft, have, asked)
+    take_units(snapshot, draft, have.bound, lambda: _divide(snapshot, draft, have, asked))
 
 
 def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:

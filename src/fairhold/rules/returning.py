@@ -9,7 +9,7 @@ from fairhold.kernels.reclaim import Balance
 from fairhold.rules.lacking import settle_lack
 from fairhold.rules.lending import take_back
 from fairhold.rules.reclaiming import holdings, is_quiet, keep_spared, protect_rounded
-from fairhold.rules.victims import take_units
+from fairhold.rules.stopping import take_units
 
 if TYPE_CHECKING:
     from fairhold.kernels.reclaim import Holdings
@@ -23,10 +23,7 @@ def reclaim_for_owners(snapshot: Snapshot, draft: Draft) -> None:
     if is_quiet(snapshot, draft, have):
         return
     weigh_owners(snapshot, draft, have)
-    while whole_gang := take_units(snapshot, draft):
-        leaf, units = whole_gang
-        have.bound[leaf] = max(have.bound[leaf], units)
-        weigh_owners(snapshot, draft, have)
+    take_units(snapshot, draft, have.bound, lambda: weigh_owners(snapshot, draft, have))
 
 
 def weigh_owners(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:

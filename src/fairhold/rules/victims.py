@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from heapq import nlargest
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.decision import NoticeGiven, Withdrawal
@@ -30,12 +30,24 @@ Chosen = list[tuple[int, int]]
 """Allocations with the units of each that get notice."""
 
 
-def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
-    """Turn what every leaf gives into new and withdrawn notices: the difference to those in force (R-NOTICE-1).
+class Units(NamedTuple):
+    """Units that get notice, and notices that are withdrawn.
 
-    Returns the first leaf that gives more than it was asked because a gang stops as a whole, with the units that it
-    gives: in path order, those before others that must give in any case, as what they give is then not asked of others.
-    None where every leaf gives what it was asked.
+    victims : leaf → allocations, in path order
+    beyond  : the first leaf that gives more than it was asked because a gang stops as a whole, with the units that it
+        gives; None where every leaf gives what it was asked
+    """
+
+    victims: dict[int, Chosen]
+    withdrawals: list[Withdrawal]
+    beyond: tuple[int, int] | None
+
+
+def choose_units(snapshot: Snapshot, draft: Draft) -> Units:
+    """Find new and withdrawn notices for what every leaf gives: the difference to those in force (R-NOTICE-1).
+
+    Of leaves that give more than they were asked the first in path order is told, those before others that must give in
+    any case, as what they give is then not asked of others.
     """
     books, gives, noticed = snapshot.books, draft.balance.gives, snapshot.noticed
     withdrawals: list[Withdrawal] = []
@@ -62,11 +74,29 @@ def take_units(snapshot: Snapshot, draft: Draft) -> tuple[int, int] | None:
             withdrawals += back
         if new:
             victims[leaf] = new
-    if whole_gangs:
-        return next((each for each in whole_gangs if _must_give(snapshot, draft, each[0])), whole_gangs[0])
-    notices = _pair(snapshot, draft, hold_back(snapshot, draft, victims, withdrawals), withdrawals)
+    beyond = next((each for each in whole_gangs if _must_give(snapshot, draft, each[0])), None)
+    return Units(victims, withdrawals, beyond or next(iter(whole_gangs), None))
+
+
+def tell(snapshot: Snapshot, draft: Draft, units: Units) -> None:
+    """Book what was chosen in the decision, as far as it is not held back."""
+    withdrawals = units.withdrawals
+    notices = _pair(snapshot, draft, hold_back(snapshot, draft, units.victims, withdrawals), withdrawals)
     draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
-    return None
+
+
+def stopping_beyond(snapshot: Snapshot, draft: Draft) -> dict[int, int]:
+    """Leaf → units that stay under notice as a gang stops with them, where these are more than it is to keep less."""
+    books, noticed, must = snapshot.books, snapshot.noticed, draft.balance.must
+    stay = {pin.notice: pin.units for pin in draft.decision.pins}
+    found: dict[int, int] = {}
+    for leaf in books.requests.gangs:
+        more = noticed[leaf] and noticed[leaf] - max(must[leaf], draft.held[leaf] - draft.keep[leaf])
+        if more > 0:
+            back = sum(each.units for each in withdraw_inside(books, leaf, more, [], stay))
+            if back < more:
+                found[leaf] = noticed[leaf] - back
+    return found
 
 
 def _must_give(snapshot: Snapshot, draft: Draft, row: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.verify.lacking import lacking
 from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
@@ -14,13 +14,27 @@ from fairhold.cycle.verify.sheet import TOP
 from fairhold.cycle.verify.victims import choose, claimed_already, not_noticed, withdraw
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from fairhold.cycle.verify.books import Books, Place
     from fairhold.cycle.verify.quotas import Quotas
     from fairhold.cycle.verify.sheet import Sheet
 
 Taken = tuple[dict[str, list[Piece]], Counter["Place"], list[str]]
+
+
+class _Taking(NamedTuple):
+    """What goes: the claims, how many units of every leaf, which ones, which notices not, and the books after that."""
+
+    case: Reclaim
+    gives: Mapping[str, int]
+    pieces: dict[str, list[Piece]]
+    withdrawn: Counter[Place]
+    books: Books
+
+    @property
+    def total(self) -> int:
+        return sum(self.gives[leaf] for leaf in self.case.sheet.leaves)
 
 
 def decide(  # noqa: PLR0917 - what a cycle knows, in its order
@@ -36,33 +50,83 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
 
     A gang that is stopped whole may give more than its leaf was asked. What it gives is then what its leaf must give,
     the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
-    order, first those where units must go in any case.
+    order, first those where units must go in any case. Where there are several such leaves, or where a gang is under
+    notice as a whole beyond what its leaf can give, each in path order is asked again without that, and all give as
+    then where these are fewer units, and nobody is told for who was told before (R-VICTIM-2).
 
     gone   : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
     waived : path → units that are missed and not taken back in this cycle
     """
-    noticed = books.noticed()
-    bound = books.switching()
+    least = books.switching()
     for leaf, units in gone.items():
-        bound[leaf] = max(bound[leaf], units)
+        least[leaf] = max(least[leaf], units)
     lost = max(0, held["/"] - sheet.slots)
-    asked: int | None = None
     spared = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
+
+    noticed = books.noticed()
+
+    def claims_with(bound: Mapping[str, int]) -> Reclaim:
+        return Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost, spared, waived)
+
+    first, asked = claims_with(least), None
+    if _is_owned(sheet):
+        claim_and_give(first)
+    else:
+        make_claims(first)
+        asked = total(first)
+    stopping = _stopping_beyond(first, books)
+    bound = least | stopping
+    found = _settled(claims_with, books, bound, asked)
+    raised = [leaf for leaf in sheet.leaves if bound[leaf] > least[leaf]]
+    waiting = raised if stopping or len(raised) > 1 else []
+    while waiting:
+        leaf, *waiting = waiting
+        other_bound = Counter(bound | {leaf: least[leaf]})
+        other = _settled(claims_with, books, other_bound, asked)
+        is_new = found.gives[leaf] > noticed[leaf]
+        more = any(other.gives[each] > max(found.gives[each], noticed[each]) for each in sheet.leaves)
+        if other.total < found.total and (is_new or not more):
+            found, bound = other, other_bound
+            waiting = [each for each in sheet.leaves if bound[each] > least[each]]
+    books.notices = found.books.notices
+    return found.case, found.pieces, found.withdrawn
+
+
+def _stopping_beyond(case: Reclaim, books: Books) -> Counter[str]:
+    """Units of leaves that stay under notice, as a gang stops with them, beyond what the leaf is to keep less."""
+    found: Counter[str] = Counter()
+    for leaf in case.sheet.leaves:
+        most = max(case.claims[leaf].must_go, case.held[leaf] - case.keep(leaf))
+        more = case.noticed.get(leaf, 0) - most
+        if more > 0:
+            trial = replace(books, notices=list(books.notices))
+            withdraw(trial, case.sheet, leaf, more, Counter(), Counter())
+            if trial.noticed()[leaf] > most:
+                found[leaf] = trial.noticed()[leaf]
+    return found
+
+
+def _is_owned(sheet: Sheet) -> bool:
+    return sheet.owns_exactly and not sheet.is_mixed
+
+
+def _settled(
+    claims_with: Callable[[Mapping[str, int]], Reclaim], books: Books, bound: dict[str, int], asked: int | None
+) -> _Taking:
+    """What goes once every leaf must give what its gangs give; `bound` is raised to that."""
     while True:
-        case = Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost, spared, waived)
-        if sheet.owns_exactly and not sheet.is_mixed:
+        case = claims_with(bound)
+        if asked is None:
             gives = lacking(case, claim_and_give(case))
         else:
             make_claims(case)
-            asked = total(case) if asked is None else asked
             gives = lacking(case, divide(case, asked))
         trial = replace(books, notices=list(books.notices))
-        pieces, withdrawn, more = _take(sheet, trial, gives)
+        pieces, withdrawn, more = _take(case.sheet, trial, gives)
         if not more:
-            books.notices = trial.notices
-            return case, pieces, withdrawn
+            return _Taking(case, gives, pieces, withdrawn, trial)
         first = next((leaf for leaf in more if _must_give(case, leaf)), more[0])
-        bound[first] = max(bound[first], _going(trial, pieces, first))
+        bound[first] = max(bound.get(first, 0), _going(trial, pieces, first))
 
 
 def _must_give(case: Reclaim, leaf: str) -> bool:

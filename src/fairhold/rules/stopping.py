@@ -1,0 +1,61 @@
+"""Gangs that stop as a whole: what they give beyond what was asked, others give less (R-VICTIM-1, R-VICTIM-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.rules.victims import choose_units, stopping_beyond, tell
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Callable
+
+    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.snapshot import Snapshot
+    from fairhold.rules.victims import Units
+
+
+def take_units(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Callable[[], None]) -> None:
+    """Turn what every leaf gives into notices, with no gang stopped that others make needless.
+
+    What a gang that stops gives is what its leaf must give from then on, and of the same total others give less; one
+    leaf after another, those first of which a gang is under notice as a whole, beyond what the leaf can give. The last
+    of them may so give enough for a gang of an earlier one: in path order each is asked anew, with what the others must
+    give, and all give what they then do where these are fewer units; where what it gives is under notice already, only
+    if nobody else is told for it (R-VICTIM-2).
+
+    bound  : (rows,) units of a leaf that go in any case; raised here for gangs
+    divide : what every leaf gives, of that, into the draft
+    """
+    leaves, noticed, before = snapshot.rows.leaves, snapshot.noticed, bound[:]
+    stopping = stopping_beyond(snapshot, draft)
+    if stopping:
+        for leaf, units in stopping.items():
+            bound[leaf] = max(bound[leaf], units)
+        divide()
+    chosen = _agree(snapshot, draft, bound, divide)
+    raised = [leaf for leaf in leaves if bound[leaf] > before[leaf]]
+    waiting = raised if stopping or len(raised) > 1 else []
+    while waiting:
+        leaf, *waiting = waiting
+        known, gives = bound[:], draft.balance.gives[:]
+        bound[leaf] = before[leaf]
+        divide()
+        other = _agree(snapshot, draft, bound, divide)
+        now, is_new = draft.balance.gives, gives[leaf] > noticed[leaf]
+        asks_more = any(now[each] > max(gives[each], noticed[each]) for each in leaves)
+        if sum(gives[each] - now[each] for each in leaves) > 0 and (is_new or not asks_more):
+            chosen, waiting = other, [each for each in leaves if bound[each] > before[each]]
+        else:
+            bound[:] = known
+            divide()
+    tell(snapshot, draft, chosen)
+
+
+def _agree(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Callable[[], None]) -> Units:
+    """Raise what leaves must give until no gang gives more than its leaf was asked."""
+    while (chosen := choose_units(snapshot, draft)).beyond:
+        leaf, units = chosen.beyond
+        bound[leaf] = max(bound[leaf], units)
+        divide()
+    return chosen
