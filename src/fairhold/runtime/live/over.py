@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from fairhold.ports import Filter, FinishedJob, FinishedTask
     from fairhold.runtime.live.core import Core
 
+_PLACE = re.compile(r"[0-9]{1,15}")
 FIRST = (-1, 0)
 """Before the first attempt of the first task."""
 
@@ -21,7 +23,7 @@ def jobs_over(core: Core, wanted: Filter, cursor: str, limit: int) -> Page[Finis
     A cursor that is a number counts those that are yet to be written; any other is the store's. What is written, or
     ends, between two pages may be seen twice, never missed. Raises InputError `bad-cursor`.
     """
-    if cursor and not cursor.isdecimal():
+    if cursor and not _PLACE.fullmatch(cursor):
         return core.store.jobs(wanted, cursor, limit)
     start = int(cursor or 0)
     kept = (job for job in reversed(core.journal.jobs.values()) if _is_wanted(job, wanted))
