@@ -23,6 +23,7 @@ from tests.sim.scenes import SECOND, jobs_of, plan_of, random_jobs
 
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
+    from fairhold.model.workload import Workload
     from fairhold.orchestrator.cluster import Cluster
 
 SLOTS = ("hybrid", "share_ratio", "ownership")
@@ -104,6 +105,34 @@ def test_slots_that_come_together_for_a_gang_may_go_to_another_owner_first(polic
     simulation.run()
     measures.close(simulation.now)
     assert list(measures.withheld.stretches("/B")) == [waited * SECOND]
+
+
+def stretches(owned: dict[str, int], jobs: Workload, leaf: str) -> list[int]:
+    """Seconds for which pieces of a leaf were withheld, of which the last of the leaves has a grace of 10 s."""
+    *_, last = owned
+    tree: dict[str, Any] = {name: {} for name in owned} | {last: {"reclaim_grace": "10s"}}
+    stated = {f"/{name}": {"owned": units} for name, units in owned.items()}
+    plan = plan_of(stated, slots=sum(owned.values()), tree=tree)
+    watches: list[Measures] = []
+    simulation = Simulation(Scene(plan, jobs, 0, end=60 * SECOND), watches)
+    watches.append(Measures(simulation.live.cluster, "compute", "slots", Spans(0, 60 * SECOND)))
+    simulation.run()
+    watches[0].close(simulation.now)
+    return [length // SECOND for length in watches[0].withheld.stretches(leaf)]
+
+
+def test_a_slot_that_was_taken_back_goes_to_the_first_owner_in_path_order() -> None:
+    """C is told for B at 1 s, for A at 6 s: `for` binds nothing (R-FOR-1). A has that of 11 s, B that of 16 s."""
+    owned = {"A": 1, "B": 1, "C": 2}
+    jobs = jobs_of((0, "/C", 4, 100), (1, "/B", 1, 30), (6, "/A", 1, 30))
+    assert (stretches(owned, jobs, "/A"), stretches(owned, jobs, "/B")) == ([5], [15])
+
+
+def test_a_gang_that_stops_whole_takes_the_place_of_who_was_told_before() -> None:
+    """B's single task is told at 1 s. At 6 s two are missed: its gang of 2 gives both, in its own grace."""
+    jobs = jobs_of((0, "/B", 2, 100), (0, "/B", 1, 100), (1, "/A", 1, 30), (6, "/A", 1, 30))
+    jobs = replace(jobs, min_count=[2, 0, 0, 0])
+    assert stretches({"A": 2, "B": 1}, jobs, "/A") == [15, 10]
 
 
 def test_a_gang_that_is_told_again_in_the_same_cycle_goes_by_when_it_was_to_go() -> None:
