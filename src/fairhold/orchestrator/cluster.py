@@ -214,9 +214,7 @@ class Cluster:
             transitions.grant(self.books[group], attempt.request, self.hosts[group, host].row, units, attempt.started)
             for host, units in attempt.places
         )
-        attempt_of = self.attempt_of[group]
-        for allocation in attempt.allocations:
-            attempt_of[allocation] = attempt
+        self.attempt_of[group].update(dict.fromkeys(attempt.allocations, attempt))
         hold_attempt(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt
@@ -283,9 +281,8 @@ class Cluster:
             transitions.release(books, allocation, units)
         if job.gangs is not None:
             self._unask(job, attempt.request)
-        for host, _ in attempt.places:
-            if not self.accepts(host):
-                self.fit(group, host)
+        for host in [host for host, _ in attempt.places if not self.accepts(host)]:
+            self.fit(group, host)
         self.ask(job)
 
     def _ready(self, change: say.Ready, _now: int) -> None:
