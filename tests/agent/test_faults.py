@@ -237,6 +237,25 @@ def test_a_lease_ends_and_with_it_the_attempt(tmp_path: Path) -> None:
         service.close()
 
 
+def test_a_lease_from_before_the_hosts_start_makes_none_longer(tmp_path: Path) -> None:
+    """The clock that it counts on has begun anew: what was soon is far away."""
+    service = Service(tmp_path / "s", tcp=True, lease=1.0)
+    try:
+        spool = Spool(str(service.state / "spool"))
+        spool.write_lease(time.clock_gettime(time.CLOCK_BOOTTIME) + 1_000_000)
+        agent = service.launch()
+        service.accept()
+        pid = begin(service, 1, LEFT["plain"])
+        agent.send_signal(signal.SIGSTOP)
+        wait_for(lambda: service.stage(1) == "exit", 4)
+        agent.send_signal(signal.SIGCONT)
+        (one,) = service.accept()["attempts"]
+        assert (one["exit"]["reason"], one["exit"]["detail"]) == ("host_lost", "its lease ended")
+        assert not is_alive(pid)
+    finally:
+        service.close()
+
+
 def test_without_a_lease_a_silent_service_ends_nothing(service: Service) -> None:
     pid = begin(service, 1, LEFT["plain"])
     service.cut()

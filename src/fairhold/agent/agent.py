@@ -277,11 +277,14 @@ class Agent:
                 self._attempts.wake(held)
 
     def _extend(self, since: float | None) -> None:
-        """The lease runs on from this instant; what cannot be written does not count."""
+        """The lease runs on from this instant; what cannot be written does not count.
+
+        A longer one is of another length, or from before the host's start: it could outlast the service's count.
+        """
         if since is None:
             return
         lease = self._attempts.lease
-        until = None if self._length is None else max(since + self._length, lease or 0.0)
+        until = None if self._length is None else since + self._length
         if until == lease:
             return
         try:
@@ -289,7 +292,8 @@ class Agent:
             self._attempts.lease = until
         except OSError as error:
             log(f"cannot write the lease: {error.strerror}")
-            self._attempts.lease = lease or 0.0  # none that could end is none to start with
+            if until is not None and (lease is None or lease > until):
+                self._attempts.lease = 0.0  # none that ends in time is none to start with
 
     def _keep_time(self, instant: float) -> None:
         """Beats, a service that says nothing, orders that could not be written."""
