@@ -158,7 +158,6 @@ class SecondSweep(FirstSweep):
         books = [each.books for each in self.coming if each.wish is wish and each.host == host]
         if all(parcel.owner == wish.leaf for some in books for parcel in some):
             return OWN
-        books += [each.unit.books for each in self.notices if each.taker is wish and each.unit.host == host]
         parcels = [parcel for some in books for parcel in some if parcel.owner != wish.leaf]
         way = [pool for pool in self.pools() if self.is_below(wish.leaf, pool)]
         return next((pool for pool in way if all(self.has(pool, each) for each in parcels)), PUBLIC) if parcels else OWN

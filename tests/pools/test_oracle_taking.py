@@ -23,7 +23,7 @@ Json = dict[str, Any]
 @settings(max_examples=66, derandomize=True)
 @given(st.booleans().flatmap(lambda limits: stories(gangs=False, limits=limits)))
 def test_what_is_taken_back_is_what_the_oracle_says(story: Story) -> None:
-    """Always the same stories: in about one cycle of three thousand the twin takes on another host."""
+    """Always the same stories: in few of ten thousand cycles the twin withdraws another notice under a share limit."""
     for state, cycle in story.cycles():
         if any(entry.books.unplaced for _, entry in cycle.pooled):
             continue  # both sweeps were gone through again (R-SWEEP-3), which the oracle does not
