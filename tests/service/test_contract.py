@@ -63,6 +63,7 @@ def fill(bank: Bank) -> None:
 
 
 QUERIES = {"consumer": "/Research", "resource_group": "compute", "by": "consumer,user", "host": "-", "attempt": 1}
+MOST_DRAWS = 20
 UNWANTED = ("from", "to", "cursor", "label", "state", "user", "before", "after", "limit", "offset", "wait")
 
 
@@ -78,6 +79,8 @@ def aim(case: Any, bank: Bank, count: int) -> None:
             del case.query[name]
     for name in QUERIES.keys() & {parameter.name for parameter in case.operation.query}:
         case.query[name] = QUERIES[name]
+    if str((case.query or {}).get("draws", "")).isdigit():  # many are right, and take longer than the client waits
+        case.query["draws"] = min(int(case.query["draws"]), MOST_DRAWS)
     case.headers.pop("Last-Event-ID", None)
     if isinstance(case.body, dict):
         aim_body(case, bank, count)

@@ -143,7 +143,9 @@ class Picker:
         if ways and host in ways:
             room = add(room, self.ways.freed_in(asked, host, pool))
             need = times(asked.unit, ways[host].units)
-            room = less(room, beyond(need, self.ways.outside(asked, host, pool)) if is_within else need)
+            if is_within and ways[host].pool != pool:  # those that come stand elsewhere, as far as they can
+                need = beyond(need, self.ways.outside(asked, host, pool))
+            room = less(room, need)
         return room
 
     def is_fair(self, asked: Asked, source: Source, victims: list[Unit]) -> bool:

@@ -250,7 +250,9 @@ class Taking:
         room = plus(kept, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
         if way is not None:
             freed, need = coming.freed(asked, host), scaled(asked.unit, way.units)
-            if is_inside:  # what comes stands outside first
+            if is_inside and way.pool == ground.pool:
+                freed = coming.freed_in(asked, host, ground.pool)
+            elif is_inside:  # what comes stands elsewhere, as far as it can
                 inside = coming.freed_in(asked, host, ground.pool)
                 outside = minus(plus(freed, kept_on(asked.id, host, self.terms.width)), plus(inside, kept))
                 freed, need = inside, excess(need, outside)
