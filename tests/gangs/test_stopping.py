@@ -1,4 +1,4 @@
-"""Gangs of several leaves that stop as a whole in one cycle: no more of them than it takes (R-VICTIM-2)."""
+"""Gangs of several leaves that stop as a whole in one cycle: no more of them than it takes (R-VICTIM-3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CROWDS = range(300)
 LOUD = [44, 711, 983, 1340, 1774, 2471, 2606, 2855, 3478, 3626, 4404, 4759, 5571, 6519, 6833, 7237, 7954, 8355]
-"""Crowds in which it matters: without R-VICTIM-2 a second cycle withdraws a notice, or tells another one."""
+"""Crowds in which it matters: without R-VICTIM-3 a second cycle withdraws a notice, or tells another one."""
 RATIOS = ({"entitlement": "planned"}, {"entitlement": "workload"}, {"entitlement": "fixed"}, {"enforce": "parent"})
 DEADLINE = "2026-01-05T09:00:20Z"
 
@@ -52,7 +52,7 @@ def crowd(seed: int) -> Case:
     return case_of(leaves, requests, *running, policy=policy, settings=settings, slots=slots, reclaims=notices)
 
 
-def test_r_victim_2_a_gang_that_another_makes_needless_runs_on() -> None:
+def test_r_victim_3_a_gang_that_another_makes_needless_runs_on() -> None:
     """/C misses 3. /A gives 1 of 2 and /B 2 of 3, and so each its gang; but then that of /B is enough."""
     leaves = {"C": {"share_ratio": 1}, "A": {"share_ratio": 0}, "B": {"share_ratio": 0}}
     requests = [gang("a", "/A", 2), gang("b", "/B", 3), loose("c", "/C", 3)]
@@ -60,7 +60,7 @@ def test_r_victim_2_a_gang_that_another_makes_needless_runs_on() -> None:
     assert [(row["request"], row["units"]) for row in found.document["reclaims"]] == [("b", 3)]
 
 
-def test_r_victim_2_for_a_gang_that_was_told_nobody_else_is() -> None:
+def test_r_victim_3_for_a_gang_that_was_told_nobody_else_is() -> None:
     """/B was told: its gang stops with 4, of which 1 is above its quota. Nor is /C's asked for the other units."""
     leaves = {"A": {"owned": 4}, "B": {"owned": 3}, "C": {"owned": 0}}
     requests = [loose("a", "/A", 4), gang("b", "/B", 4), gang("c", "/C", 3)]

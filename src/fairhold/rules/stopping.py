@@ -1,4 +1,4 @@
-"""Gangs that stop as a whole: what they give beyond what was asked, others give less (R-VICTIM-1, R-VICTIM-2)."""
+"""Gangs that stop as a whole: what they give beyond what was asked, others give less (R-VICTIM-1, R-VICTIM-3)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def take_units(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Call
     leaf after another, those first of which a gang is under notice as a whole, beyond what the leaf can give. The last
     of them may so give enough for a gang of an earlier one: in path order each is asked anew, with what the others must
     give, and all give what they then do where these are fewer units; where what it gives is under notice already, only
-    if nobody else is told for it (R-VICTIM-2).
+    if nobody else is told for it (R-VICTIM-3).
 
     bound  : (rows,) units of a leaf that go in any case; raised here for gangs
     divide : what every leaf gives, of that, into the draft

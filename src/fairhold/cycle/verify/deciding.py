@@ -52,7 +52,7 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
     the claims are made again, and of the same total others give less (R-VICTIM-1); one leaf after another, in path
     order, first those where units must go in any case. Where there are several such leaves, or where a gang is under
     notice as a whole beyond what its leaf can give, each in path order is asked again without that, and all give as
-    then where these are fewer units, and nobody is told for who was told before (R-VICTIM-2).
+    then where these are fewer units, and nobody is told for who was told before (R-VICTIM-3).
 
     gone   : leaf → units that go in any case, for a switch of windows or for a lender beside `hybrid`
     waived : path → units that are missed and not taken back in this cycle
