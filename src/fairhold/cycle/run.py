@@ -77,20 +77,16 @@ class Divisions:
 
     def __init__(self, snapshot: Snapshot, on_stage: Callable[[str], None] = _unwatched) -> None:
         self._snapshot, self._on_stage = snapshot, on_stage
-        self._latest: tuple[array[int], array[int], Draft] | None = None  # of what, and what came out
         self.tried: list[array[int]] = []
 
     def divide(self) -> Draft:
         """The quotas by what the snapshot says."""
         snapshot = self._snapshot
-        if self._latest is not None and self._latest[:2] == (snapshot.usable, snapshot.most):
-            return self._latest[2]
         draft = new_draft(snapshot)
         for rule in policy_of(snapshot.rows).quotas:
             self._on_stage(rule.__name__)
             rule(snapshot, draft)
         remember(snapshot, draft)
-        self._latest = snapshot.usable[:], snapshot.most[:], draft
         return draft
 
     def quotas(self) -> array[int]:

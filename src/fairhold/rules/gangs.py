@@ -78,7 +78,6 @@ class _Turns:
         self.bound = snapshot.most if snapshot.rows.is_fixed else snapshot.usable
         self.whole = self.bound[:]
         self.wanted = snapshot.counted
-        self._units: dict[tuple[int, int], int] = {}  # leaf, quota → what it could use of it
 
     def stuck(self, quota: array[int]) -> dict[int, int]:
         """Leaf → units that its requests could use, where these are fewer than its quota and what counts; by path."""
@@ -86,15 +85,12 @@ class _Turns:
 
     def each_stuck(self, quota: array[int]) -> Iterator[tuple[int, int]]:
         """The same, leaf by leaf."""
-        books, now, wanted, known = self.snapshot.books, self.snapshot.now, self.wanted, self._units
+        books, now, wanted = self.snapshot.books, self.snapshot.now, self.wanted
         for leaf in self.leaves:
-            of = quota[leaf]
-            if wanted[leaf] <= of:  # it could use all, and its quota is made of no more than that
+            if wanted[leaf] <= quota[leaf]:  # it could use all, and its quota is made of no more than that
                 continue
-            units = known.get((leaf, of))
-            if units is None:
-                units = known[leaf, of] = usable(books, leaf, now, wanted[leaf], of)
-            if units < min(of, self.bound[leaf]):
+            units = usable(books, leaf, now, wanted[leaf], quota[leaf])
+            if units < min(quota[leaf], self.bound[leaf]):
                 yield leaf, units
 
 

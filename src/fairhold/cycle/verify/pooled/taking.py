@@ -249,13 +249,11 @@ class Taking:
         kept = coming.kept_in(asked, host, ground.pool) if is_inside else kept_on(asked.id, host, self.terms.width)
         room = plus(kept, *(parcel.idle for parcel in ground.parcels(host) if ground.idle(parcel)))
         if way is not None:
-            freed, need = coming.freed(asked, host), scaled(asked.unit, way.units)
-            if is_inside and way.pool == ground.pool:
-                freed = coming.freed_in(asked, host, ground.pool)
-            elif is_inside:  # what comes stands elsewhere, as far as it can
-                inside = coming.freed_in(asked, host, ground.pool)
-                outside = minus(plus(freed, kept_on(asked.id, host, self.terms.width)), plus(inside, kept))
-                freed, need = inside, excess(need, outside)
+            freed = coming.freed_in(asked, host, ground.pool) if is_inside else coming.freed(asked, host)
+            need = scaled(asked.unit, way.units)
+            if is_inside and way.pool != ground.pool:  # what comes stands elsewhere, as far as it can
+                every = plus(coming.freed(asked, host), kept_on(asked.id, host, self.terms.width))
+                need = excess(need, minus(every, plus(freed, kept)))
             room = minus(plus(room, freed), need)
         return room
 
