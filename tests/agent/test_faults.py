@@ -15,6 +15,7 @@ from fairhold.agent.spool import LIFE, ORDER, Spool
 from tests.agent.service import Service, is_alive, wait_for
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -217,6 +218,16 @@ def test_an_order_without_a_supervisor_never_runs(bare: Service) -> None:
     assert spool.read(7, "exit", ORDER) == {"attempt": 7, "token": "token"}
 
 
+def ends_with_its_lease(service: Service, agent: subprocess.Popen[bytes], pid: int) -> None:
+    """Its supervisor needs no agent for this."""
+    agent.send_signal(signal.SIGSTOP)
+    wait_for(lambda: service.stage(1) == "exit", 4)
+    agent.send_signal(signal.SIGCONT)
+    (one,) = service.accept()["attempts"]
+    assert (one["exit"]["reason"], one["exit"]["detail"]) == ("host_lost", "its lease ended")
+    assert not is_alive(pid)
+
+
 def test_a_lease_ends_and_with_it_the_attempt(tmp_path: Path) -> None:
     service = Service(tmp_path / "s", tcp=True, lease=1.0)
     try:
@@ -227,12 +238,7 @@ def test_a_lease_ends_and_with_it_the_attempt(tmp_path: Path) -> None:
         while time.monotonic() < end:  # beats are answered: it lives longer than one lease
             service.pump(0.1)
         assert is_alive(pid)
-        agent.send_signal(signal.SIGSTOP)  # its supervisor needs no agent for this
-        wait_for(lambda: service.stage(1) == "exit", 3)
-        agent.send_signal(signal.SIGCONT)
-        (one,) = service.accept()["attempts"]
-        assert (one["exit"]["reason"], one["exit"]["detail"]) == ("host_lost", "its lease ended")
-        assert not is_alive(pid)
+        ends_with_its_lease(service, agent, pid)
     finally:
         service.close()
 
@@ -246,12 +252,7 @@ def test_a_lease_from_before_the_hosts_start_makes_none_longer(tmp_path: Path) -
         agent = service.launch()
         service.accept()
         pid = begin(service, 1, LEFT["plain"])
-        agent.send_signal(signal.SIGSTOP)
-        wait_for(lambda: service.stage(1) == "exit", 4)
-        agent.send_signal(signal.SIGCONT)
-        (one,) = service.accept()["attempts"]
-        assert (one["exit"]["reason"], one["exit"]["detail"]) == ("host_lost", "its lease ended")
-        assert not is_alive(pid)
+        ends_with_its_lease(service, agent, pid)
     finally:
         service.close()
 
