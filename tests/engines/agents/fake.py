@@ -40,7 +40,10 @@ class Clock:
 
 
 class Desk:
-    """Who decides: gives instructions, and keeps all events in their order."""
+    """Who decides: gives instructions, and keeps all events in their order.
+
+    between : is called in the thread of the connections whenever it has passed events on
+    """
 
     def __init__(self, directory: Path, **more: Any) -> None:
         self.directory = directory
@@ -50,11 +53,17 @@ class Desk:
         self._is_called = threading.Event()
         self._unread: deque[Report] = deque()
         more.setdefault("now", lambda: NOW)
+        between: Callable[[], object] = more.pop("between", lambda: None)
+
+        def on_events() -> None:
+            self._is_called.set()
+            between()
+
         self.agents = Agents(
             doors=Doors(directory, more.pop("address", None)),
             secret=more.pop("secret", SECRET),
             spec_of=self.specs.__getitem__,
-            on_events=self._is_called.set,
+            on_events=on_events,
             complain=self.complaints.append,
             **more,
         )

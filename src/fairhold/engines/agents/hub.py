@@ -68,11 +68,15 @@ class Agents:
         self._settings = settings = settings or AgentSettings()
         self._on_events, self._complain, self._clock = on_events, complain, clock
         self._lock = threading.Lock()
+        self._floor = threading.Lock()
+        """Held by who speaks: the thread of the connections, or for a moment the one that has orders."""
         self._routes = Routes(own_host, awaited or ())
         self._posted: list[Posted] = []
         self._reports: list[tuple[Report, Link | None]] = []
         self._old: dict[Link, list[str]] = {}
         self._is_closing = self._has_news = False
+        self._looks_at = 0.0
+        """When the thread of the connections looks at the clock if nothing comes."""
         self._failure: BaseException | None = None
         self.address = doors.address
         """Where agents of other machines connect."""
@@ -97,13 +101,27 @@ class Agents:
         self._thread.start()
 
     def execute(self, instructions: Iterable[Order]) -> None:
-        """Pass instructions on, in order; nothing waits for an agent. Raises what `spec_of` raises."""
+        """Pass instructions on, in order; nothing waits for an agent. Raises what `spec_of` raises.
+
+        They go out at once, in the thread that calls, where the thread of the connections waits for something to come:
+        handing them over would cost half a millisecond of two threads that want the interpreter.
+        """
         with self._lock:
             for order in instructions:
                 link = self._routes.link_for(order)
                 if link:
                     self._posted.append((link, order, self._spec_of(order.job) if isinstance(order, Start) else None))
-        self.wake()
+        if not self._floor.acquire(blocking=False):
+            self.wake()
+            return
+        try:
+            if not self._is_closing and not self._failure:
+                self._carry_out()
+            is_earlier = self._has_news or self._talk.due() < self._looks_at
+        finally:
+            self._floor.release()
+        if is_earlier:
+            self.wake()
 
     def events(self) -> list[Report]:
         """What came since the last call; never waits. Raises RuntimeError when the connections are served no more."""
@@ -151,28 +169,36 @@ class Agents:
                 self._wire.wake()
         self._thread.join()
         if is_first:
-            self._wire.close()
+            with self._floor:
+                self._wire.close()
             self._doors.close()
 
     def _run(self) -> None:
         try:
             while not self._is_closing:
-                self._wire.turn(self._talk.due(), is_choked=len(self._reports) >= self._settings.reports)
-                self._carry_out()
-                self._talk.pass_time(self._clock())
+                with self._floor:
+                    is_choked = len(self._reports) >= self._settings.reports
+                    due = self._looks_at = self._wire.due(self._talk.due(), is_choked=is_choked)
+                ready = self._wire.wait(due)
+                with self._floor:
+                    self._wire.serve(ready)
+                    self._carry_out()
                 if self._has_news:
                     self._has_news = False
                     self._on_events()
-            self._carry_out()  # what was ordered before `close` and can go at once
+            with self._floor:
+                self._carry_out()  # what was ordered before `close` and can go at once
         except BaseException as error:  # noqa: BLE001 - whatever it is, the service must not go on as if all were well
             self._failure = error
             self._complain(f"the agents' connections are not served any more: {error!r}")
             self._on_events()
 
     def _carry_out(self) -> None:
+        """What is posted and whose turn it is; by who has the floor."""
         with self._lock:
             posted, self._posted = self._posted, []
         self._talk.carry_out(posted)
+        self._talk.pass_time(self._clock())
 
     def _ask(self, link: Link, jobs: list[str]) -> None:
         with self._lock:

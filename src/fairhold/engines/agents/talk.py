@@ -1,4 +1,4 @@
-"""What agents say and are told over their connections (docs/attempts.md); in the thread of the connections."""
+"""What agents say and are told over their connections (docs/attempts.md); one thread at a time."""
 
 from __future__ import annotations
 

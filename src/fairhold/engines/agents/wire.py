@@ -1,4 +1,4 @@
-"""The connections of agents: one thread goes through them, and none of them can make it wait."""
+"""The connections of agents: one thread at a time goes through them, and none of them can make it wait."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.engines.agents.settings import AgentSettings
+
+    Ready = list[tuple[selectors.SelectorKey, int]]
+    """Connections and doors of which the system says that something can be done, and what."""
 
 _PAUSE = 1.0
 """Seconds for which nobody is let in when there are no descriptors left."""
@@ -75,13 +78,20 @@ class Wire:
         with suppress(BlockingIOError):
             os.write(self._wake_in, b"!")
 
-    def turn(self, due: float, *, is_choked: bool) -> None:
-        """Wait for something to come, at most until `due`, and pass it on; one round.
+    def due(self, due: float, *, is_choked: bool) -> float:
+        """When the clock is to be looked at: at `due`, or earlier for connections.
 
         is_choked : what comes cannot be taken: agents are not read
         """
         self._choke(is_choked=is_choked)
-        ready = self._selector.select(max(0.0, min(due, self._due) - self._clock()))
+        return min(due, self._due)
+
+    def wait(self, due: float) -> Ready:
+        """What has come, at `due` at the latest; meanwhile another thread may send and give up."""
+        return self._selector.select(max(0.0, due - self._clock()))
+
+    def serve(self, ready: Ready) -> None:
+        """Pass on what has come."""
         now = self._clock()
         for key, mask in ready:
             if isinstance(key.data, Link):

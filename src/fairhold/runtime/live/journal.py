@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Write = Callable[[Batch], object]
 
 
+_ENCODED = json.JSONEncoder(separators=(",", ":")).encode
+"""The body of an entry, without the encoder that `json.dumps` makes for every call that asks for separators."""
 PLAN_APPLIED = "PlanApplied"
 CLOSING = "Closing"
 LABELLED = "JobLabelled"
@@ -48,7 +50,7 @@ class Journal:
 
     def note_entry(self, fields: list[Any], now: int) -> None:
         """An entry of the log: its kind and its fields."""
-        self.entries.append((now, json.dumps(fields, separators=(",", ":"))))
+        self.entries.append((now, _ENCODED(fields)))
 
     def write(self, write: Write) -> None:
         """Something beside the log."""
