@@ -16,6 +16,8 @@ LARGEST = 10**12
 """The largest number of units that a plan or a state may hold."""
 LONGEST = 366 * 86_400_000_000
 """The longest duration, 366 days, in microseconds."""
+LAST_INSTANT = 221_845_392_000_000_000
+"""9000-01-01T00:00:00Z: later instants could not be written back with a grace added."""
 
 SECOND = 1_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

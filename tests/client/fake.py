@@ -72,6 +72,7 @@ class Fake:
         self.lock = threading.Lock()
         self.on_wait: Any = None
         self.page = 1000
+        self.begin = ""
         self.url = ""
         self.socket = ""
         self.groups: Document = {
@@ -212,11 +213,10 @@ class Fake:
             "refusals": 0,
         }
 
-    @staticmethod
-    def _usage(query: Document) -> Document:
+    def _usage(self, query: Document) -> Document:
         keys = query.get("by", "consumer").split(",")
         rows = [{key: f"{key}{at}" for key in keys} | {"unit_seconds": text} for at, text in enumerate(("12.5", "3"))]
-        return {"from": query.get("from", NOW), "to": query.get("to", LATER), "by": keys, "rows": rows}
+        return {"from": self.begin or query.get("from", NOW), "to": query.get("to", LATER), "by": keys, "rows": rows}
 
     def _jobs(self, method: str, path: list[str], query: Document, body: Any, headers: Any) -> Any:  # noqa: PLR0911 - one for each address
         if not path:

@@ -78,6 +78,10 @@ def test_a_closing_can_be_planned(bank: Bank) -> None:
     assert bank.post("/hosts/-/close", wrong, 422)["code"] == "out-of-range"
     assert bank.post("/hosts/-/close", {"reason": "past", "until": "2001-01-01T00:00:00Z"}, 422)
     assert bank.post("/hosts/-/close", {"reason": "x", "at": "soon"}, 422)["code"] == "instant"
+    for name in ("at", "until"):  # no calendar has it in UTC
+        body = {"reason": "x", name: "9999-12-31T23:59:59-12:00"}
+        assert bank.post("/hosts/-/close", body, 422)["code"] == "out-of-range"
+    assert not bank.get("/hosts")["hosts"][0]["closing"]
     assert bank.post("/hosts/-/close", {}, 422)["code"] == "missing-key"
     assert bank.post("/hosts/-/close", {"reason": ""}, 422)["code"] == "out-of-range"
 

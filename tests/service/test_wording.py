@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tests.service.support import Bank
 
 JSON = {"Content-Type": "application/json"}
+LATEST = "9999-12-31T23:59:59-12:00"
+"""It is of the year 10000 in UTC, which no calendar has."""
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,9 @@ def test_an_unknown_key_of_a_query_is_refused(bank: Bank, path: str, mend: str) 
         ("/allocations?consumer=/Nowhere", 404, "unknown-consumer"),
         ("/allocations?host=nowhere", 404, "unknown-host"),
         ("/usage?from=0001-01-01T00:00:00Z", 422, "out-of-range"),
+        (f"/usage?from={LATEST}&to={LATEST}", 422, "out-of-range"),
+        (f"/events/snapshot?until={LATEST}", 422, "out-of-range"),
+        ("/events/snapshot?until=", 422, "instant"),
     ],
 )
 def test_what_names_nothing_is_a_fault_and_no_empty_list(bank: Bank, path: str, status: int, code: str) -> None:

@@ -23,7 +23,7 @@ from fairhold.planio.report import shown
 from fairhold.sim.forecast import COVERAGE, Lookout, Past, forecast
 from fairhold.sim.replaying import Replay
 from fairhold.store import read_store
-from fairhold.units import SECOND, format_duration, parse_instant
+from fairhold.units import LAST_INSTANT, SECOND, format_duration, parse_instant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def forecast_from_record(folder: Path, job: str, at: str, wanted: Wanted, *, as_
     """From a record, at one of its instants, with what was known then."""
     scene = _replay_of(folder)
     instant = parse_instant(at) if at else scene.end
-    if instant is None:
+    if instant is None or not 0 <= instant <= LAST_INSTANT:
         raise UsageError(f"`--at`: `{at}` is no instant; write it as 2026-01-05T09:00:00Z")
     return _of_scene(scene, job, instant, folder, wanted, as_json=as_json)
 

@@ -17,7 +17,7 @@ from fairhold.lab.sources import StoreSource
 from fairhold.orchestrator.events import JobSubmitted, TaskEnded
 from fairhold.ports import Entry
 from fairhold.store import read_store
-from fairhold.units import format_instant, parse_instant
+from fairhold.units import LAST_INSTANT, format_instant, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ def _instant(text: str, option: str, otherwise: int) -> int:
     if not text:
         return otherwise
     found = parse_instant(text)
-    if found is None:
+    if found is None or not 0 <= found <= LAST_INSTANT:
         raise UsageError(f"`{option}`: `{text}` is no instant; write it as 2026-01-05T09:00:00Z")
     return found
 

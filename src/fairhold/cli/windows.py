@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cli.files import moves_table, open_plan, print_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
-from fairhold.units import LONGEST, parse_duration, parse_instant
+from fairhold.units import LAST_INSTANT, LONGEST, parse_duration, parse_instant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Document = dict[str, Any]
-_LAST = 221_845_392_000_000_000
-"""9000-01-01T00:00:00Z."""
 
 
 def print_windows(plan_path: Path, state_path: Path | None, ahead: str, begin: str, *, as_json: bool) -> None:
@@ -59,7 +57,7 @@ def begin_of(state: State | None, text: str) -> int:
 
         return WallClock().now()
     instant = parse_instant(text)
-    if instant is None or not 0 <= instant < _LAST:
+    if instant is None or not 0 <= instant < LAST_INSTANT:
         raise UsageError(f"`--from {text}` is no instant; write it as 2026-01-05T09:00:00Z")
     return instant
 

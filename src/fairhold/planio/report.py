@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.errors import Fault, InputError
 from fairhold.planio.instants import instant_trouble
 from fairhold.planio.scalars import Written, WrittenWhole, is_whole
-from fairhold.units import LARGEST, LONGEST, parse_duration, parse_instant
+from fairhold.units import LARGEST, LAST_INSTANT, LONGEST, parse_duration, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,8 +24,6 @@ LONGEST_NAME = 200
 LEAVE_AWAY = "leave it out"
 _INSTEAD = {"labels": "list the hosts under `hosts:` instead"}
 """Keys that are not supported and cannot just go: something supported has to take their place."""
-LAST_INSTANT = 221_845_392_000_000_000
-"""9000-01-01T00:00:00Z: later instants could not be written back with a grace added."""
 LAST_DEADLINE = LAST_INSTANT + LONGEST
 """The last instant with the longest grace added."""
 

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from fairhold.planio.requests import LARGEST_PRIORITY
 from fairhold.planio.terms import MOST_MEMORY
-from fairhold.units import LONGEST, SECOND, parse_duration, parse_instant
+from fairhold.units import LAST_INSTANT, LONGEST, SECOND, parse_duration, parse_instant
 
 MOST = 2**40
 """The largest number of tasks, slots and the like; as `orchestrator.jobs.MOST`."""
@@ -53,6 +53,10 @@ def _instant(value: object) -> int:
         raise _wrong("instant", "expected an instant with its offset, as `2026-01-05T09:00:00Z`", "write it so")
     if micros < 0:
         raise _wrong("out-of-range", "the instant is before 1970, as no instant here may be", "give a later one")
+    if micros > LAST_INSTANT:
+        raise _wrong(
+            "out-of-range", "the instant is after the year 8999, as no instant here may be", "give an earlier one"
+        )
     return micros
 
 

@@ -8,9 +8,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.planio.report import LAST_INSTANT
 from fairhold.traces.findings import ABSURD, DURATION, FLAG, INSTANT, MISSING, NEGATIVE, NUMBER
-from fairhold.units import EPOCH, LONGEST, parse_duration
+from fairhold.units import EPOCH, LAST_INSTANT, LONGEST, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

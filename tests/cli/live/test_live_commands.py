@@ -329,6 +329,33 @@ def test_usage_is_exact_text(fake: Fake) -> None:
     assert fake.asked[0][1].endswith("by=user%2Ckind")
 
 
+def test_usage_says_the_instants_for_which_it_is_exact(fake: Fake) -> None:
+    fake.begin = "2026-01-05T08:00:00Z"  # the border of a span, farther back than the log goes
+    assert fairhold("usage", "--from", NOW).stdout.startswith(f"unit-seconds from {fake.begin} to ")
+    assert fairhold("usage").stdout.startswith("unit-seconds from the start to ")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x", "`x` is no instant; write it as 2026-01-05T09:00:00Z"),
+        ("", "`` is no instant"),
+        ("2026-01-05T09:00:00", "it has no offset from UTC; add `Z`"),
+        ("1969-01-01T00:00:00Z", "it is before 1970"),
+        ("9999-12-31T23:59:59-12:00", "it is after the year 8999"),
+    ],
+)
+def test_an_instant_that_is_none_is_a_wrong_call(fake: Fake, text: str, why: str) -> None:
+    for args in (["usage", "--from", text], ["usage", "--to", text], ["hosts", "drain", "g1", "--by", text]):
+        said = fairhold(*args, exits=2).stderr
+        assert why in said
+        assert f"invalid value for `{args[-2]}`" in said
+        assert "[usage]" in said
+    for option in ("--at", "--until"):
+        assert why in fairhold("hosts", "close", "g1", "--reason", "dust", option, text, exits=2).stderr
+    assert fake.asked == []
+
+
 def test_stop_says_how(fake: Fake) -> None:
     assert fairhold("stop", "--drain", "--no-wait").stdout == "the service is stopping\n"
     assert fake.stopped == ["drain"]

@@ -6,15 +6,23 @@ from typing import Annotated
 
 import typer
 
-from fairhold.cli.live.options import Json, Service, complete_group, complete_host, complete_keys
+from fairhold.cli.live.options import Instant, Json, Service, complete_group, complete_host, complete_keys
 
 hosts_app = typer.Typer(help="List hosts; close, drain or open one.")
 Host = Annotated[
     str, typer.Argument(metavar="HOST", help="Its name; `-` is the service's own.", autocompletion=complete_host)
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; everybody sees it.")]
-At = Annotated[str, typer.Option("--at", metavar="INSTANT", help="From then on, as 2026-01-05T18:00:00Z; else now.")]
-Until = Annotated[str, typer.Option("--until", metavar="INSTANT", help="When it opens again; else by hand.")]
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at", metavar="INSTANT", help="From then on, as 2026-01-05T18:00:00Z; else now.", click_type=Instant()
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", metavar="INSTANT", help="When it opens again; else by hand.", click_type=Instant()),
+]
 Group = Annotated[
     str | None,
     typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.", autocompletion=complete_group),
@@ -50,8 +58,8 @@ def hosts_close(
     host: Host,
     *,
     reason: Reason,
-    at: At = "",
-    until: Until = "",
+    at: At = None,
+    until: Until = None,
     service: Service = "",
     json: Json = False,
 ) -> None:
@@ -67,11 +75,17 @@ def hosts_drain(
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why; else as it was said when the host was closed.")
     ] = "",
-    at: At = "",
+    at: At = None,
     by: Annotated[
-        str, typer.Option("--by", metavar="INSTANT", help="What still runs there then is stopped; else its graces.")
-    ] = "",
-    until: Until = "",
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="INSTANT",
+            help="What still runs there then is stopped; else its graces.",
+            click_type=Instant(),
+        ),
+    ] = None,
+    until: Until = None,
     service: Service = "",
     json: Json = False,
 ) -> None:
@@ -92,7 +106,7 @@ def _close(context: typer.Context, host: str, body: dict[str, object], service: 
     from fairhold.cli.live.machines import close_host  # noqa: PLC0415
 
     before, as_json = context.obj
-    sent = {name: value for name, value in body.items() if value != ""}
+    sent = {name: value for name, value in body.items() if value not in {"", None}}
     close_host(service or before, host, sent, as_json=json or as_json)
 
 
@@ -136,8 +150,11 @@ def budgets(*, service: Service = "", json: Json = False) -> None:
 
 def usage(
     *,
-    start: Annotated[str, typer.Option("--from", metavar="INSTANT", help="As 2026-01-05T00:00:00Z.")] = "",
-    end: Annotated[str, typer.Option("--to", metavar="INSTANT", help="Else now.")] = "",
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="INSTANT", help="As 2026-01-05T00:00:00Z.", click_type=Instant()),
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="Else now.", click_type=Instant())] = None,
     by: Annotated[
         str,
         typer.Option(

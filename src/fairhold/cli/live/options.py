@@ -34,6 +34,25 @@ class Duration(click.ParamType):
         return value
 
 
+class Instant(click.ParamType):
+    """Text such as `2026-01-05T09:00:00Z`."""
+
+    name = "instant"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's
+        """Return what is sent."""
+        from fairhold.units import LAST_INSTANT, parse_instant  # noqa: PLC0415
+
+        micros = parse_instant(value)
+        if micros is None or not 0 <= micros <= LAST_INSTANT:
+            from fairhold.planio.instants import instant_trouble  # noqa: PLC0415
+
+            what, mend = instant_trouble(value)
+            what, mend = what or f"`{value}` is no instant", mend or "write it as 2026-01-05T09:00:00Z"
+            self.fail(f"{what}; {mend}", param, ctx)
+        return value
+
+
 class Size(click.ParamType):
     """A number of bytes: `512M` and `512MiB` count 1024s, `512MB` counts 1000s."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KINDS = ("own", "borrowed", "lent", "lost")
 
 
-def print_usage(service: str, start: str, end: str, by: str, *, as_json: bool) -> None:
+def print_usage(service: str, start: str | None, end: str | None, by: str, *, as_json: bool) -> None:
     """A row for every combination of the keys in `by`, which is their names with commas.
 
     Where `kind` is not among them, the kinds stand beside each other.
@@ -30,12 +30,13 @@ def print_usage(service: str, start: str, end: str, by: str, *, as_json: bool) -
             f"--by {printable(by)}: write each of {', '.join(KEYS)} once at most, with commas between them"
         )
     asked = keys if as_json or "kind" in keys else [*keys, "kind"]
-    query = {"from": start or None, "to": end or None, "by": ",".join(asked)}
+    query = {"from": start, "to": end, "by": ",".join(asked)}
     found = connect(service).run(steps.listing("usage", query))
     if as_json:
         say_json(found)
         return
-    say(f"unit-seconds {f'from {start}' if start else 'from the start'} to {found['to']}")
+    begin = found["from"] if start else "the start"
+    say(f"unit-seconds from {begin} to {found['to']}")
     if not found["rows"]:
         say("nothing was used")
     elif asked is keys:

@@ -6,14 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from fairhold.planio.report import LAST_INSTANT
 from fairhold.runtime.live.submitting import raised
 from fairhold.service import streams
 from fairhold.service.context import ServiceOf
-from fairhold.service.fields import MOST
+from fairhold.service.fields import MOST, Instant
 from fairhold.service.models import answers
 from fairhold.service.problems import refused
-from fairhold.units import parse_instant
+from fairhold.units import LAST_INSTANT
 
 router = APIRouter(prefix="/events", tags=["events"])
 STREAM = "text/event-stream"
@@ -49,13 +48,14 @@ async def list_events(
 @router.get("/snapshot", response_model=answers.Snapshot)
 async def snapshot(
     service: ServiceOf,
-    until: Annotated[str, Query(max_length=40, description="Taken then or earlier, else the earliest.")] = "",
+    until: Annotated[
+        Instant | None, Query(description="Taken then or earlier, else the earliest; default: the last.")
+    ] = None,
 ) -> Response:
     """The state at an entry of the log, as the service keeps it: with the entries after it, all that followed.
 
     Nothing (`null`) where no such snapshot is kept.
     """
-    instant = parse_instant(until) if until else LAST_INSTANT
-    if instant is None:
-        raise refused("instant", f"`until={until}` is no instant", "write it as 2026-01-05T09:00:00Z")
-    return JSONResponse(await asyncio.to_thread(streams.snapshot_document, service.store, instant))
+    return JSONResponse(
+        await asyncio.to_thread(streams.snapshot_document, service.store, LAST_INSTANT if until is None else until)
+    )
