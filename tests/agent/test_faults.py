@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import time
 from typing import TYPE_CHECKING, Any
@@ -288,6 +289,15 @@ def test_a_spool_that_cannot_be_written_refuses_and_goes_on(service: Service) ->
     service.hear("refused", 2)
     (service.state / "away").rename(spool)
     assert service.run(3, "true")["reason"] == "finished"
+
+
+def test_what_lets_an_agent_have_its_secret_can_be_pasted_into_a_shell(bare: Service, tmp_path: Path) -> None:
+    path = tmp_path / "a secret; of mine"
+    path.write_text("0" * 64)
+    path.chmod(0o644)
+    _, heard = bare.launch("--secret", str(path)).communicate(timeout=10)
+    command = heard.decode().partition("run: ")[2].strip()
+    assert shlex.split(command) == ["chmod", "600", str(path)]
 
 
 @pytest.mark.parametrize(

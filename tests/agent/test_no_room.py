@@ -86,3 +86,25 @@ def test_a_first_lease_that_cannot_be_written_is_none(tmp_path: Path, monkeypatc
         assert made._attempts.lease == 0.0
     made._extend(100.0)
     assert made._attempts.lease == spool.lease() == 700.0
+
+
+@pytest.mark.parametrize(("had", "has"), [(150.0, 150.0), (9_000.0, 0.0)])
+def test_a_lease_that_cannot_be_written_is_the_one_before_where_that_ends_earlier(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], had: float, has: float
+) -> None:
+    """A later one is from before the host's start: with it, work could outlast the service's count."""
+    spool = Spool(str(tmp_path / "spool"))
+    spool.write_lease(had)
+    made = Agent(str(tmp_path), spool, Address("unix:/no"), SECRET, host="h", slots=1, base="")
+    made._attempts.lease, made._length = spool.lease(), 600.0
+
+    def broken(*_: object) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", broken)
+        made._extend(100.0)
+    assert (made._attempts.lease, spool.lease()) == (has, had)
+    assert "cannot write the lease: Input/output error" in capfd.readouterr().err
+    made._extend(100.0)
+    assert made._attempts.lease == spool.lease() == 700.0

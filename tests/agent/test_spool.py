@@ -88,6 +88,26 @@ def test_other_files_are_no_attempts(spool: Spool, tmp_path: Path) -> None:
     assert spool.last() == 0
 
 
+@pytest.mark.parametrize("left", [b"", b"ab", b"\xff" * 32, b"x" * 32, b"\0" * 32, b"a" * 33])
+def test_a_spool_of_which_a_host_without_power_left_no_name_gets_another(
+    spool: Spool, tmp_path: Path, left: bytes
+) -> None:
+    first = spool.name()
+    assert spool.name() == first == Spool(str(tmp_path / "spool")).name()
+    (tmp_path / "spool/name").write_bytes(left)
+    assert len(spool.name()) == 32
+    assert spool.name() != first
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 21, b"\xff", b"1x"])
+def test_numbers_that_cannot_be_read_are_none(spool: Spool, tmp_path: Path, left: bytes) -> None:
+    for name in ("last", "lease", "7.alive", "8.exit"):
+        (tmp_path / "spool" / name).write_bytes(left)
+    assert (spool.last(), spool.lease()) == (0, 0.0)
+    assert spool.attempts() == {7: "alive", 8: "exit"}
+    assert spool.read(7, "alive", LIFE) == spool.read(8, "exit", EXIT) == {}
+
+
 def test_last_and_lease(spool: Spool, tmp_path: Path) -> None:
     assert (spool.last(), spool.lease()) == (0, None)
     spool.raise_last(41)

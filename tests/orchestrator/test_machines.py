@@ -152,6 +152,18 @@ def test_an_order_that_never_arrived_and_is_not_wanted_any_more_is_over() -> Non
     assert house.live.jobs["j1"].cancelled == 1
 
 
+@pytest.mark.parametrize(("boot", "spool"), [("b2", "s1"), ("b1", "s2"), ("b2", "s2")])
+def test_of_a_memory_from_before_a_restart_nothing_is_concluded(boot: str, spool: str) -> None:
+    """Without power `last` may be an earlier one: what it does not know may have run."""
+    house = House(h1=1)
+    house.take(MachineReported("h1", "b1", last=0, spool="s1"))
+    house.submit()
+    house.take(MachineSilent("h1"))
+    out = house.take(MachineReported("h1", boot, last=0, spool=spool))
+    assert starts(out) == [("j1", 0, 2)]
+    assert house.live.attempts.keys() == {2}
+
+
 def test_a_machine_that_is_gone_gives_its_attempts_up() -> None:
     house = House(h1=1, h2=1)
     house.submit(count=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.protocol import faults, service
@@ -44,27 +45,34 @@ def explore(begin: World, *, leases: bool = True, most: int = MOST) -> int:
             if after not in came_from:
                 came_from[after] = world
                 todo.append(after)
-                _judge_start(world, after, came_from)
+            _judge_step(world, after, came_from)
         if len(came_from) > most:
             message = f"there are more than {most} states: {len(todo)} were not looked at"
             raise RuntimeError(message)
     return len(came_from)
 
 
-def _judge_start(before: World, after: World, came_from: dict[World, World | None]) -> None:
-    def twice(_: World) -> None:
-        for machine, old, new in zip(before.machines, before.hosts, after.hosts, strict=True):
-            begun = {each.attempt for each in new.spool if each.stage == model.RUNS} - {
-                each.attempt for each in old.spool if each.stage == model.RUNS
-            }
-            assert not begun & before.ran, f"attempt {begun} is started twice"
-            if old.disk == new.disk:
-                gone = {each.attempt for each in old.spool} - {each.attempt for each in new.spool}
-                booked = service.attempts_of(before.document).items()
-                early = gone & {attempt for attempt, (_, at, *_) in booked if at == machine}
-                assert not early, f"the record of {early} is deleted, and its end is not committed"
+def _judge_step(before: World, after: World, came_from: dict[World, World | None]) -> None:
+    """Of every step, also one that leads to where others lead: what was forgotten makes no state different."""
+    for machine, old, new in zip(before.machines, before.hosts, after.hosts, strict=True):
+        if old.spool is new.spool:
+            continue
+        begun = {each.attempt for each in new.spool if each.stage == model.RUNS and each.attempt in before.ran} - {
+            each.attempt for each in old.spool if each.stage == model.RUNS
+        }
+        gone = {each.attempt for each in old.spool} - {each.attempt for each in new.spool}
+        if (old.disk, old.boot) != (new.disk, new.boot):
+            gone.clear()
+        if begun or gone:
+            _judge(after, came_from, partial(_judge_spool, before, machine, begun, gone))
 
-    _judge(after, came_from, twice)
+
+def _judge_spool(before: World, machine: str, begun: set[int], gone: set[int], _: World) -> None:
+    """Of what begins once more, and what goes."""
+    assert not begun, f"attempt {begun} is started twice"
+    booked = service.attempts_of(before.document).items()
+    early = gone & {attempt for attempt, (_, at, *_) in booked if at == machine}
+    assert not early, f"the record of {early} is deleted, and its end is not committed"
 
 
 def _judge(world: World, came_from: dict[World, World | None], truth: Callable[[World], None]) -> None:

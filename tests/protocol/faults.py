@@ -96,14 +96,20 @@ def _unlinked(host: Host) -> Iterator[Host]:
 
 
 def _restarted(world: World) -> Iterator[World]:
-    """A host restarts: nothing of it runs, and its disk is as it was, or another one."""
+    """A host restarts: nothing of it runs. Its disk is as it was, or a moment earlier, or another one.
+
+    A lease that stands on it counts on a clock that has begun again.
+    """
     for at, host in enumerate(world.hosts):
+        is_old = bool(world.machines[at])
         kept = tuple(each._replace(stage=AFTER_RESTART.get(each.stage, each.stage)) for each in host.spool)
         for broke in _unlinked(host):
             down = broke._replace(is_up=False, going=(), boot=host.boot + 1, spool=kept)
-            yield put(world, at, down)
-            ran = world.ran - {each.attempt for each in host.spool}  # may be started again: nobody knows of it
-            yield put(world._replace(ran=ran), at, down._replace(spool=(), last=0, disk=host.disk + 1))
+            yield put(world, at, down._replace(is_old=is_old))
+            yield put(world, at, down._replace(spool=(), last=0, disk=host.disk + 1, is_old=False))
+            for latest in host.spool[-1:]:  # nobody waits for the disk (`fsync`): it may be gone with the power
+                last = min(host.last, latest.attempt - 1)
+                yield put(world, at, down._replace(is_old=is_old, spool=kept[:-1], last=last))
 
 
 def _in_the_midst(host: Host) -> Iterator[tuple[tuple[Entry, ...], int]]:

@@ -15,7 +15,7 @@ from fairhold.orchestrator.events import TaskEnded, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.outbox import Outbox
 from fairhold.orchestrator.tasks import Attempt
-from tests.protocol import service
+from tests.protocol import faults, service
 from tests.protocol import world as model
 from tests.protocol.explore import Flaw, explore
 from tests.protocol.world import CANCEL, DRAIN, GANG, OPEN, REQUEUE, SUBMIT, begin
@@ -43,7 +43,7 @@ SHORT = [
     Case(299),
     Case(400, both_leased=True),
     Case(18_000, faults=1),
-    Case(30_000, restarts=1),
+    Case(36_000, restarts=1),
     Case(3_000, (SUBMIT, REQUEUE), longest_round=4),
     Case(2_500, (SUBMIT, DRAIN, OPEN)),
     Case(9_000, doubles=2),
@@ -169,7 +169,7 @@ def test_an_order_that_is_not_said_again_would_be_found(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("no_memory")
 def test_a_service_that_waits_for_what_a_lost_spool_held_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machines, "_missing", lambda _live, _attempt, _last: ())
+    monkeypatch.setattr(machines, "_missing", lambda _live, _attempt, _last, **_: ())
     with pytest.raises(Flaw, match="slots that never come back"):
         explore(begin((SUBMIT,), restarts=1), most=200_000)
 
@@ -199,6 +199,34 @@ def test_a_service_that_takes_a_number_for_an_attempt_would_be_found(monkeypatch
     monkeypatch.setitem(handle._HANDLERS, TaskEnded, ended)
     with pytest.raises(Flaw, match="is never cleared"):
         explore(begin((SUBMIT,), lasts=(1, 2)), most=100_000)
+
+
+def test_a_lease_that_is_never_made_shorter_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one in the spool counts on a clock that has begun again: it ends long after the service has given up."""
+    monkeypatch.setattr(model, "welcomed", lambda host: host)
+    with pytest.raises(Flaw, match="lives, and its slot is free"):
+        explore(begin((SUBMIT,), 1), most=100_000)
+
+
+@pytest.mark.usefixtures("no_memory")
+@pytest.mark.parametrize("lost", ["power", "spool"])
+def test_a_service_that_believes_a_memory_from_before_a_restart_would_be_found(
+    monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    def missing(*given: Any, **_: Any) -> tuple[TaskEnded, ...]:
+        return _missing(*given, forgot=False)
+
+    def restarted(world: model.World) -> Iterator[model.World]:
+        disks = [host.disk for host in world.hosts]
+        for after in _restarted(world):
+            if (disks == [host.disk for host in after.hosts]) == (lost == "power"):
+                yield after
+
+    _missing, _restarted = machines._missing, faults._restarted
+    monkeypatch.setattr(machines, "_missing", missing)
+    monkeypatch.setattr(faults, "_restarted", restarted)
+    with pytest.raises(Flaw, match="is started twice"):
+        explore(begin((SUBMIT,), restarts=1), most=200_000)
 
 
 def test_an_agent_that_does_not_see_that_its_host_restarted_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

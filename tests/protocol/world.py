@@ -77,6 +77,7 @@ class Host(NamedTuple):
     going   : what the service has sent and the agent has not read yet, also over a connection that broke meanwhile
     lease   : held, over (no process of it lives), told (and the service knows)
     boot    : how often it was started; disk: which spool it has
+    is_old  : the lease in the spool is from before the host's start: on the clock that began again it is far away
     seen    : the spool that the service knows, 0 = none
     known   : what the service believes that a connection has left there; followed while spools can be lost
     """
@@ -91,6 +92,7 @@ class Host(NamedTuple):
     lease: str = "held"
     boot: int = 1
     disk: int = 1
+    is_old: bool = False
     seen: int = 0
     known: frozenset[int] = frozenset()
 
@@ -149,7 +151,9 @@ def begin(
     both_leased: bool = False,
     lasts: tuple[int, ...] = (0, 0),
 ) -> World:
-    """Service and agents are up and know nothing yet of each other; both_leased: both are of other machines.
+    """Service and agents are up and know nothing yet of each other; the hosts have just been started.
+
+    both_leased: both are of other machines
 
     lasts : what the hosts have started for a log that was lost: the service has an earlier one back. Of the last of
         them the host knows no end yet
@@ -161,7 +165,10 @@ def begin(
         document=document,
         asked=asked,
         faults=faults,
-        hosts=tuple(Host(last=last, spool=(Entry(last, ORDERED),) if last else ()) for last in lasts),
+        hosts=tuple(
+            Host(last=last, spool=(Entry(last, ORDERED),) if last else (), is_old=bool(machine))
+            for last, machine in zip(lasts, machines, strict=True)
+        ),
         longest_round=longest_round,
         doubles=doubles,
         restarts=restarts,
@@ -304,15 +311,22 @@ def lease_steps(world: World) -> Iterator[World]:
 
 
 def lease_over(host: Host) -> Host:
-    """Each supervisor kills its attempt at the end of the lease."""
+    """Each supervisor kills its attempt at the end of the lease that it reads."""
+    if host.is_old:
+        return host._replace(lease="over")
     spool = tuple(each._replace(stage="host_lost") if each.stage in {FORKED, RUNS} else each for each in host.spool)
     return host._replace(lease="over", spool=spool)
 
 
+def welcomed(host: Host) -> Host:
+    """The lease is set anew, shorter too (rule 4)."""
+    return host._replace(is_old=False)
+
+
 def received(host: Host) -> Host:  # noqa: PLR0911 - a table of answers
-    """The agent takes a message (rules 1 and 2)."""
+    """The agent takes a message (rules 1 and 2); the welcome came before every other."""
     message, *rest = host.going
-    host = host._replace(going=tuple(rest))
+    host = welcomed(host)._replace(going=tuple(rest))
     attempt = message[1]
     held = next((each for each in host.spool if each.attempt == attempt), None)
     match message[0]:

@@ -56,6 +56,7 @@ def main(words: Sequence[str]) -> int:
         base = _find_base(key, options["groups"])
         spool = room.wait(lambda: Spool(f"{directory}/spool"))
         room.wait(spool.name)
+        room.wait(lambda: spool.raise_last(spool.last()))  # the file is there before the first start
         agent = Agent(directory, spool, address, secret, host=options["host"], slots=slots, base=base, labels=labels)
         os.chdir("/")
         gc.collect()

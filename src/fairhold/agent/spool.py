@@ -36,7 +36,7 @@ EXIT = (2560, 1536)
 """Where the lines are: first byte and length."""
 _SIZE = 4096
 _LONGEST_DETAIL = 200
-_LONGEST_NAME = 64
+_NAME = 32
 _TRIES = 10
 _MOST_FREE = 256
 NO_SPACE = "no space: "
@@ -67,10 +67,13 @@ class Spool:
         self._overwrite("last", b"%020d\n" % attempt)
 
     def name(self) -> str:
-        """The identity of this spool, made when it is asked for the first time."""
-        with suppress(FileNotFoundError), open(self._path("name"), encoding="ascii") as file:  # noqa: PTH123
-            return file.read(_LONGEST_NAME)
-        self._replace("name", os.urandom(16).hex().encode())
+        """The identity of this spool, made when it is asked for the first time, and where it cannot be read."""
+        with suppress(FileNotFoundError), open(self._path("name"), "rb") as file:  # noqa: PTH123
+            name = file.read(_NAME + 1)
+            with suppress(ValueError):
+                if len(bytes.fromhex(name.decode("ascii"))) * 2 == _NAME:
+                    return name.decode()
+        self._replace("name", os.urandom(_NAME // 2).hex().encode())
         return self.name()
 
     def lease(self) -> float | None:
@@ -200,13 +203,20 @@ class Spool:
             os.close(descriptor)
 
     def _replace(self, name: str, content: bytes) -> None:
+        """A new file, durable: once in the life of a spool. Later contents of its length are old or new, never none."""
         draft = self._path(f".{name}")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             os.write(descriptor, content)
+            os.fsync(descriptor)
         finally:
             os.close(descriptor)
         os.rename(draft, self._path(name))  # noqa: PTH104
+        folder = os.open(self._directory, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def write_line(descriptor: int, place: tuple[int, int], document: Mapping[str, Any]) -> str:

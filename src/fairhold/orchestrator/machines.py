@@ -32,6 +32,7 @@ def report(live: Orchestrator, event: MachineReported) -> None:
     """An agent has connected: what the service believes and what the machine holds are brought together."""
     known = live.cluster.machines.get(event.machine)
     is_another_start = known is not None and known.boot not in {"", event.boot}
+    is_another_spool = known is not None and known.spool not in {"", event.spool}
     live.do(say.MachineSeen(event.machine, event.boot, event.spool, event.labels))
     if event.last >= live.cluster.next_attempt:  # the log is an earlier one that came back
         live.do(say.AttemptNumbersTaken(event.last))
@@ -44,7 +45,7 @@ def report(live: Orchestrator, event: MachineReported) -> None:
             continue
         found = held.pop(attempt.name, None)
         if found is None:
-            ended += _missing(live, attempt, event.last)
+            ended += _missing(live, attempt, event.last, forgot=is_another_start or is_another_spool)
         elif found.exit is not None:
             outcome = OUTCOMES.get(found.exit.reason, Outcome.FAILED)
             ended.append(TaskEnded(attempt.name, outcome, found.exit))
@@ -57,13 +58,17 @@ def report(live: Orchestrator, event: MachineReported) -> None:
     live.changed_all()
 
 
-def _missing(live: Orchestrator, attempt: Attempt, last: int) -> tuple[TaskEnded, ...]:
+def _missing(live: Orchestrator, attempt: Attempt, last: int, *, forgot: bool) -> tuple[TaskEnded, ...]:
     """The machine does not hold an attempt: the order never arrived (see `Outbox`), or its end was lost.
+
+    forgot : the host was started anew, perhaps for want of power, or has another spool: `last` may be an earlier one
 
     Returns its end where it is over.
     """
     if attempt.is_running:
         return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its record is gone")),)
+    if forgot:
+        return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="its host remembers nothing of it")),)
     if attempt.name <= last:
         return (TaskEnded(attempt.name, Outcome.LOST, Exit(HOST_LOST, detail="it was not started")),)
     if attempt.stopping:
