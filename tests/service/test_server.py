@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.runtime.live.opening import LiveSettings, open_live
 from fairhold.service import logs
-from fairhold.service.listening import listen_tcp
+from fairhold.service.listening import listen_tcp, tell
 from fairhold.service.server import ServiceFailedError, run, serve
 from fairhold.service.settings import RequestLimits, ServiceSettings
 from fairhold.store import open_store
@@ -54,6 +55,22 @@ def test_tcp_wants_the_token_and_the_unix_socket_knows_its_peer(tmp_path: Path) 
             assert (await inside.post("/v1/stop")).status_code == 202
 
     assert serving(tmp_path, work, pointers=(tmp_path / "current",)) == "leave"
+
+
+def test_on_a_full_disk_nothing_is_left_of_where_the_service_would_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    settings = ServiceSettings(tmp_path, pointers=(tmp_path / "current",))
+    tell(settings, "http://here")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert before.keys() == {"service.json", "current"}
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        tell(settings, "http://there")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "0:0:0:0:0:0:0:1", "localhost"])

@@ -179,7 +179,9 @@ def read_secret(path: str) -> bytes:
         raise ValueError(f"there is no file {path}; copy `secret` of the service's state directory there") from error
     try:
         if os.fstat(descriptor).st_mode & 0o077:
-            raise ValueError(f"{path} can be read by others; run: chmod 600 {path}")
+            from shlex import quote  # noqa: PLC0415 - an agent that has its secret starts without it
+
+            raise ValueError(f"{path} can be read by others; run: chmod 600 {quote(path)}")
         content = os.read(descriptor, 1024).strip()
     finally:
         os.close(descriptor)

@@ -8,6 +8,7 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from fairhold.engines.private import drafted
 from fairhold.errors import Fault, InputError
 from fairhold.service.auth import TOKEN
 from fairhold.service.doors import Door
@@ -75,7 +76,8 @@ def tell(settings: ServiceSettings, url: str) -> None:
         "pid": os.getpid(),
     }
     path = directory / FILE
-    _put(path, json.dumps(document, indent=1) + "\n")
+    with drafted(path, (json.dumps(document, indent=1) + "\n").encode()) as draft:
+        draft.replace(path)
     for pointer in settings.pointers:
         making = pointer.with_name(f".{pointer.name}.{os.getpid()}")
         with suppress(FileNotFoundError):
@@ -91,10 +93,3 @@ def untell(settings: ServiceSettings) -> None:
         if json.loads(path.read_text("utf-8"))["pid"] == os.getpid():
             path.unlink()
             (settings.directory / SOCKET).unlink(missing_ok=True)
-
-
-def _put(path: Path, text: str) -> None:
-    making = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(os.open(making, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor
-        file.write(text)
-    making.replace(path)

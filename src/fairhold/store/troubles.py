@@ -66,7 +66,7 @@ def refusal(code: str, what: str, mend: str, path: Path) -> InputError:
     return InputError([Fault(code, what, mend, file=str(path))])
 
 
-RESTORE = "restore a backup: fairhold store restore"
+RESTORE = "restore a backup: fairhold store restore FILE --state DIRECTORY --replace"
 
 
 @contextmanager
