@@ -11,21 +11,16 @@ from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
-from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.planio.units import told_unit
-from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
 from fairhold.runtime.live.meant import better
 from fairhold.runtime.live.submitting import Submission
-from fairhold.runtime.live.views.jobs import state_of
-from fairhold.runtime.live.views.waiting import reason_without_cycle
+from fairhold.runtime.live.views.jobs import accepted_document
 from fairhold.service.problems import refused
-from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fairhold.model.vector import Told
-    from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
     from fairhold.service.models.requests import SubmitBody
 
@@ -77,7 +72,7 @@ def submit(core: Core, body: SubmitBody, user: str, key: str) -> tuple[str, dict
     asked = _asked(core, body, user, key)
     with _in_words(core, before, body.consumer):
         name = core.submit(asked)
-    return name, None if core.next_job == before else _accepted(core, core.orchestrator.jobs[name], body)
+    return name, None if core.next_job == before else accepted_document(core, core.orchestrator.jobs[name])
 
 
 def check(core: Core, body: SubmitBody, user: str, key: str) -> dict[str, Any]:
@@ -113,39 +108,6 @@ def _in_words(core: Core, number: int, consumer: str) -> Iterator[None]:
         head = f"job `{number}`: "
         faults = [replace(fault, what=fault.what.removeprefix(head)) for fault in error.faults]
         raise better(InputError(faults), core.plan.tree, consumer) from None
-
-
-def _accepted(core: Core, job: JobRecord, body: SubmitBody) -> dict[str, Any]:
-    """A new job as the view of jobs shows it, without a reason why it waits that would take a cycle."""
-    terms, reason = job.terms, reason_without_cycle(core, job)
-    return {
-        "job": job.name,
-        "name": body.name,
-        "consumer": consumer_of(job, core.cluster),
-        "resource_group": job.resource_group,
-        "user": terms.user,
-        "state": state_of(job),
-        "reason": reason.code if reason else None,
-        "text": reason.text if reason else "",
-        "priority": job.priority,
-        "units": terms.units,
-        **asked_unit(terms),
-        "preemptible": is_preemptible(core.cluster, job),
-        "tasks": counts(job),
-        "submitted": format_instant(job.submitted),
-        "ended": None,
-        "hold": job.hold,
-        "after": [{"job": needed, "on": on} for needed, on in terms.after],
-        "throttle": terms.throttle,
-        "retries": terms.retries,
-        **sited(terms.siting),
-        "exit_code": None,
-        "labels": body.labels,
-        "argv": body.argv,
-        "directory": body.directory,
-        "time_limit": body.time_limit / SECOND if body.time_limit else None,
-        "memory": body.memory or None,
-    }
 
 
 def only_group(groups: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import Filter
 from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
 from fairhold.runtime.live.over import jobs_over
-from fairhold.runtime.live.views.waiting import reason_of, why_never_ready
+from fairhold.runtime.live.views.waiting import reason_of, reason_without_cycle, why_never_ready
 from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.ports import FinishedJob
     from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.views.waiting import Reason
 
 Document = dict[str, Any]
 LIVE_STATES = ("waiting", "blocked", "held", "running")
@@ -66,9 +67,14 @@ def job_document(core: Core, name: str) -> Document | None:
     """A job with its command; None where there is none of this name (any more)."""
     job = core.cluster.jobs.get(name)
     if job is not None:
-        return _live(core, job, is_whole=True)
+        return _live(core, job, _reason(core, job), is_whole=True)
     done = core.finished(name)
     return None if done is None else _finished(core, done, is_whole=True)
+
+
+def accepted_document(core: Core, job: JobRecord) -> Document:
+    """A job that has just been accepted, with its command; without a reason why it waits that would take a cycle."""
+    return _live(core, job, reason_without_cycle(core, job), is_whole=True)
 
 
 def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) -> Document:
@@ -88,7 +94,7 @@ def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) ->
     done = match[2] if match else None
     if done is None and wanted.state not in DONE_STATES:
         found, rest = _look(core, wanted, int(match[1]) if match else 0, limit)
-        rows = [_live(core, job, is_whole=False) for job in found]
+        rows = [_live(core, job, _reason(core, job), is_whole=False) for job in found]
         if rest:
             return {"jobs": rows, "next": f"live-{rest}"}
     if not (wanted.finished or wanted.state in DONE_STATES) or wanted.state in LIVE_STATES:
@@ -147,10 +153,13 @@ def _is_wanted(core: Core, job: JobRecord, wanted: Wanted, leaves: Mapping[str, 
     return True
 
 
-def _live(core: Core, job: JobRecord, *, is_whole: bool) -> Document:
+def _reason(core: Core, job: JobRecord) -> Reason | None:
+    return None if job.is_over else reason_of(core, job)
+
+
+def _live(core: Core, job: JobRecord, reason: Reason | None, *, is_whole: bool) -> Document:
     terms, spec = job.terms, core.specs.of(job.name)
     longest = core.orchestrator.books[job.resource_group].rows.controls.max_run_time[job.leaf]
-    reason = None if job.is_over else reason_of(core, job)
     return {
         "job": job.name,
         "name": spec.name if spec else "",
