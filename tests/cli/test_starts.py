@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from fairhold.cli.commands import commands
+
 PLAN, STATE = "examples/tutorial/plan.yaml", "examples/tutorial/state.yaml"
 PROGRAM = """
 import sys
@@ -82,3 +84,9 @@ def test_only_the_command_that_is_called_is_made() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split()[-1] == "quota"
+
+
+def test_every_command_stands_under_a_heading_of_the_help() -> None:
+    groups = {command.rich_help_panel for command in commands.registered_commands}
+    groups |= {group.rich_help_panel for group in commands.registered_groups}
+    assert groups == {"Plans and states, as files", "Simulation", "The live service"}

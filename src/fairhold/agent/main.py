@@ -38,6 +38,9 @@ _LOOK = 1.0
 
 def main(words: Sequence[str]) -> int:
     """Run an agent until SIGTERM; the exit code: 0, 1 where it cannot run, 2 for words that it does not know."""
+    if "--help" in words:
+        os.write(1, f"{_USAGE}\n".encode())
+        return 0
     try:
         options, labels = _read(words)
         address = Address(options["connect"])

@@ -19,6 +19,8 @@ from fairhold.errors import UsageError
 
 commands = typer.Typer(pretty_exceptions_enable=False)
 """What there is to call."""
+_FILES, _SIMULATION = "Plans and states, as files", "Simulation"
+"""Headings of the help, beside that of the live service."""
 app = typer.Typer(
     cls=made_on_demand(commands),
     no_args_is_help=True,
@@ -37,7 +39,7 @@ def common(
         raise typer.Exit
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def check(plan: PlanFile, *, json: Json = False) -> None:
     """Check a plan: every fault with its place and mend; the balance of every parent."""
     from fairhold.cli.files import check_plan  # noqa: PLC0415
@@ -45,7 +47,7 @@ def check(plan: PlanFile, *, json: Json = False) -> None:
     check_plan(plan, as_json=json)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def lint(
     files: Annotated[
         list[Path],
@@ -60,7 +62,7 @@ def lint(
     raise typer.Exit(lint_files(files, as_json=json))
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def quota(plan: PlanFile, state: StateFile, *, json: Json = False) -> None:
     """Print what every consumer is entitled to now."""
     from fairhold.cli.files import print_quota  # noqa: PLC0415
@@ -68,7 +70,7 @@ def quota(plan: PlanFile, state: StateFile, *, json: Json = False) -> None:
     print_quota(plan, state, as_json=json)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def cycle(
     plan: PlanFile,
     state: StateFile,
@@ -93,7 +95,7 @@ def cycle(
     print_cycle(plan, state, after, check=check, as_json=json)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def explain(
     words: Annotated[
         list[str],
@@ -133,7 +135,7 @@ def explain(
     print_explanation(plan, state, words[2], group, as_json=json)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def verify(
     plan: PlanFile,
     state: StateFile,
@@ -149,7 +151,7 @@ def verify(
     verify_result(plan, state, result, as_json=json)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def diff(
     plan: PlanFile,
     newplan: Annotated[Path, typer.Argument(metavar="NEWPLAN", click_type=INPUT, help="The plan to compare with.")],
@@ -180,10 +182,10 @@ def diff(
     print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, was=by_name(was))
 
 
-commands.command()(explore)
+commands.command(rich_help_panel=_FILES)(explore)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def windows(
     plan: PlanFile,
     state: Annotated[
@@ -206,7 +208,7 @@ def windows(
     print_windows(plan, state, next_, begin, as_json=json)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def schema(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="plan, state or jobs.")],
 ) -> None:
@@ -216,7 +218,7 @@ def schema(
     print_schema(kind)
 
 
-@commands.command()
+@commands.command(rich_help_panel=_FILES)
 def run(
     plan: PlanFile,
     jobs: Annotated[Path, typer.Argument(metavar="JOBS", click_type=INPUT, help="Job file, YAML or JSON.")],
@@ -238,10 +240,7 @@ def run(
     raise typer.Exit(run_jobs(plan, jobs, output, plain=plain))
 
 
-commands.command()(simulate)
-commands.command()(compare)
-commands.command()(sweep)
-commands.command()(record)
-commands.command()(forecast)
+for each in (simulate, compare, sweep, record, forecast):
+    commands.command(rich_help_panel=_SIMULATION)(each)
 register(commands)
-commands.add_typer(workload_app, name="workload")
+commands.add_typer(workload_app, name="workload", rich_help_panel=_SIMULATION)

@@ -404,3 +404,8 @@ def test_completion_knows_jobs_and_consumers_and_survives_without_a_service(
 def test_the_agent_gets_its_words_as_they_are() -> None:
     done = fairhold("agent", "--directory", exits=2)
     assert "usage: python -m fairhold.agent" in done.stderr
+
+
+def test_the_agent_says_how_it_is_called() -> None:
+    done = fairhold("agent", "--help")
+    assert (done.stdout.startswith("usage: python -m fairhold.agent --directory DIR"), done.stderr) == (True, "")

@@ -14,22 +14,24 @@ if TYPE_CHECKING:
 _AS_IT_IS = {"ignore_unknown_options": True}
 """`-5` is a number, and no option."""
 _PASSED_ON = {**_AS_IT_IS, "allow_extra_args": True, "help_option_names": []}
+_HEADING = "The live service"
+"""Of the commands, in the help."""
 
 
 def register(app: typer.Typer) -> None:
     """Add them, in the order in which help shows them."""
     _add(app, service_commands.serve, job_commands.submit, job_commands.jobs, job_commands.show, job_commands.logs)
     _add(app, job_commands.cancel, job_commands.hold, job_commands.release, job_commands.requeue, job_commands.move)
-    app.command(context_settings=_AS_IT_IS)(job_commands.priority)
+    app.command(context_settings=_AS_IT_IS, rich_help_panel=_HEADING)(job_commands.priority)
     _add(app, cluster_commands.top)
-    app.add_typer(cluster_commands.hosts_app, name="hosts")
+    app.add_typer(cluster_commands.hosts_app, name="hosts", rich_help_panel=_HEADING)
     _add(app, cluster_commands.pause, cluster_commands.resume, cluster_commands.budgets, cluster_commands.usage)
-    app.add_typer(plan_commands.plan_app, name="plan")
+    app.add_typer(plan_commands.plan_app, name="plan", rich_help_panel=_HEADING)
     _add(app, service_commands.stop)
-    app.add_typer(service_commands.store_app, name="store")
-    app.command(context_settings=_PASSED_ON, add_help_option=False)(service_commands.agent)
+    app.add_typer(service_commands.store_app, name="store", rich_help_panel=_HEADING)
+    app.command(context_settings=_PASSED_ON, add_help_option=False, rich_help_panel=_HEADING)(service_commands.agent)
 
 
 def _add(app: typer.Typer, *commands: Callable[..., None]) -> None:
     for each in commands:
-        app.command()(each)
+        app.command(rich_help_panel=_HEADING)(each)

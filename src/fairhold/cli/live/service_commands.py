@@ -50,7 +50,11 @@ def serve(
     output: Annotated[
         int,
         typer.Option(
-            "--output-limit", metavar="SIZE", help="Kept of what an attempt prints; 0 = all.", click_type=Size()
+            "--output-limit",
+            metavar="SIZE",
+            help="Kept of what an attempt prints; 0 = all.",
+            click_type=Size(),
+            show_default="1GiB",
         ),
     ] = 1 << 30,
     keep_jobs: Annotated[
