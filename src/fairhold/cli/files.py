@@ -57,7 +57,7 @@ def _warn(warnings: Iterable[Fault]) -> None:
 def check_plan(path: Path, *, as_json: bool) -> None:
     """`check`: warnings, then the balance of every parent, and who would own which hosts."""
     from fairhold.cli.owners import owners, owners_text  # noqa: PLC0415
-    from fairhold.planio.balances import balances  # noqa: PLC0415
+    from fairhold.planio.balances import balance_document, balances  # noqa: PLC0415
 
     try:
         plan, warnings = read_plan(path)
@@ -73,14 +73,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
                 "faults": [],
                 "warnings": [fault_document(fault) for fault in warnings],
                 "balances": [
-                    {
-                        "consumer": plan.tree.paths[row.consumer],
-                        "resource_group": row.resource_group,
-                        "owned": row.owned,
-                        "children_owned": row.children_owned,
-                        "balance": row.balance,
-                    }
-                    | ({} if plan.calendar is None else {"entry": row.entry})
+                    balance_document(plan, row) | ({} if plan.calendar is None else {"entry": row.entry})
                     for row in rows
                 ],
                 "ownership": owned,

@@ -1,4 +1,4 @@
-"""The columns that kernels share."""
+"""The columns that kernels share: `array('q')`, 64-bit whole numbers, one entry a row."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from array import array
 from typing import NamedTuple
 
 from fairhold.kernels._jit import lasting
-
-Column = array  # array('q'): int64, one entry a row
 
 
 def zeros(rows: int) -> array[int]:

@@ -62,9 +62,6 @@ class HostScale:
         return (*PLACE, group) if group in dict(self.factors) else PLACE
 
 
-AS_THEY_ARE = HostScale()
-
-
 def read_scale(report: Report, value: Value) -> HostScale:
     """Read the section `scale:` of a scenario: one factor, or one for each group."""
     node = report.mapping(value, ("scale",), what="a factor such as `{hosts: 2}`")

@@ -39,7 +39,7 @@ OUTCOMES = {
     "host_lost": Outcome.LOST,
     "supervisor_lost": Outcome.LOST,
 }
-"""What the reason of an exit record means for the task (docs/attempts.md)."""
+"""What the reason of an exit record means for the task (docs/attempts.md, "A task")."""
 
 
 def run(live: Orchestrator, event: TaskRunning) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
@@ -70,6 +70,17 @@ def balances(plan: Plan) -> list[Balance]:
                 if tree.children[row] and (name not in divided or tree.first_level[row] in mine)
             )
     return found
+
+
+def balance_document(plan: Plan, row: Balance) -> dict[str, Any]:
+    """A balance for programs."""
+    return {
+        "consumer": plan.tree.paths[row.consumer],
+        "resource_group": row.resource_group,
+        "owned": row.owned,
+        "children_owned": row.children_owned,
+        "balance": row.balance,
+    }
 
 
 def _roots(plan: Plan, group: str, at: int) -> Iterator[Balance]:

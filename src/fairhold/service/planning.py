@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.coming import Assumed
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.freezing import Freezing
-from fairhold.planio.balances import balances
+from fairhold.planio.balances import balance_document, balances
 from fairhold.planio.plan import parse_plan
 from fairhold.service.problems import fault_document
 from fairhold.sim.effect import Standing, effect_of, effect_over_time
@@ -66,16 +66,7 @@ def plan_check(text: str) -> Document:
     return {
         "faults": [],
         "warnings": [fault_document(fault) for fault in warnings],
-        "balances": [
-            {
-                "consumer": plan.tree.paths[row.consumer],
-                "resource_group": row.resource_group,
-                "owned": row.owned,
-                "children_owned": row.children_owned,
-                "balance": row.balance,
-            }
-            for row in balances(plan)
-        ],
+        "balances": [balance_document(plan, row) for row in balances(plan)],
     }
 
 

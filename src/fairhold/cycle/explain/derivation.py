@@ -12,6 +12,7 @@ from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Standi
 from fairhold.cycle.explain.owning import derive_owned
 from fairhold.cycle.explain.restraint import controls_of
 from fairhold.cycle.explain.sites import sites_of
+from fairhold.cycle.explain.standing import standing
 from fairhold.cycle.explain.whatif import one_more
 from fairhold.kernels.columns import PHASE_REST
 from fairhold.ledger.tables import NOBODY
@@ -141,12 +142,9 @@ def _planned(draft: Draft) -> Amounts:
 
 
 def _sharer(result: CycleResult, row: int, exact: Fraction, water: Fraction) -> Standing:
-    draft, quota = result.draft, result.draft.quota[row]
-    bound = _bound_of_sharer(result, row, exact, water)
-    standing = _numbers(result, row, exact, bound)
+    draft, bound = result.draft, _bound_of_sharer(result, row, exact, water)
     return replace(
-        standing,
-        rounded=(quota > exact) - (quota < exact),
+        standing(result, row, floor=draft.needs.sure[row], exact=exact, bound=bound),
         ratio=result.snapshot.rows.ratio[row],
         planned=_planned(draft).exact(row),
     )
@@ -197,27 +195,8 @@ def _water(filling: Filling) -> Fraction:
 
 def _standing(result: CycleResult, filling: Filling, water: Fraction, row: int, child: int) -> Standing:
     exact = filling.share(child)
-    return _numbers(result, row, exact, _bound(result, filling, water, row, exact))
-
-
-def _numbers(result: CycleResult, row: int, exact: Fraction, bound: Bound) -> Standing:
-    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
-    quota = draft.quota[row]
-    return Standing(
-        path=rows.path(row),
-        owned=rows.plan.owned[row],
-        reserve=draft.needs.reserve[row],
-        limit=rows.plan.limit[row],
-        demand=snapshot.demand[row],
-        need=draft.needs.need[row],
-        floor=draft.needs.sure[row],
-        rank=rows.rank(row),
-        exact=exact,
-        quota=quota,
-        rounded=(quota > exact) - (quota < exact),
-        held=snapshot.held[row],
-        bound=bound,
-    )
+    bound = _bound(result, filling, water, row, exact)
+    return standing(result, row, floor=result.draft.needs.sure[row], exact=exact, bound=bound)
 
 
 def _bound(result: CycleResult, filling: Filling, water: Fraction, row: int, exact: Fraction) -> Bound:

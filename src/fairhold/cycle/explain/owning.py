@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.budgets import bound_of_demand
-from fairhold.cycle.explain.nouns import Bound, Level, Parts, Standing
+from fairhold.cycle.explain.nouns import Bound, Level, Parts
+from fairhold.cycle.explain.standing import standing
 
 if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
@@ -22,7 +23,17 @@ def derive_owned(result: CycleResult, parent: int) -> Level:
         amount=sum(result.draft.quota[row] for row in siblings),
         water=Fraction(0),
         phase="owned",
-        siblings=tuple(_standing(result, row, parts[row]) for row in siblings),
+        siblings=tuple(
+            standing(
+                result,
+                row,
+                floor=parts[row].own,
+                exact=result.draft.exact(row),
+                bound=_bound(result, row, parts[row]),
+                parts=parts[row],
+            )
+            for row in siblings
+        ),
     )
 
 
@@ -48,27 +59,6 @@ def _parts(result: CycleResult, parent: int) -> dict[int, Parts]:
                 found[path] = found.get(path, 0) + units
     shared = {child: draft.quota[child] - own[child] - balance[child] - sum(borrowed[child].values()) for child in own}
     return {child: Parts(own[child], balance[child], shared[child], borrowed[child], lent[child]) for child in own}
-
-
-def _standing(result: CycleResult, row: int, parts: Parts) -> Standing:
-    snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
-    quota, exact = draft.quota[row], draft.exact(row)
-    return Standing(
-        path=rows.path(row),
-        owned=rows.plan.owned[row],
-        reserve=draft.needs.reserve[row],
-        limit=rows.plan.limit[row],
-        demand=snapshot.demand[row],
-        need=draft.needs.need[row],
-        floor=parts.own,
-        rank=rows.rank(row),
-        exact=exact,
-        quota=quota,
-        rounded=(quota > exact) - (quota < exact),
-        held=snapshot.held[row],
-        bound=_bound(result, row, parts),
-        parts=parts,
-    )
 
 
 def _bound(result: CycleResult, row: int, parts: Parts) -> Bound:

@@ -6,27 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fairhold.engines.agents.limits import LIMITS
 from fairhold.model.siting import MOST_LABELS, is_label
+from fairhold.orchestrator.ending import OUTCOMES
 from fairhold.orchestrator.events import Exit, Held, Outcome, TaskEnded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OUTCOMES = {
-    "finished": Outcome.FINISHED,
-    "failed": Outcome.FAILED,
-    "not_started": Outcome.FAILED,
-    "time_limit": Outcome.FAILED,
-    "memory": Outcome.FAILED,
-    "yielded": Outcome.YIELDED,
-    "reclaim": Outcome.STOPPED,
-    "requeue": Outcome.STOPPED,
-    "cancel": Outcome.STOPPED,
-    "refused": Outcome.LOST,
-    "host_lost": Outcome.LOST,
-    "supervisor_lost": Outcome.LOST,
-    "stray": Outcome.STOPPED,
-}
-"""What each reason of an end means for the task (docs/attempts.md, "A task")."""
+_OUTCOMES = OUTCOMES | {"stray": Outcome.STOPPED}
+"""Also of what the service does not know, and so tells no task of."""
 _LONGEST_NAME = 255
 _MOST = 2**63
 _MOST_ASKED = 1000
@@ -107,7 +94,7 @@ def _labels(said: object) -> tuple[str, ...]:
 def ended(message: Mapping[str, Any]) -> TaskEnded:
     """The end of an attempt, with its record. Raises ValueError."""
     record = exit_record(field(message, "exit", dict))
-    return TaskEnded(number(message, "attempt"), OUTCOMES.get(record.reason, Outcome.FAILED), record)
+    return TaskEnded(number(message, "attempt"), _OUTCOMES.get(record.reason, Outcome.FAILED), record)
 
 
 def refused(message: Mapping[str, Any]) -> TaskEnded:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 INK, PAPER = "#1b2733", "#ffffff"
-FORMS = ("svg", "png")
 _SHARP = 2.0
 """Pixels of a PNG for one of a plot."""
 
