@@ -28,17 +28,26 @@ class FirstSweep(Pools):
         return [each for each in found if not self.is_lent or not self.is_lent_on(pool, each.owner)]
 
     def sweep(self) -> None:
-        """Own parcels, private pools from below, the public pool; again, as a gang may have got its minimum."""
+        """Idle resource goes out until nothing does any more: a gang may have got its minimum."""
         self.placed, before = [], -1
         while before != len(self.placed):
-            self.is_lent, before = before >= 0, len(self.placed)
-            for leaf in sorted(self.leaves(), key=self.place):
-                while self.give(leaf, OWN):
-                    pass
-            for pool in self.pools():
-                self.filled = pool
-                self.fill(pool)
-        self.filled, self.is_lent = "", False
+            before = len(self.placed)
+            self.fill_levels()
+            self.is_lent, left = True, -1
+            while left != len(self.placed):
+                left = len(self.placed)
+                self.fill_levels()
+            self.is_lent = False
+
+    def fill_levels(self) -> None:
+        """Own parcels, private pools from below, the public pool."""
+        for leaf in sorted(self.leaves(), key=self.place):
+            while self.give(leaf, OWN):
+                pass
+        for pool in self.pools():
+            self.filled = pool
+            self.fill(pool)
+        self.filled = ""
 
     def fill(self, pool: str) -> None:
         """All that is idle in a pool."""
@@ -63,17 +72,21 @@ class FirstSweep(Pools):
 
     def serve(self, wish: Wish, pool: str) -> bool:
         held, placed = len(wish.units), len(self.placed)
-        is_gang = held < wish.least
         for _ in range(max(1, wish.least - held)):
-            if not (is_gang and self.put_on_leftover(wish, pool)) and not self.put(wish, pool):
+            if not self.put_on_leftover(wish, pool) and not self.put(wish, pool):
                 del wish.units[held:], self.placed[placed:]
                 return False
         return True
 
     def put_on_leftover(self, wish: Wish, pool: str) -> bool:
         """What a gang's leaf has left of its own and lent up comes first, and counts as own."""
-        mine = (each for each in self.parcels if each.owner == wish.leaf)
-        return pool != OWN and all(self.has(pool, each) for each in mine) and self.put(wish, OWN)
+        mine = [each for each in self.parcels if each.owner == wish.leaf]
+        if not wish.least or pool == OWN or not all(self.has(pool, each) for each in mine):
+            return False
+        is_lent, self.is_lent = self.is_lent, False
+        found = not (is_lent and self.is_lent_on(pool, wish.leaf)) and self.put(wish, OWN)
+        self.is_lent = is_lent
+        return found
 
     def put(self, wish: Wish, pool: str) -> bool:
         """One unit on the host that the packing says."""

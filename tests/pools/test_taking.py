@@ -71,6 +71,42 @@ def test_r_take_4_gangs_go_whole_s0_45() -> None:
     assert stops == [("B", "h0", 3, "A", 0), ("B", "h1", 1, "A", 0)]
 
 
+def test_r_take_4_of_a_gang_that_stops_whole_nothing_stays_that_was_picked_before() -> None:
+    """Two of B's five go first, as it may go on with three; then A needs a third, and three would do."""
+    better = {"/A": {"share_priority": 1}, "/B": {}}
+    gang = of("/B", 5, min_count=3)
+    assert taken(better, [of("/A", 1, 3), gang], [on("h0", "B", 5)], hosts={"h0": 5}) == [("B", "h0", 5, "A", 0)]
+
+
+def test_r_take_4_what_a_gang_leaves_elsewhere_is_there_for_the_gang_that_stops_it() -> None:
+    better = {"/A": {"share_priority": 1}, "/B": {}}
+    wants = [of("/A", 2, 2, min_count=2), of("/B", 2, 2, min_count=2)]
+    held = [on("h0", "B", 1), on("h1", "B", 1)]
+    cycle = run(better, wants, held, hosts={"h0": 2, "h1": 2})
+    assert [(row["host"], row["units"]) for row in cycle.document["reclaims"]] == [("h0", 1), ("h1", 1)]
+    assert [(row.request, row.host, row.units) for row in cycle.after.held] == [("A", "h0", 1), ("A", "h1", 1)]
+
+
+def test_r_take_4_the_last_unit_of_a_gang_stands_on_what_is_idle() -> None:
+    """One of A's two is on its way; for the other there is room on h1, so that nobody goes for it."""
+    better = {"/A": {"share_priority": 1}, "/B": {"reclaim_grace": "30s"}}
+    wants = [of("/A", 2, 2, min_count=2), of("/B", 4)]
+    held = [on("h0", "B", 2), on("h1", "B", 2)]
+    notice = {"request": "B", "host": "h0", "units": 2, "for": "A", "deadline": "2026-01-05T09:00:30Z"}
+    more = {"reclaims": [notice], "held": [{"request": "A", "host": "h0", "units": 1}]}
+    cycle = run(better, wants, held, hosts={"h0": 2, "h1": 4}, **more)
+    assert cycle.document["reclaims"] == []
+    assert [(row.request, row.host, row.units) for row in cycle.after.held] == [("A", "h0", 1), ("A", "h1", 1)]
+
+
+def test_r_take_3_a_host_on_which_a_take_would_break_a_share_limit_is_passed_over() -> None:
+    """On h0 one unit of x and the idle CPU are enough, but M would have 9 then; on h1 two go."""
+    consumers = {"/M": {"share_limit": {"cpu": 8}}, "/M/x": {}, "/M/y": {"share_priority": 1}, "/Z": {}}
+    wants = [of("/M/x", 8), of("/M/y", 1, 2), of("/Z", 1)]
+    held = [on("h0", "x", 3), on("h1", "x", 5), on("h0", "Z", 1)]
+    assert taken(consumers, wants, held, hosts={"h0": 5, "h1": 5}) == [("x", "h1", 2, "y", 0)]
+
+
 def test_r_victim_2_the_largest_usage_gives_first() -> None:
     consumers = {"/A": {"share_priority": 1}, "/B": {}, "/C": {}}
     held = [on("h0", "B", 4), on("h0", "C", 2)]

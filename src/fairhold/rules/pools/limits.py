@@ -45,6 +45,21 @@ class Limits:
                     return False
         return True
 
+    def is_for(self, asked: Asked) -> bool:
+        """Whether any limit counts units of a request."""
+        return bool(self.used) and any(row in self.used for row in self._terms.above[asked.leaf])
+
+    def full(self, asked: Asked) -> list[int]:
+        """Rows that one unit more would bring above a limit."""
+        return [
+            row
+            for row in self._terms.above[asked.leaf]
+            if any(
+                asked.unit[at] and self.used[row][at] + asked.unit[at] > most
+                for at, most in self._terms.limit.get(row, ())
+            )
+        ]
+
     def expect(self, coming: Mapping[Asked, int]) -> bool:
         """Count units on their way in place of those that were before; whether there are fewer of any request."""
         before, self.coming = self.coming, coming if self.used else {}

@@ -14,7 +14,7 @@ from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, PoolBooks
@@ -85,8 +85,22 @@ class Picker:
                     found.moves(asked, self.ways.units_in(asked, pool))
         return self.standings[pool]
 
-    def best(self, asked: Asked, source: Source, hosts: list[Machine], *, is_gang: bool) -> Pick | None:
-        """The host on which those give that are most over-used (R-TAKE-3)."""
+    def best(
+        self,
+        asked: Asked,
+        source: Source,
+        hosts: list[Machine],
+        *,
+        is_gang: bool,
+        full: Collection[int] = (),
+        allows: Callable[[Pick], bool] | None = None,
+    ) -> Pick | None:
+        """The host on which those give that are most over-used (R-TAKE-3).
+
+        is_gang : whether it may be one on which nobody has to give, as what is idle does for one unit of a gang
+        full    : rows that one unit more would bring above a share limit: somebody below each has to give
+        allows  : whether share limits allow what would go, where there are any; None = they do
+        """
         leaves, alone = self._givers(asked, source)
         if not is_gang and alone is not None and not alone:
             return None
@@ -96,6 +110,8 @@ class Picker:
             able = search.able(host)
             if not is_gang and not (able if alone is None else [unit for unit in able if unit.asked in alone]):
                 continue  # it needs nobody's space there, or whoever gives it would have less than it
+            if full and not self._may_relieve(asked, host, able, full):
+                continue
             if best is not None and not is_gang and not search.may_be_better(able, best):
                 continue
             if not able and not self._may_have_room(asked, host):
@@ -105,7 +121,7 @@ class Picker:
                 continue
             if source.is_compared and not is_gang and not search.would_be_fair(pick):
                 continue
-            if best is None or _is_better(pick, best):
+            if (best is None or _is_better(pick, best)) and (allows is None or allows(pick)):
                 best = pick
         return best
 
@@ -114,6 +130,13 @@ class Picker:
         if host in self.ways.of.get(asked, ()) or any(asked in parcel.kept for parcel in host.parcels):
             return True
         return fits(asked.unit, total((parcel.idle for parcel in host.parcels), len(asked.unit)))
+
+    def _may_relieve(self, asked: Asked, host: Machine, able: list[Unit], full: Collection[int]) -> bool:
+        """Whether a unit on a host may keep to share limits: others below them give, or it stands on its own."""
+        if any(parcel.owner == asked.leaf for parcel in host.parcels):
+            return True
+        above = self.books.terms.above
+        return all(any(row in above[unit.asked.leaf] for unit in able) for row in full)
 
     def _givers(self, asked: Asked, source: Source) -> tuple[frozenset[int] | None, frozenset[Asked] | None]:
         """Leaves that may give to a request by their quotas, and requests of which a unit may go alone; None = all.
@@ -244,7 +267,7 @@ class _Search:
         self.picker.stay(gone)
         is_spare = len(picked) > 1 and not self._is_alone
         for turn in reversed(picked[:]) if is_spare else ():  # those not needed are given back, the last first
-            if fits(asked.unit, less(room, turn.freed)):
+            if fits(asked.unit, less(room, turn.freed)) and not _goes_with_gang(turn, picked):
                 room = less(room, turn.freed)
                 picked.remove(turn)
         victims = [unit for turn in picked for unit in turn.bundle]
@@ -295,6 +318,12 @@ class _Search:
         standing.moves(self.asked, -1)
         picker.stay(victims)
         return found
+
+
+def _goes_with_gang(turn: _Turn, picked: list[_Turn]) -> bool:
+    """Whether a gang stops whole of which units went one by one before: they do not stay alone."""
+    asked = turn.bundle[0].asked
+    return not turn.breaks and any(each.breaks and each.bundle[0].asked is asked for each in picked)
 
 
 def _is_better(one: Pick, other: Pick) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import beyond, fits, times
@@ -30,11 +31,13 @@ class _Done:
     """What was noticed for one unit, and how to undo it.
 
     pool   : of the way before; before: what was idle of the host's parcels, and held
+    new    : hosts to which nothing was on its way before
     """
 
     pick: Pick
     pool: int
     before: dict[Parcel, tuple[Vector, dict[Asked, Vector]]]
+    new: list[Machine]
 
 
 class Taker:
@@ -80,9 +83,12 @@ class Taker:
         So it is where what was on its way to that host counted in a pool inside this one (R-HELD-1).
         """
         gone: list[_Done] = []
-        is_fair = True
+        is_fair, is_gang = True, asked.missing > 0
+        is_limited = units == 1 and self.limits.is_for(asked)
+        full = self.limits.full(asked) if is_limited else ()
+        allows = partial(self._keeps_limits, asked, source) if is_limited else None
         for _ in range(units):
-            pick = self.picker.best(asked, source, hosts, is_gang=units > 1)
+            pick = self.picker.best(asked, source, hosts, is_gang=is_gang, full=full, allows=allows)
             if pick is None:
                 break
             gone.append(self._notice(asked, source, pick))
@@ -94,7 +100,7 @@ class Taker:
             if is_fair and self.limits.allow(asked, 0) and go_now(self.books, told):
                 self.notices += told
                 self._bring_more(asked, source, {done.pick.host: None for done in gone})
-                self._bring_elsewhere(asked, gone)
+                self._bring_elsewhere(asked, victims, {done.pick.host for done in gone})
                 self._unplace(asked, new)
                 return True
         for done in reversed(gone):
@@ -112,12 +118,16 @@ class Taker:
         for way in ways:
             self._count(asked, way, 1)
 
-    def _bring_elsewhere(self, asked: Asked, gone: list[_Done]) -> None:
-        """What a gang that is stopped whole frees on other hosts brings units, too."""
-        others = [(unit, unit.host) for done in gone for unit in done.pick.victims if unit.host is not done.pick.host]
-        for unit, host in others:
-            self.ways.way(asked, host, PUBLIC).victims.append(unit)
-        for host in dict.fromkeys(host for _, host in others):
+    def _keeps_limits(self, asked: Asked, source: Source, pick: Pick) -> bool:
+        """Whether no share limit is broken by one unit, those who give being gone (SPEC §6.4)."""
+        done = self._notice(asked, source, pick)
+        found = self.limits.allow(asked, 0)
+        self._undo(asked, done)
+        return found
+
+    def _bring_elsewhere(self, asked: Asked, victims: list[Unit], hosts: Collection[Machine]) -> None:
+        """What a gang that is stopped whole frees on other hosts than those on which it is taken brings units, too."""
+        for host in dict.fromkeys(unit.host for unit in victims if unit.host not in hosts):
             way = self.ways.of[asked][host]
             self._count(asked, way, -1)
             more = max(0, wanted(asked) - self.ways.units(asked))
@@ -126,11 +136,13 @@ class Taker:
 
     def _notice(self, asked: Asked, source: Source, pick: Pick) -> _Done:
         """Tell the victims, and hold what is idle beside them."""
+        hosts = {pick.host: None} | {unit.host: None for unit in pick.victims}
+        new = [host for host in hosts if host not in self.ways.of.get(asked, ())]
         way = self.ways.way(asked, pick.host, source.pool)
-        done = _Done(pick, way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in pick.host.parcels})
+        done = _Done(pick, way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in pick.host.parcels}, new)
         for unit in pick.victims:
             self.give(unit, asked, "quota")
-        way.victims += [unit for unit in pick.victims if unit.host is pick.host]
+            self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
         self._count(asked, way, -1)
         way.units += 1
         self._hold(asked, source, pick.host)
@@ -180,10 +192,16 @@ class Taker:
     def _undo(self, asked: Asked, done: _Done) -> None:
         victims = done.pick.victims
         self.spare(victims)
+        for host in {unit.host: None for unit in victims}:
+            there = self.ways.of[asked][host]
+            there.victims = [unit for unit in there.victims if unit not in set(victims)]
         way = self.ways.of[asked][done.pick.host]
         self._count(asked, way, -1)
-        way.victims = [unit for unit in way.victims if unit not in set(victims)]
         way.units, way.pool = way.units - 1, done.pool
         self._count(asked, way, 1)
         for parcel, (idle, kept) in done.before.items():
             parcel.idle, parcel.kept = idle, kept
+        for host in done.new:
+            del self.ways.of[asked][host]
+        if not self.ways.of[asked]:
+            del self.ways.of[asked]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from fairhold.cycle.verify.pooled.stock import Host, Stock
+    from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
     from fairhold.cycle.verify.pooled.usage import Pool
 
 
@@ -30,6 +30,26 @@ def _above_quota(pool: Pool, path: str) -> Iterator[str]:
             yield path
         for child in below:
             yield from _above_quota(pool, child)
+
+
+def may_give(pool: Pool, taker: str, leaf: str) -> bool:
+    """Whether the taker is below its quota, and all from the giver's sibling down above theirs (R-TAKE-1)."""
+    mine, theirs = pool.terms.siblings(taker, leaf)
+    way = pool.terms.down(pool.path, leaf)
+    givers = way[way.index(theirs) :]
+    return pool.moved[mine] < pool.quota[mine] and all(pool.moved[each] > pool.quota[each] for each in givers)
+
+
+def stays_fair(pool: Pool, asked: Asked, gone: Iterable[Unit]) -> bool:
+    """Whether after the take no giver of equal share priority has less than the taker, weighed by ratio."""
+    moved, terms = pool.moved, pool.terms
+    for unit in gone:
+        if unit.pool == pool.path and unit.asked.leaf != asked.leaf:
+            mine, theirs = terms.siblings(asked.leaf, unit.asked.leaf)
+            is_weighed = terms.priority[mine] <= terms.priority[theirs] and terms.ratio[theirs] > 0
+            if is_weighed and moved[theirs] / terms.ratio[theirs] < moved[mine] / terms.ratio[mine]:
+                return False
+    return True
 
 
 def hosts_of(stock: Stock, pool: str, leaf: str) -> list[Host]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.verify.pooled.amounts import Amounts, excess, fits, minus, plus, scaled, summed
 from fairhold.cycle.verify.pooled.choices import Choice
 from fairhold.cycle.verify.pooled.coming import wanted
-from fairhold.cycle.verify.pooled.givers import hosts_of, might_give
+from fairhold.cycle.verify.pooled.givers import hosts_of, may_give, might_give, stays_fair
 from fairhold.cycle.verify.pooled.lending import deadline_of, reachable
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.siting import able_hosts, packs
@@ -45,8 +45,8 @@ class Ground:
     hosts: list[Host] | None = None
 
 
-Undo = tuple[str, dict["Parcel", tuple[Amounts, dict[str, Amounts]]]]
-"""The pool of a way before, and what was idle and kept of the parcels of its host."""
+Undo = tuple[str, dict["Parcel", tuple[Amounts, dict[str, Amounts]]], list["Host"]]
+"""The pool of a way before, what was idle and kept of the parcels of its host, and hosts to which there was no way."""
 
 
 class Taking:
@@ -90,7 +90,7 @@ class Taking:
         units = self.wants(asked)
         if not units or not self.restraint.allows(asked.leaf):
             return False
-        if ground.is_fair and units == 1 and not might_give(self.pool(ground.pool), asked.leaf):
+        if ground.is_fair and not asked.missing and not might_give(self.pool(ground.pool), asked.leaf):
             return False
         coming = (host for host, way in self.coming.to.get(asked, {}).items() if way.units)
         hosts = able_hosts(asked, self.stock.hosts.values() if ground.hosts is None else ground.hosts, coming)
@@ -101,18 +101,18 @@ class Taking:
         """The same, on some hosts."""
         chosen, undos = list[Choice](), list[Undo]()
         while len(chosen) < units:
-            choice = self._choose(asked, ground, hosts, is_gang=units > 1)
+            choice = self._choose(asked, ground, hosts, is_alone=units == 1)
             if choice is None:
                 break
             undos.append(self._tell(asked, ground, choice))
             chosen.append(choice)
         gone = [unit for choice in chosen for unit in choice.units]
-        is_fair = not ground.is_fair or self._stays_fair(asked, ground, gone)
+        is_fair = not ground.is_fair or stays_fair(self.pool(ground.pool), asked, gone)
         fresh = self.fresh(gone)
         if len(chosen) == units and is_fair and self.used.allow(asked, 0) and self.restraint.go(len(gone) - len(fresh)):
             self.noticed += [unit for unit in gone if unit not in fresh]
             self._bring_more(asked, ground, chosen)
-            self._bring_elsewhere(asked, chosen)
+            self._bring_elsewhere(asked, gone, {choice.host for choice in chosen})
             self._never_placed(asked, fresh)
             return True
         for choice, undo in reversed(list(zip(chosen, undos, strict=True))):
@@ -145,23 +145,41 @@ class Taking:
             way.pool = self.coming.pool_on(asked, host)
             self._count(asked, way, 1)
 
-    def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> Choice | None:
-        """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3)."""
-        if is_gang:  # where nobody has to go is better than anywhere else
+    def _choose(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_alone: bool) -> Choice | None:
+        """The best of all hosts; of equal ones the first in inventory order (R-TAKE-3).
+
+        is_alone : whether it is one unit that is taken: a host where it would break a share limit is passed over
+        """
+
+        def may_be(choice: Choice) -> bool:
+            return not is_alone or self._keeps_limits(asked, ground, choice)
+
+        if asked.missing:  # where nobody has to go is better than anywhere else
             for host in hosts:
-                if self._has_room(asked, ground, host):
+                if self._has_room(asked, ground, host) and may_be(Choice(host)):
                     return Choice(host)
         if ground.is_fair:
-            choices = self._of_most_over_used(asked, ground, hosts, is_gang=is_gang)
+            choices = self._of_most_over_used(asked, ground, hosts, may_be)
         else:
-            choices = [choice for host in hosts if (choice := self._on(asked, ground, host))]
+            choices = [choice for host in hosts if (choice := self._on(asked, ground, host)) and may_be(choice)]
         best: Choice | None = None
         for choice in choices:
             if best is None or choice.rank(best):
                 best = choice
         return best
 
-    def _of_most_over_used(self, asked: Asked, ground: Ground, hosts: list[Host], *, is_gang: bool) -> list[Choice]:
+    def _keeps_limits(self, asked: Asked, ground: Ground, choice: Choice) -> bool:
+        """Whether one unit more breaks no share limit, those who go for it being gone."""
+        if not any(path in self.terms.limit for path in self.terms.up[asked.leaf]):
+            return True
+        undo = self._tell(asked, ground, choice)
+        is_within = self.used.allow(asked, 0)
+        self._take_back(asked, choice, undo)
+        return is_within
+
+    def _of_most_over_used(
+        self, asked: Asked, ground: Ground, hosts: list[Host], may_be: Callable[[Choice], bool]
+    ) -> list[Choice]:
         """Choices on hosts where those give first that are most over-used: no other host is better.
 
         Who gives is less over-used afterwards. So nobody who goes on a host is more over-used than the first leaf, in
@@ -180,7 +198,8 @@ class Taking:
                 if host in place and host not in seen:
                     seen.add(host)
                     choice = self._on(asked, ground, host)
-                    if choice is not None and (is_gang or self._is_fair(asked, ground, choice.units)):
+                    is_fair = choice is not None and (asked.missing > 0 or self._is_fair(asked, ground, choice.units))
+                    if choice is not None and is_fair and may_be(choice):
                         found[host] = choice
                         first = choice.over_use if first is None else min(first, choice.over_use)
         return [found[host] for host in sorted(found, key=place.__getitem__) if found[host].over_use == first]
@@ -193,7 +212,7 @@ class Taking:
         """Whether a take of one unit would stay fair."""
         self._go(gone, -1)
         self._move(ground.pool, asked, 1)
-        is_fair = self._stays_fair(asked, ground, gone)
+        is_fair = stays_fair(self.pool(ground.pool), asked, gone)
         self._move(ground.pool, asked, -1)
         self._go(gone, 1)
         return is_fair
@@ -234,6 +253,10 @@ class Taking:
             others = self._others(asked, host, choice.units)
         self._go(choice.units, 1)
         for at in reversed(range(0 if self.coming.is_exclusive else len(freed))):
+            mine, _, _, breaks = choice.bundles[at]
+            others_of_it = (each for each in choice.bundles if each[3] and each[0][0].asked is mine[0].asked)
+            if not breaks and any(others_of_it):
+                continue  # its gang goes whole
             if fits(asked.unit, minus(room, freed[at])):
                 room = minus(room, freed[at])
                 del choice.bundles[at], freed[at]
@@ -269,7 +292,7 @@ class Taking:
         over = {
             (pool, leaf): (len(self.terms.up[pool]), self.over_use(pool, leaf))
             for pool, leaf in places
-            if not ground.is_fair or self._may_give(asked, ground.pool, leaf)
+            if not ground.is_fair or may_give(self.pool(ground.pool), asked.leaf, leaf)
         }
         return {
             unit: (*over[unit.pool, unit.asked.leaf], self.age(unit, gone))
@@ -294,25 +317,6 @@ class Taking:
         """The smallest gives first inside a leaf: no gang broken, by `victims`, the request listed last."""
         return breaks_gang(unit, gone), *age(self.terms, unit)
 
-    def _may_give(self, asked: Asked, path: str, leaf: str) -> bool:
-        """Whether the taker is below its quota, and all from the giver's sibling down above theirs (R-TAKE-1)."""
-        pool = self.pool(path)
-        mine, theirs = self.terms.siblings(asked.leaf, leaf)
-        way = self.terms.down(path, leaf)
-        givers = way[way.index(theirs) :]
-        return pool.moved[mine] < pool.quota[mine] and all(pool.moved[each] > pool.quota[each] for each in givers)
-
-    def _stays_fair(self, asked: Asked, ground: Ground, gone: Iterable[Unit]) -> bool:
-        """Whether after the take no giver of equal share priority has less than the taker, weighed by ratio."""
-        moved, terms = self.pool(ground.pool).moved, self.terms
-        for unit in gone:
-            if unit.pool == ground.pool and unit.asked.leaf != asked.leaf:
-                mine, theirs = terms.siblings(asked.leaf, unit.asked.leaf)
-                is_weighed = terms.priority[mine] <= terms.priority[theirs] and terms.ratio[theirs] > 0
-                if is_weighed and moved[theirs] / terms.ratio[theirs] < moved[mine] / terms.ratio[mine]:
-                    return False
-        return True
-
     def give(self, unit: Unit, taker: Asked | None, reason: str) -> None:
         """Tell a unit to go."""
         self._go([unit], -1)
@@ -322,11 +326,16 @@ class Taking:
 
     def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> Undo:
         """All that a choice makes go is told, and a unit is on its way; what it takes to undo it."""
+        touched, there = (
+            dict.fromkeys([choice.host, *(unit.host for unit in choice.units)]),
+            self.coming.to.get(asked, {}),
+        )
+        new = [each for each in touched if each not in there]
         host, way = choice.host, self.coming.way(asked, choice.host, ground.pool)
-        undo = way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in host.parcels}
+        undo = way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in host.parcels}, new
         for unit in choice.units:
             self.give(unit, asked, "quota")
-        way.goes += [unit for unit in choice.units if unit.host is host]
+            self.coming.way(asked, unit.host).goes.append(unit)
         self._count(asked, way, -1)
         way.units += 1
         need = excess(scaled(asked.unit, way.units), self.coming.freed_for_it(asked, host))
@@ -341,12 +350,9 @@ class Taking:
         if way.pool != OWN:
             self.used.add(asked, sign * way.units)
 
-    def _bring_elsewhere(self, asked: Asked, chosen: list[Choice]) -> None:
-        """What a gang that goes whole frees on other hosts brings units, too."""
-        others = [unit for choice in chosen for unit in choice.units if unit.host is not choice.host]
-        for unit in others:
-            self.coming.way(asked, unit.host).goes.append(unit)
-        for host in dict.fromkeys(unit.host for unit in others):
+    def _bring_elsewhere(self, asked: Asked, gone: list[Unit], hosts: set[Host]) -> None:
+        """What a gang that goes whole frees on other hosts than those chosen brings units, too."""
+        for host in dict.fromkeys(unit.host for unit in gone if unit.host not in hosts):
             way = self.coming.to[asked][host]
             self._count(asked, way, -1)
             more = max(0, wanted(asked) - self.coming.units(asked))
@@ -380,9 +386,15 @@ class Taking:
         self.spare(choice.units)
         way = self.coming.to[asked][choice.host]
         self._count(asked, way, -1)
-        way.goes = [unit for unit in way.goes if unit not in choice.units]
+        for host in {unit.host for unit in choice.units}:
+            there = self.coming.to[asked][host]
+            there.goes = [unit for unit in there.goes if unit not in choice.units]
         way.units -= 1
-        way.pool, before = undo
+        way.pool, before, new = undo
         self._count(asked, way, 1)
         for parcel, (idle, kept) in before.items():
             parcel.idle, parcel.kept = idle, kept
+        for host in new:
+            del self.coming.to[asked][host]
+        if not self.coming.to[asked]:
+            del self.coming.to[asked]

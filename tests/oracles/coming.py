@@ -1,0 +1,243 @@
+"""What is under notice and on its way, and what of it is needless (SPEC §6.2, §6.6), slow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.oracles.parcels import OWN, PUBLIC, add, less
+from tests.oracles.sweeping import FirstSweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tests.oracles.parcels import Parcel, Unit, Vector, Wish
+
+
+@dataclass(eq=False)
+class Coming:
+    """A unit on its way, and on what it will stand."""
+
+    wish: Wish
+    host: str
+    books: dict[Parcel, Vector]
+
+
+class Notice(NamedTuple):
+    unit: Unit
+    taker: Wish
+    seconds: int
+
+
+class Moving(FirstSweep):
+    """Notices are in `notices`, in the order given."""
+
+    notices: list[Notice]
+    coming: list[Coming]
+
+    quota: Mapping[str, Fraction] = MappingProxyType({})
+    """Of the pool inside which it is compared; empty where owners and private pools take back."""
+    retaking = False
+    """Whether a private pool takes back: what it lent up counts in its capacity then."""
+
+    def waiting(self, wish: Wish) -> int:
+        coming = sum(each.wish is wish for each in self.coming)
+        return 0 if self.never_fits(wish) else max(0, wish.count - len(wish.units) - coming)
+
+    def wanted(self, wish: Wish) -> int:
+        """Units that may still be asked for: of a gang none beyond its minimum until it has that."""
+        if len(wish.units) >= wish.least:
+            return self.waiting(wish)
+        coming = sum(each.wish is wish for each in self.coming)
+        return max(0, wish.least - len(wish.units) - coming) if self.waiting(wish) else 0
+
+    def coming_to(self, wish: Wish, host: str) -> list[Coming]:
+        return [each for each in self.coming if each.wish is wish and each.host == host]
+
+    def moved(self, path: str, pool: str, without: Iterable[Unit] = ()) -> Fraction:
+        """Usage where what is under notice is gone and what is on its way is there."""
+        gone = {notice.unit for notice in self.notices} | set(without)
+        there = [unit.wish for unit in self.units() if unit.pool == pool and unit not in gone]
+        there += [each.wish for each in self.coming if self.goes_to(each.wish, each.host) == pool]
+        return sum((self.part(1, wish, pool) for wish in there if self.is_below(wish.leaf, path)), Fraction(0))
+
+    def goes_to(self, wish: Wish, host: str) -> str:
+        """Where all that is on its way to a request on one host counts: as its own, or in the nearest that has it."""
+        books = [each.books for each in self.coming if each.wish is wish and each.host == host]
+        if all(parcel.owner == wish.leaf for some in books for parcel in some):
+            return OWN
+        parcels = [parcel for some in books for parcel in some if parcel.owner != wish.leaf]
+        way = [pool for pool in self.pools() if self.is_below(wish.leaf, pool)]
+        return next((pool for pool in way if all(self.has(pool, each) for each in parcels)), PUBLIC) if parcels else OWN
+
+    # On what it stands
+
+    def stands_on(
+        self, wish: Wish, pool: str, host: str, victims: list[Unit], *, more: bool = False
+    ) -> dict[Parcel, Vector] | None:
+        """On what one more unit would stand: what is idle for it, what its notices free, and what victims free.
+
+        What is taken back is for a unit that stands on that alone (it is not said how); more: what comes of itself may
+        stand on anything.
+        """
+        usable = self.usable(wish.leaf, pool, host)
+        free = [(each, add(self.resources, self.idle_for(wish, each, pool), *freed(victims, each))) for each in usable]
+        outer = [
+            each
+            for level in self.pools()
+            if self.is_below(wish.leaf, level) and self.takes_part(wish.leaf, level)
+            for each in self.usable(wish.leaf, level, host)
+        ]
+        left = [(each, bound(self.left_of(wish, each))) for each in dict.fromkeys(outer) if each not in usable]
+        if self.quota or more:
+            return self.booked(wish.unit, [(each, bound(some)) for each, some in [*free, *left]])
+        room = add(self.resources, *(some for _, some in free))
+        levels = [OWN, *self.pools()]
+        if levels.index(self.goes_to(wish, host)) > levels.index(pool):  # what comes stands elsewhere as far as it can
+            comes = [
+                each.books[parcel] for each in self.coming_to(wish, host) for parcel in usable if parcel in each.books
+            ]
+            spare = zip(add(self.resources, *comes), add(self.resources, *(some for _, some in left)), strict=True)
+            room = add(self.resources, room, tuple(min(pair) for pair in spare))
+        return {} if not any(bound(less(wish.unit, room))) else None
+
+    def idle_for(self, wish: Wish, parcel: Parcel, pool: str) -> Vector:
+        """What is idle, less what is held of it for others; and what its own notices leave.
+
+        Where it is compared, what a private pool has lent up is not its own.
+        """
+        if self.quota and self.is_lent_on(pool, parcel.owner):
+            return self.left_of(wish, parcel)
+        others = [self.left_of(other, parcel) for other in self.wishes.values() if other is not wish]
+        held = [tuple(min(0, one) for one in some) for some in others]
+        return add(self.resources, self.idle(parcel), self.left_of(wish, parcel), *held)
+
+    def left_of(self, wish: Wish, parcel: Parcel) -> Vector:
+        """What notices for a request free of a parcel beyond what is coming; below 0 what is held of what is idle."""
+        gone = freed([each.unit for each in self.notices if each.taker is wish], parcel)
+        needed = [each.books[parcel] for each in self.coming if each.wish is wish and parcel in each.books]
+        return less(add(self.resources, *gone), *needed)
+
+    def reached(self, wish: Wish, unit: Unit, most: str) -> Vector:
+        """What a unit uses of parcels that the taker may use in a pool, and in those inside it."""
+        way = [OWN, *(pool for pool in self.pools() if self.is_below(wish.leaf, pool))]
+        way = way[: way.index(most) + 1]
+        levels = [pool for pool in way if pool == OWN or self.takes_part(wish.leaf, pool)]
+        among = {each for pool in levels for each in self.usable(wish.leaf, pool, unit.host)}
+        return add(self.resources, *(part for parcel, part in unit.books.items() if parcel in among))
+
+    def book_again(self, wish: Wish, host: str) -> bool:
+        """What is on its way stands on what those that still go leave, in the nearest pool that has enough."""
+        come = self.coming_to(wish, host)
+        pools = [pool for pool in self.pools() if self.is_below(wish.leaf, pool) and self.takes_part(wish.leaf, pool)]
+        for pool in (OWN, *pools):
+            for each in come:
+                each.books = {}
+            for each in come:
+                usable = self.usable(wish.leaf, pool, host)
+                freed_first = [(parcel, bound(self.left_of(wish, parcel))) for parcel in usable]
+                idle_then = [(parcel, bound(self.idle_for(wish, parcel, pool))) for parcel in usable]
+                books = self.booked(wish.unit, freed_first) or self.booked(wish.unit, idle_then)
+                if books is None:
+                    break
+                each.books = books
+            else:
+                return True
+        return False
+
+    # Limits
+
+    def has_room_under_limits(self, wish: Wish, books: dict[Parcel, Vector], host: str) -> bool:
+        """Whether one more may be on its way."""
+        self.coming.append(Coming(wish, host, books))
+        found = self.goes_to(wish, host) == OWN or self.is_within_limits(wish)
+        self.coming.pop()
+        return found
+
+    def is_within_limits(self, wish: Wish) -> bool:
+        """Whether all limits hold: what is under notice is gone, what is on its way is there."""
+        gone = {notice.unit for notice in self.notices}
+        found = True
+        for path in self.above(wish.leaf):
+            there = [unit.wish for unit in self.units() if unit.pool != OWN and unit not in gone]
+            there += [each.wish for each in self.coming if self.goes_to(each.wish, each.host) != OWN]
+            used = add(self.resources, *(each.unit for each in there if self.is_below(each.leaf, path)))
+            limit = self.limit(path)
+            for name, have, need in zip(self.resources, used, wish.unit, strict=True):
+                found &= not need or have <= limit.get(name, have)
+        return found
+
+    # What is needless
+
+    def withdraw(self) -> None:
+        """Notices without which as much comes are withdrawn, the latest deadline first, then the last listed.
+
+        What comes needs what they free and what is held beside it, of what is in the pool in which it counts. A gang
+        that stops whole stays noticed whole, or not at all.
+        """
+        done: set[Unit] = set()
+        for notice in sorted(self.notices, key=self.latest, reverse=True):
+            wish, mine = notice.taker, self.together(notice)
+            units = [each.unit for each in mine]
+            fewer = {host: self.comes_without(wish, host, units) for host in {unit.host for unit in units}}
+            is_needless = all(left == len(self.coming_to(wish, host)) for host, left in fewer.items())
+            if notice.unit not in done and not self.stays_in_part(units) and is_needless:
+                self.notices = [each for each in self.notices if each not in mine]
+                for host in fewer:
+                    self.book_again(wish, host)
+            done.update(units)
+
+    def latest(self, notice: Notice) -> tuple[int, int]:
+        return max((each.seconds, self.notices.index(each)) for each in self.together(notice))
+
+    def together(self, notice: Notice) -> list[Notice]:
+        """Of a gang that stops whole all notices for the same request."""
+        if not self.is_stopped_whole(notice.unit.wish):
+            return [notice]
+        return [each for each in self.notices if (each.unit.wish, each.taker) == (notice.unit.wish, notice.taker)]
+
+    def is_stopped_whole(self, wish: Wish) -> bool:
+        return wish.least > 0 and {each.unit for each in self.notices}.issuperset(wish.units)
+
+    def stays_in_part(self, units: list[Unit]) -> bool:
+        """Whether too few of a gang that stops whole would stay."""
+        wish = units[0].wish
+        return self.is_stopped_whole(wish) and len(units) < min(wish.least, len(wish.units))
+
+    def comes_without(self, wish: Wish, host: str, units: list[Unit]) -> int:
+        """Units that still come to a host if some of those that go for them stay."""
+        pool, comes = self.goes_to(wish, host), len(self.coming_to(wish, host))
+        mine = [each.unit for each in self.notices if each.taker is wish and each.unit.host == host]
+        gone = add(self.resources, *(self.reached(wish, unit, pool) for unit in mine))
+        needed = tuple(comes * each for each in wish.unit)
+        stays = [self.reached(wish, unit, pool) for unit in mine if unit in units]
+        left = add(self.resources, less(gone, *stays), bound(less(needed, gone)))
+        return min([comes, *(have // need for have, need in zip(left, wish.unit, strict=True) if need)])
+
+    # Measured as in the first sweep, but with what is on its way, and what a pool takes back
+
+    def waits_in(self, wish: Wish, pool: str) -> int:
+        """What waits, and what is on its way to the pool."""
+        there = sum(each.wish is wish and self.goes_to(wish, each.host) == pool for each in self.coming)
+        return self.waiting(wish) + there
+
+    def content(self, pool: str, host: str) -> Vector:
+        if not self.retaking or pool == PUBLIC:
+            return super().content(pool, host)
+        mine = [each for each in self.on(host) if self.has(pool, each)]
+        inner = [
+            unit for unit in self.units() if unit.pool == OWN or (unit.pool != pool and self.is_below(unit.pool, pool))
+        ]
+        used = [unit.books[parcel] for unit in inner for parcel in mine if parcel in unit.books]
+        return less(add(self.resources, *(each.amounts for each in mine)), *used)
+
+
+def bound(amounts: Vector) -> Vector:
+    """Nothing below 0."""
+    return tuple(max(0, each) for each in amounts)
+
+
+def freed(units: list[Unit], parcel: Parcel) -> list[Vector]:
+    return [unit.books[parcel] for unit in units if parcel in unit.books]
