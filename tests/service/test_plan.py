@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.cli.differing import diff_text
 from fairhold.service.settings import RequestLimits
 from tests.service.support import NOW, PLAN, Bank
 
@@ -103,6 +104,30 @@ def test_diff_counts_on_the_live_state(bank: Bank) -> None:
     assert changed["/Trading"]["owned"] == [2, 0]
     assert changed["/Trading"]["allocated"] == 4
     assert bank.post("/plan/diff", {"text": WRONG}, 422)["code"] == "negative"
+
+
+def test_diff_says_which_jobs_are_in_the_way_and_goes_on_without_them(bank: Bank) -> None:
+    mine = bank.submit(count=4)["job"]
+    bank.hub.wait_started(4)
+    waits = bank.submit(consumer="/Trading/FX", after=[{"job": mine, "on": "ok"}])["job"]
+    bank.submit(consumer="/Trading/Risk", count=3)
+    alone = PLAN.replace(", Research: {}", "")
+    found = bank.post("/plan/diff", {"text": alone})
+    (fault,) = found["in_the_way"]
+    assert (fault["code"], f"has jobs that are not over: `{mine}`" in fault["what"]) == ("consumer-in-use", True)
+    changed = found["resource_groups"]["compute"]["consumers"]
+    assert changed["/Research"]["quota"] == [1, 0]
+    (span,) = found["over_time"]["spans"]
+    assert span["consumers"] == {"compute": {"/Research": {"slots": [1, 0]}}}
+    said = diff_text(found)
+    assert f"In the way of the plan, and counted as cancelled in what follows:\n- {fault['what']}\n" in said
+    assert bank.get(f"/jobs/{mine}")["state"] == "running"
+    assert bank.get(f"/jobs/{waits}")["state"] == "blocked"
+    assert put(bank, alone, status=409)["code"] == "consumer-in-use"
+    assert put(bank, alone, status=409, query="?dry_run=1")["code"] == "consumer-in-use"
+    without_group = PLAN.replace("compute", "other")
+    assert "no resource group `compute`" in bank.post("/plan/diff", {"text": without_group})["in_the_way"][0]["what"]
+    assert "in_the_way" not in bank.post("/plan/diff", {"text": MORE})
 
 
 def test_diff_looks_at_the_coming_windows(bank: Bank) -> None:

@@ -12,7 +12,7 @@ from fairhold.cli.files import moves_table, open_plan, print_json, print_text, u
 from fairhold.cli.pools import changed_pools, hands_text
 from fairhold.cli.queue_tables import changed_queues
 from fairhold.cli.table import cut, table
-from fairhold.errors import ArgumentError, Fault, InputError, UsageError
+from fairhold.errors import ArgumentError, Fault, InputError, UsageError, printable
 from fairhold.planio.report import shown
 from fairhold.planio.state import read_state
 
@@ -172,8 +172,15 @@ def diff_text(document: Document) -> str:
 
     windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
     said = [_settings_text(document["settings"])] if "settings" in document else []  # an older service says none
+    said += [_obstacles_text(document["in_the_way"])] if document.get("in_the_way") else []
     coming = [coming_text(document["over_time"])] if document.get("over_time") else []  # a plan in force has none
     return "\n\n".join((*said, _diff_text(document), *windows, *coming))
+
+
+def _obstacles_text(faults: list[Document]) -> str:
+    """What keeps a plan from being in force."""
+    lines = (f"- {printable(each['what'])}\n  {printable(each['mend'])}" for each in faults)
+    return "\n".join(("In the way of the plan, and counted as cancelled in what follows:", *lines))
 
 
 def _settings_text(settings: list[Document]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.errors import Fault, InputError
 from fairhold.ledger.decision import Shortage
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.budgets import freeze_spending, restore_meters, restore_spent
@@ -16,13 +15,14 @@ from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.frozen_terms import freeze_terms, thaw_terms
 from fairhold.orchestrator.histories import freeze_histories, restore_histories
 from fairhold.orchestrator.hosts import label_machine
+from fairhold.orchestrator.in_use import refuse_where_in_use
 from fairhold.orchestrator.keeping import freeze_kept, restore_kept
 from fairhold.orchestrator.loans import shortages_told, told
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice
 from fairhold.orchestrator.vectors import freeze_unit, freeze_vectors, knows_unit, restore_unit, restore_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from fairhold.ledger.books import Books
     from fairhold.orchestrator.changes import JobAdded
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _AS_IT_CAME: Document = {}
 FIELDS = ("finished", "failed", "cancelled", "dropped", "reclaimed", "priority", "hold", "needs", "waiting")
-NAMED = 5
-"""How many jobs a fault names."""
 
 
 class Columns:
@@ -181,7 +179,7 @@ def thaw(
     moved : old path → new path of consumers that another plan calls otherwise, with all below them
     Where the plan gives a host other slots than before, that counts; a host that it has no more keeps what runs there
     and gets nothing new. Jobs that are over and whose leaf is gone are forgotten.
-    Raises InputError (`consumer-in-use`), with nothing changed, where jobs are not over and their leaf is gone.
+    Raises InUseError, with nothing changed, where jobs are not over and their leaf is gone, or what they need.
     """
     return _Thawing(document, books, moved or {}, forgets=forgets, own=own).run()
 
@@ -283,31 +281,8 @@ class _Thawing:
                 gone.setdefault((terms.resource_group, more.get("consumer", terms.consumer)), []).append(name)
             elif terms.unit and not knows_unit(self.books[POOLED], leaf, terms.unit):
                 strange.append(name)
-        if gone or strange:
-            raise InputError([*self._faults(gone), *self._strange(strange)])
-
-    def _strange(self, jobs: list[str]) -> Iterator[Fault]:
-        """Jobs that ask for what the plan does not have, or not in such amounts, or does not share with them."""
-        if jobs:
-            names = ", ".join(f"`{name}`" for name in jobs[:NAMED]) + (" and others" if len(jobs) > NAMED else "")
-            what = f"the plan does not share what jobs that are not over need, or not with them: {names}"
-            mend = "cancel them or wait for them, or keep their resources, base units and policy entries"
-            yield Fault("unit-in-use", what, mend)
-
-    def _faults(self, gone: dict[tuple[str, str], list[str]]) -> Iterator[Fault]:
-        for (group, path), jobs in gone.items():
-            names = ", ".join(f"`{name}`" for name in jobs[:NAMED]) + (" and others" if len(jobs) > NAMED else "")
-            if group == POOLED and group not in self.books:
-                what = f"the plan shares no resources of hosts any more, and jobs that need some run or wait: {names}"
-                mend = "cancel them or wait for them"
-            elif group not in self.books:
-                what = f"the plan has no resource group `{group}` any more, and jobs run or wait there: {names}"
-                mend = "cancel them or wait for them"
-            else:
-                what = f"the plan has no leaf `{self._path(path)}` any more, and it has jobs that are not over: {names}"
-                was = f"`fairhold plan apply --was NEW={self._path(path)}`"
-                mend = f"move or cancel them, or say what the leaf is called now: {was}"
-            yield Fault("consumer-in-use", what, mend)
+        by_new_path = {(group, self._path(path)): jobs for (group, path), jobs in gone.items()}
+        refuse_where_in_use(by_new_path, strange, self.books)
 
     def _machines_and_hosts(self) -> None:
         cluster = self.cluster

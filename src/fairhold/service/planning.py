@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.coming import Assumed
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.freezing import Freezing
+from fairhold.orchestrator.in_use import InUseError
 from fairhold.planio.balances import balance_document, balances
 from fairhold.planio.plan import parse_plan
 from fairhold.service.problems import fault_document
@@ -76,7 +77,7 @@ class Effect(NamedTuple):
     moved    : old path → new path
     warnings : of its text
     diff     : what it says otherwise, what the next cycle and those at the coming windows would do otherwise and, where
-               it was asked for, what becomes of the work over time
+               it was asked for, what becomes of the work over time; and what is in its way
     """
 
     plan: Plan
@@ -91,11 +92,13 @@ class Look(NamedTuple):
     ahead      : microseconds
     checkpoint : microseconds between two states that tasks save, 0 = none is known
     is_played  : whether the cluster is played on, too
+    is_strict  : whether jobs that keep the plan from being in force are an error; else they count as cancelled
     """
 
     ahead: int
     checkpoint: int = 0
     is_played: bool = True
+    is_strict: bool = True
 
 
 def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -> Effect:
@@ -105,11 +108,20 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -
     """
     plan, warnings = parse_plan(text, NAME, places=True)
     moved = _old_to_new(was, frozen.plan.tree, plan.tree)
-    standing = frozen.standing()
-    found = effect_of(standing, plan, moved, look.ahead)
+    standing = left = frozen.standing()
+    obstacles: tuple[Fault, ...] = ()
+    try:
+        found = effect_of(standing, plan, moved, look.ahead)
+    except InUseError as error:
+        if look.is_strict:
+            raise
+        obstacles, left = error.faults, standing.without(error.jobs)
+        found = effect_of(standing, plan, moved, look.ahead, left=left)
     if look.is_played:
         assumed = Assumed(checkpoint=look.checkpoint)
-        found["over_time"] = effect_over_time(standing, plan, moved, look.ahead, assumed=assumed)
+        found["over_time"] = effect_over_time(standing, plan, moved, look.ahead, left=left, assumed=assumed)
+    if obstacles:
+        found["in_the_way"] = [fault_document(fault) for fault in obstacles]
     return Effect(plan, moved, [fault_document(fault) for fault in warnings], found)
 
 

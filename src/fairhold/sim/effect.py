@@ -13,14 +13,16 @@ from fairhold.cycle.stated import differences
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import State
 from fairhold.orchestrator.budgets import count_budgets
-from fairhold.orchestrator.freeze import thaw
+from fairhold.orchestrator.events import Exit, JobCancelled, Outcome, TaskEnded
+from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.vectors import state_of
 from fairhold.sim.coursing import live_course
 from fairhold.sim.onward import at_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairhold.cycle.document import Cycle
     from fairhold.model.plan import Plan
@@ -43,21 +45,36 @@ class Standing(NamedTuple):
     own: str = ""
 
     def under(self, plan: Plan, moved: Mapping[str, str]) -> Cluster:
-        """The cluster as it would be under a plan; InputError where it cannot be."""
+        """The cluster as it would be under a plan; InUseError where jobs keep it from being in force."""
         books = open_cluster_books(plan, self.now)
         cluster = thaw(self.document, books, forgets=True, own=self.own, moved=moved)
         count_budgets(cluster, self.now)
         return cluster
 
+    def without(self, jobs: Iterable[str]) -> Standing:
+        """What is left once these jobs, and what waits for their success, were cancelled and have ended."""
+        live = Orchestrator(self.under(self.plan, {}))
+        live.is_closing = True  # what that frees is for the next cycle to give
+        for name in jobs:
+            if name not in live.jobs:
+                continue
+            live.handle(JobCancelled(name), self.now)
+            for number in [each.name for each in live.attempts.values() if each.job.name == name]:
+                live.handle(TaskEnded(number, Outcome.STOPPED, Exit("cancel")), self.now)
+        return self._replace(document=freeze(live.cluster))
 
-def effect_of(standing: Standing, plan: Plan, moved: Mapping[str, str], ahead: int) -> Document:
+
+def effect_of(
+    standing: Standing, plan: Plan, moved: Mapping[str, str], ahead: int, *, left: Standing | None = None
+) -> Document:
     """What the next cycle and those at the windows of so many microseconds would do otherwise under a plan.
 
     moved : old path → new path
+    left  : what the plan meets, where not all of it can be under it
     """
     now = standing.now
     old, before = _cycle(standing.plan, standing.under(standing.plan, {}), now)
-    new, after = _cycle(plan, standing.under(plan, moved), now)
+    new, after = _cycle(plan, (left or standing).under(plan, moved), now)
     found = diff(before, after, moved)
     found["settings"] = differences(standing.plan, plan, moved)
     coming = diff_windows(old, new, now, now + ahead, moved)
@@ -72,18 +89,20 @@ def effect_over_time(
     moved: Mapping[str, str],
     ahead: int,
     *,
+    left: Standing | None = None,
     assumed: Assumed | None = None,
     end_of: EndOf = at_limit,
 ) -> Document:
     """What differs in so many microseconds to come: see `cycle.coming.over_time`.
 
+    left   : as in `effect_of`
     end_of : when attempts end by themselves
     """
     now = standing.now
     instants = instants_of(standing.plan, plan, now, now + ahead)
     one, other = (
-        Compared(each, live_course(each, standing.under(each, names), now, instants, end_of))
-        for each, names in ((standing.plan, {}), (plan, moved))
+        Compared(each, live_course(each, met.under(each, names), now, instants, end_of))
+        for met, each, names in ((standing, standing.plan, {}), (left or standing, plan, moved))
     )
     return over_time(one, other, instants, moved, assumed)
 

@@ -198,6 +198,7 @@ class Difference(Answer):
     settings: list[Setting]
     windows: list[dict[str, Any]] | None = None
     over_time: dict[str, Any] | None = None
+    in_the_way: list[Fault] | None = None
 
 
 class Applied(Answer):

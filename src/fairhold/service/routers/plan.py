@@ -94,10 +94,14 @@ async def check(service: ServiceOf, body: CheckBody) -> Response:
 
 @router.post("/diff", response_model=answers.Difference)
 async def difference(service: ServiceOf, body: DiffBody) -> Response:
-    """What another plan would do now: who gains, who loses, what is reclaimed, by when; and over time."""
+    """What another plan would do now: who gains, who loses, what is reclaimed, by when; and over time.
+
+    Jobs that keep it from being in force are told as `in_the_way`, and count as cancelled.
+    """
     check_plan(body.text, service.settings.limits)
     frozen = await frozen_of(service)
-    effect = await service.work_out(plan_effect, frozen, body.text, body.was, Look(body.next, body.checkpoint or 0))
+    look = Look(body.next, body.checkpoint or 0, is_strict=False)
+    effect = await service.work_out(plan_effect, frozen, body.text, body.was, look)
     return JSONResponse(effect.diff)
 
 

@@ -1,0 +1,65 @@
+"""Jobs that keep another plan from being in force: they are not over, and it has no place for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.errors import Fault, InputError
+from fairhold.ledger.vectors import POOLED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+NAMED = 5
+"""How many jobs a fault names."""
+
+
+class InUseError(InputError):
+    """A plan cannot be in force while there are these jobs.
+
+    jobs : their names
+    """
+
+    def __init__(self, faults: Iterable[Fault], jobs: Iterable[str] = ()) -> None:
+        super().__init__(faults)
+        self.jobs = tuple(jobs)
+
+
+def refuse_where_in_use(gone: Mapping[tuple[str, str], list[str]], strange: list[str], groups: Collection[str]) -> None:
+    """Raise InUseError where there are any.
+
+    gone    : resource group and path, as it is called by now, of leaves that the plan does not have → their jobs
+    strange : jobs that need what the plan does not have, or not in such amounts, or does not share with them
+    groups  : resource groups that the plan shares
+    """
+    if gone or strange:
+        jobs = [job for each in gone.values() for job in each]
+        raise InUseError([*_gone(gone, groups), *_strange(strange)], [*jobs, *strange])
+
+
+def _gone(gone: Mapping[tuple[str, str], list[str]], groups: Collection[str]) -> Iterator[Fault]:
+    for (group, path), jobs in gone.items():
+        if group == POOLED and group not in groups:
+            what = (
+                f"the plan shares no resources of hosts any more, and jobs that need some run or wait: {_named(jobs)}"
+            )
+            mend = "cancel them or wait for them"
+        elif group not in groups:
+            what = f"the plan has no resource group `{group}` any more, and jobs run or wait there: {_named(jobs)}"
+            mend = "cancel them or wait for them"
+        else:
+            what = f"the plan has no leaf `{path}` any more, and it has jobs that are not over: {_named(jobs)}"
+            was = f"`fairhold plan apply --was NEW={path}`"
+            mend = f"move or cancel them, or say what the leaf is called now: {was}"
+        yield Fault("consumer-in-use", what, mend)
+
+
+def _strange(jobs: list[str]) -> Iterator[Fault]:
+    if jobs:
+        what = f"the plan does not share what jobs that are not over need, or not with them: {_named(jobs)}"
+        mend = "cancel them or wait for them, or keep their resources, base units and policy entries"
+        yield Fault("unit-in-use", what, mend)
+
+
+def _named(jobs: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in jobs[:NAMED]) + (" and others" if len(jobs) > NAMED else "")
