@@ -140,8 +140,10 @@ class Accounting:
         held = self._held.pop(number)
         leaf = held.leaf
         own, borrowed = leaf.own.pop(number, 0), leaf.borrowed.pop(number, 0)
-        self._count(held.own, -own)
-        self._count(held.borrowed, -borrowed)
+        if own:
+            self._count(held.own, -own)
+        if borrowed:
+            self._count(held.borrowed, -borrowed)
         leaf.used -= own
         leaf.held -= held.units
         leaf.pool.dirty[leaf.place] = None
@@ -170,12 +172,11 @@ class Accounting:
             self._count(key, count)
 
     def _count(self, key: Key, units: int) -> None:
-        if units:
-            meter = self._meters.get(key)
-            if meter is None:
-                meter = self._meters[key] = Meter(self.at)
-                self.weight += 1
-            self.weight += meter.add(units, self.at)
+        meter = self._meters.get(key)
+        if meter is None:
+            meter = self._meters[key] = Meter(self.at)
+            self.weight += 1
+        self.weight += meter.add(units, self.at)
 
     def _end(self, change: say.Ended, cluster: Cluster) -> None:
         held = self._held.get(change.attempt)

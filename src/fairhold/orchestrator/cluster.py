@@ -209,12 +209,14 @@ class Cluster:
     def add_attempt(self, attempt: Attempt) -> None:
         """An attempt holds its units from its start on."""
         group = attempt.job.resource_group
-        attempt.machines = tuple(dict.fromkeys(self.machine_of(host) for host, _ in attempt.places))
-        attempt.allocations = tuple(
-            transitions.grant(self.books[group], attempt.request, self.hosts[group, host].row, units, attempt.started)
-            for host, units in attempt.places
-        )
-        self.attempt_of[group].update(dict.fromkeys(attempt.allocations, attempt))
+        books, attempt_of = self.books[group], self.attempt_of[group]
+        allocations, machines = [], []
+        for host, units in attempt.places:
+            row = transitions.grant(books, attempt.request, self.hosts[group, host].row, units, attempt.started)
+            attempt_of[row] = attempt
+            allocations.append(row)
+            machines.append(self.machine_of(host))
+        attempt.allocations, attempt.machines = tuple(allocations), tuple(dict.fromkeys(machines))
         hold_attempt(self, attempt, 1, attempt.started)
         attempt.job.begin(attempt.name)
         self.attempts[attempt.name] = attempt

@@ -299,6 +299,7 @@ class Attempt:
     number      : which attempt of its task it is, from 1
     allocations : rows of its units in the books
     places      : (host, units) of them; machines : of these hosts, the one where it runs in front
+    units       : slots that it holds
     started     : instant
     is_running  : its command is known to run
     is_unknown  : its machine is silent
@@ -331,6 +332,7 @@ class Attempt:
         "request",
         "started",
         "stopping",
+        "units",
     )
 
     def __init__(  # noqa: PLR0917 - the fields of a start, in its order
@@ -349,6 +351,7 @@ class Attempt:
         self.number = number
         self.request = request
         self.places = places
+        self.units = places[0][1] if len(places) == 1 else sum(units for _, units in places)
         self.machines: tuple[str, ...] = (places[0][0],)
         self.started = started
         self.allocations: tuple[int, ...] = ()
@@ -382,8 +385,3 @@ class Attempt:
     def machine(self) -> str:
         """Name of the machine where it runs, and is told what it is told."""
         return self.machines[0]
-
-    @property
-    def units(self) -> int:
-        """Slots that it holds."""
-        return sum(units for _, units in self.places)

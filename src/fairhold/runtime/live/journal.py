@@ -99,11 +99,17 @@ class Journal:
 
 
 def change_of(word: str, fields: list[Any]) -> Change | None:
-    """The change of an entry of the log, by its word and fields; None where the entry is none of the cluster."""
+    """The change of an entry of the log, by its word and fields; None where the entry is none of the cluster.
+
+    fields : as they come out of JSON; the caller needs them no more
+    """
     kind = KINDS.get(word)
     return None if kind is None else kind(*_plain(fields))
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """JSON has lists where changes have tuples."""
-    return [tuple(_plain(value)) if type(value) is list else value for value in values]
+    """JSON has lists where changes have tuples; changed in its place, as a replay does this for every entry."""
+    for place, value in enumerate(values):
+        if type(value) is list:
+            values[place] = tuple(_plain(value))
+    return values
