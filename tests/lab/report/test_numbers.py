@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fairhold.lab.report.amounts import HOUR, Unit, duration, number, percent, unit_of
 from fairhold.lab.report.data import resources_of
 from fairhold.lab.report.tables import consumers_table, gains_table, plans_table
-from fairhold.lab.report.verdict import BAD, FAIR, GOOD, sufferers, verdict
+from fairhold.lab.report.verdict import BAD, FAIR, GOOD, kept_waiting, sufferers, verdict
 from fairhold.lab.report.views import LARGEST, NUMBERS, lending, rows_of, spreads, taken, views_of
-from tests.lab.report.documents import lends, many, splits
-from tests.sim.scenes import SECOND
+from tests.lab.report.documents import document, lends, many, splits
+from tests.sim.scenes import SECOND, jobs_of, plan_of
 
 SLOT = Unit("slot", 1)
 
@@ -37,7 +39,7 @@ def test_the_verdict_says_who_waited_for_his_own_and_who_lost_work() -> None:
     shared = lends()["shared"][0]
     lines = {line.text: line.how for line in verdict(lends(), shared, SLOT)}
     assert lines == {
-        "Whoever wanted what is his own had all of it within 2 s (/A waited longest).": GOOD,
+        "Whoever could use more of what is his own had it within 2 s (/A waited longest).": GOOD,
         "100 % of what was there was used (0.07 slot-hours); of what was there and wanted, 100 %.": GOOD,
         "37.5 % of all that was used was borrowed: beyond what is the user's own.": "plain",
         "0.02 slot-hours of work were lost, 26.7 % of what was used; most of it by /B (0.02 slot-hours).": BAD,
@@ -48,6 +50,22 @@ def test_the_verdict_says_who_waited_for_his_own_and_who_lost_work() -> None:
     assert [(each.path, each.why) for each in sufferers(shared, SLOT)] == [
         ("/B", "lost 0.02 slot-hours of work, 30.5 % of what it used"),
     ]
+
+
+def test_what_nobody_could_have_given_is_held_against_no_plan() -> None:
+    """A's gang of 8 waits ten minutes beside three idle slots of its own, since the other five work for A, too."""
+    plan = plan_of({"/A": {"owned": 8}, "/B": {"owned": 8}}, slots=16, tree={"A": {}, "B": {}})
+    jobs = jobs_of((0, "/A", 5, 600), (1, "/B", 8, 600), (5, "/A", 8, 1000))
+    shared = document(plan, replace(jobs, min_count=[5, 0, 8]), 1500)["shared"][0]
+    assert shared["consumers"]["/A"]["longest"] == 595 * SECOND
+    assert "Nobody ever waited for what is his own." in {line.text for line in verdict(lends(), shared, SLOT)}
+    assert sufferers(shared, SLOT) == []
+
+
+def test_where_a_parent_owns_more_than_its_leaves_what_is_due_counts() -> None:
+    shared = lends()["shared"][0]
+    assert shared["consumers"]["/A"]["withheld"]["count"] == 0  # its leaves own nothing themselves
+    assert kept_waiting(shared, "/A") == shared["consumers"]["/A"]["longest"] == 2 * SECOND
 
 
 def test_what_idles_beside_who_waits_is_not_good() -> None:

@@ -63,6 +63,23 @@ def bearable(shared: Document) -> int:
     return max(SOON, int(shared["consumers"]["/"]["release"]["max"]) + SOON // 6)
 
 
+def kept_waiting(shared: Document, path: str) -> int:
+    """Microseconds for which a consumer waited at most for what is its own and what waits could use.
+
+    Units that are due, but too few for what waits or on no host that is up, are kept from nobody. Where a parent owns
+    more than its leaves together, no leaf tells for whom that is: then units that are due count.
+    """
+    consumers = shared["consumers"]
+    below = [each for each in consumers if each.startswith(f"{path}/")]
+    parents = {each.rpartition("/")[0] for each in below}
+    if (
+        below
+        and sum(consumers[each]["entitled"] for each in below if each not in parents) < consumers[path]["entitled"]
+    ):
+        return int(consumers[path]["longest"])
+    return int(consumers[path]["withheld"]["max"])
+
+
 def verdict(document: Document, shared: Document, unit: Unit) -> list[Line]:
     """The lines of one plan, about one resource."""
     lines = [
@@ -82,11 +99,10 @@ def sufferers(shared: Document, unit: Unit) -> list[Sufferer]:
     found, bound = [], bearable(shared)
     for path, each in first_level(shared).items():
         why, own = [], each["entitled"]
-        if each["longest"] > bound:
+        kept = kept_waiting(shared, path)
+        if kept > bound:
             part = percent(each["due"], each["own"] + each["due"])
-            why.append(
-                f"missed some of its own for {duration(each['longest'])} on end ({unit.hours(each['due'])}, {part})"
-            )
+            why.append(f"missed some of its own for {duration(kept)} on end ({unit.hours(each['due'])}, {part})")
         if each["lost"] * 50 > each["use"]:
             why.append(f"lost {unit.hours(each['lost'])} of work, {percent(each['lost'], each['use'])} of what it used")
         if each["slowdown"]["p95"] > SLOW:
@@ -106,16 +122,18 @@ def _own(shared: Document, unit: Unit) -> Line:
     all_of = {path: each for path, each in sorted(shared["consumers"].items()) if path != "/" and each["entitled"]}
     if not all_of:
         return Line(PLAIN, "Nothing of it is anybody's own.")
-    path = min(all_of, key=lambda each: (-all_of[each]["longest"], each))
-    longest = all_of[path]["longest"]
+    kept = {each: kept_waiting(shared, each) for each in all_of}
+    path = min(kept, key=lambda each: (-kept[each], each))
+    longest = kept[path]
     if not longest:
         return Line(GOOD, "Nobody ever waited for what is his own.")
     bound = bearable(shared)
     if longest <= bound:
         return Line(
-            GOOD, f"Whoever wanted what is his own had all of it within {duration(longest)} ({path} waited longest)."
+            GOOD,
+            f"Whoever could use more of what is his own had it within {duration(longest)} ({path} waited longest).",
         )
-    late = sum(each["longest"] > bound for each in all_of.values())
+    late = sum(each > bound for each in kept.values())
     others = f", and {late - 1} more longer than {duration(bound)}" if late > 1 else ""
     due, own = missing(shared), sum(each["own"] for each in first_level(shared).values())
     text = (
