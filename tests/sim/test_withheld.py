@@ -16,7 +16,7 @@ from fairhold.sim.account import Spans
 from fairhold.sim.entitled import amount_of, entitlements
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene
+from fairhold.sim.scene import Outage, Scene
 from fairhold.sim.summary import summarize
 from tests.examples import FEW
 from tests.sim.scenes import SECOND, jobs_of, plan_of, random_jobs
@@ -163,6 +163,30 @@ def test_a_gang_that_is_told_again_in_the_same_cycle_goes_by_when_it_was_to_go()
     assert list(measures.withheld.stretches("/A")) == [3 * SECOND, 9 * SECOND]
 
 
+@pytest.mark.parametrize("lead", [0, 20])
+@pytest.mark.parametrize("policy", [*SLOTS, "multidimensional", "fair_share"])
+def test_what_is_down_is_withheld_from_nobody(policy: str, lead: int) -> None:
+    """Each is entitled to 5 of 15; of the three hosts C's is gone for 50 s, told before it or not.
+
+    A and B hold what is theirs of the ten that are left, and C lacks what nobody could give it; or it holds what it
+    does, and others do.
+    """
+    jobs = jobs_of((0, "/A", 9, 300), (0, "/B", 9, 300), (0, "/C", 9, 300))
+    outages = (Outage("h3", 30 * SECOND, 80 * SECOND, lead=lead * SECOND),)
+    scene = Scene(plan_for(policy), jobs, 0, 120 * SECOND, outages=outages, slot=(("gpu", "1"), ("cpu", "1")))
+    watches: list[Any] = []
+    simulation = Simulation(scene, watches)
+    group, resource = ("compute", "slots") if policy in SLOTS else (POOLED, "gpu")
+    measures = Measures(simulation.live.cluster, group, resource, Spans(0, 60 * SECOND))
+    watches.append(measures)
+    simulation.run()
+    measures.close(simulation.now)
+    longest = [max(measures.withheld.stretches(path), default=0) for path in ("/A", "/B", "/C")]
+    assert max(longest) <= 4 * SECOND, longest  # the grace of 2 s, and who went meanwhile
+    if not lead:
+        assert measures.room.use == (70 * 15 + 50 * 10) * measures.base * SECOND
+
+
 class Twin:
     """Everything counted anew after every change, by the definition alone."""
 
@@ -184,6 +208,9 @@ class Twin:
         for job in jobs:
             of = room[books.rows.path(job.leaf)]
             of[:] = [have - job.running * one for have, one in zip(of, unit[job.name], strict=True)]
+        free = self._free(now)
+        for of in room.values():
+            of[:] = map(min, of, free)
         counts: dict[tuple[str, str], int] = {}
         for job in sorted(jobs, key=lambda job: (-job.priority, job.submitted)):
             path, wait = books.rows.path(job.leaf), job.startable
@@ -196,6 +223,28 @@ class Twin:
                 room[path][:] = [have - asked for have, asked in zip(room[path], need, strict=True)]
                 counts[path, job.name] = counts.get((path, job.name), 0) + 1
         self._count(counts, now)
+
+    def _free(self, now: int) -> list[int]:
+        """On hosts that start work, less what leaves hold there of what they are entitled to."""
+        cluster, books, found = self._cluster, self._cluster.books[self._group], []
+        able = [
+            host.name
+            for host in books.rows.source.resource_groups["compute"].hosts
+            if cluster.accepts(host.name) and cluster.hosts[self._group, host.name].is_up
+        ]
+        for at, resource in enumerate(self._resources):
+            hosts = {host.name: host for host in books.rows.source.resource_groups["compute"].hosts}
+            there = sum(hosts[name].amounts[at] if self._group == POOLED else hosts[name].slots for name in able)
+            held: dict[str, int] = {}
+            for attempt in cluster.attempts.values():
+                if attempt.places[0][0] in able:
+                    job = attempt.job
+                    amount = amount_of(books, job.terms.unit, job.units, resource)
+                    path = books.rows.path(job.leaf)
+                    held[path] = held.get(path, 0) + amount
+            of = entitlements(cluster, self._group, resource, now)
+            found.append(max(0, there - sum(min(units, of.get(path, 0)) for path, units in held.items())))
+        return found
 
     def _count(self, counts: dict[tuple[str, str], int], now: int) -> None:
         for key in {**self.since, **counts}:
@@ -218,7 +267,8 @@ def plan_for(policy: str, each: int = 5, *, grace: int = 2) -> Plan:
     tree = {name: {"reclaim_grace": f"{grace}s"} for name in "ABC"}
     if policy in SLOTS:
         told: dict[str, Any] = {"share_ratio": 1} if policy == "share_ratio" else {"owned": each}
-        return plan_of(dict.fromkeys(("/A", "/B", "/C"), told), slots=3 * each, policy=policy, tree=tree)
+        group = {"hosts": [{"name": "h[1-3]", "slots": each}]}
+        return plan_of(dict.fromkeys(("/A", "/B", "/C"), told), policy=policy, tree=tree, group=group)
     own = {"own": [{"resource_group": "compute", "total": {"gpu": each}}]}
     deserved = {"deserved": {"gpu": each, "cpu": 2 * each}}
     consumers = dict.fromkeys(("/A", "/B", "/C"), own if policy == "multidimensional" else deserved)
@@ -244,7 +294,8 @@ def test_it_is_what_the_definition_says(policy: str, seed: int) -> None:
         jobs = replace(jobs, unit=[at % 2 for at in range(len(jobs))])
     group, resources = (POOLED, ["gpu", "cpu"]) if is_pooled else ("compute", ["slots"])
     watches: list[Any] = []
-    scene = Scene(plan, jobs, 0, end=50 * SECOND)
+    outages = (Outage(f"h{seed % 3 + 1}", 15 * SECOND, 35 * SECOND, lead=seed % 2 * 4 * SECOND),)
+    scene = Scene(plan, jobs, 0, end=50 * SECOND, outages=outages if seed % 5 else ())
     simulation = Simulation(scene, watches)
     measures = Measures(simulation.live.cluster, group, resources[0], Spans(0, 60 * SECOND))
     twin = Twin(simulation.live.cluster, group, resources)

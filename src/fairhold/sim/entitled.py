@@ -26,6 +26,22 @@ def capacity(cluster: Cluster, group: str, resource: str) -> int:
     return sum(host.amounts[at] for host in hosts if not is_down(cluster, host.name))
 
 
+def open_room(cluster: Cluster, group: str, resource: str) -> int:
+    """The same of hosts that may start work: not of those that are closed, or silent."""
+    books = cluster.books[group]
+    if group != POOLED:
+        hosts = books.hosts
+        return books.slots - sum(hosts.slots[host] for host in hosts.closed if hosts.up[host])
+    if not books.hosts.closed:
+        return capacity(cluster, group, resource)
+    at = _place(books, resource)
+    groups = books.rows.source.resource_groups.values()
+    hosts_there = (host for each in groups for host in each.hosts if host.amounts)
+    return sum(
+        host.amounts[at] for host in hosts_there if not is_down(cluster, host.name) and cluster.accepts(host.name)
+    )
+
+
 def entitlements(cluster: Cluster, group: str, resource: str, now: int) -> dict[str, int]:
     """Path → slots or base units: owned, planned by ratio, or deserved; who is entitled to nothing is left out."""
     books = cluster.books[group]

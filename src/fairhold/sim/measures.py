@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
 from fairhold.sim.account import Account
 from fairhold.sim.entitled import amount_of, capacity, entitlements, unit_of
@@ -109,6 +110,7 @@ class Measures:
         self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
         self._told: dict[int, int] = {}
         self._is_stale = True
+        self._drains = False
         self._notes: dict[type, Callable[[int, Any], None]] = {
             said.JobAdded: self._add,
             said.Started: self._start,
@@ -176,7 +178,7 @@ class Measures:
             handler = self._notes.get(type(change))
             if handler is not None:
                 handler(now, change)
-            elif type(change) in _SIZES:
+            if type(change) in _SIZES or (self._drains and type(change) is said.Ended):
                 self._is_stale = True
         if self._is_stale:
             self._size(now)
@@ -214,6 +216,8 @@ class Measures:
         """Hosts or the entries in force are others: so are capacity and what everybody is entitled to."""
         self._is_stale = False
         self.withheld.resize()
+        hosts = self._books.hosts  # of a closed one of slots those in use are there, and fewer with every end
+        self._drains = self.group != POOLED and any(hosts.slots[host] for host in hosts.closed)
         room = capacity(self._cluster, self.group, self.resource)
         self.room.advance(now)
         self.room.held = room

@@ -4,6 +4,10 @@ A leaf that owns three idle slots while only gangs of eight wait misses nothing 
 here is what could run: the pieces that wait in a leaf, in the order in which it serves them (priority, then age), each
 that fits into what the leaf is entitled to and does not hold, less the pieces before it. As long as a piece is among
 them, it is withheld.
+
+Where leaves are entitled to more than there is, since hosts are down or the plan promises more than it has, a piece
+counts only as far as there is room on hosts that may start work, beyond what others hold of what they are entitled to:
+more could not have been given to anybody.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
-from fairhold.sim.entitled import amount_of, entitlements
+from fairhold.sim.entitled import amount_of, entitlements, open_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,6 +97,7 @@ class Withheld:
         self._met = 0
         self._is_new = False  # whether all jobs are to be looked at
         self._entitled: list[dict[str, int]] | None = None  # of each resource; None = it may be otherwise now
+        self._room: Amounts | None = None  # on hosts that may start work; None = all can have what they are entitled to
 
     def stretches(self, leaf: str) -> Sequence[int]:
         """Microseconds for which each piece of a leaf was withheld on end; what still is, once it is closed."""
@@ -147,6 +152,7 @@ class Withheld:
         leaves: dict[str, None] = {}
         if self._entitled is None:
             self._entitled = [entitlements(self._cluster, self._group, each, now) for each in self._resources()]
+            self._room = self._short()
             for path, leaf in self._leaves.items():
                 leaf.entitled = self._of(path)
                 leaves[path] = None
@@ -156,10 +162,11 @@ class Withheld:
             if known is None and (job is None or job.resource_group != self._group or job.is_over):
                 continue
             self._ask(name, known, job, leaves)
-        for path in leaves:
+        free = None if self._room is None else self._free(self._room)
+        for path in leaves if free is None else self._leaves:  # where there is too little, all depend on each other
             leaf = self._leaves[path]
             if leaf.owed or (leaf.waiting and any(map(lt, leaf.held, leaf.entitled))):
-                self._owe(leaf, self._fitting(leaf), now)
+                self._owe(leaf, self._fitting(leaf, free), now)
 
     def _ask(self, name: str, known: _Job | None, job: JobRecord | None, leaves: dict[str, None]) -> None:
         """What a job holds and waits for now goes into the sums of its leaf."""
@@ -208,9 +215,13 @@ class Withheld:
 
     # What is withheld
 
-    def _fitting(self, leaf: _Leaf) -> dict[str, int]:
-        """Name of a job → how many of its pieces fit into what the leaf may have and has not."""
+    def _fitting(self, leaf: _Leaf, free: Amounts | None) -> dict[str, int]:
+        """Name of a job → how many of its pieces fit into what the leaf may have and has not.
+
+        free : what could be given to anybody, None = all that is missing
+        """
         room = [entitled - held for entitled, held in zip(leaf.entitled, leaf.held, strict=True)]
+        room = room if free is None else list(map(min, room, free))
         found: dict[str, int] = {}
         heads = dict.fromkeys(leaf.waiting, 0)
         while heads:
@@ -258,6 +269,37 @@ class Withheld:
             del leaf.owed[name]
 
     # What there is
+
+    def _short(self) -> Amounts | None:
+        """What hosts that may start work have, where that is less than what all leaves are entitled to."""
+        assert self._entitled is not None
+        paths = self._cluster.books[self._group].rows.paths
+        parents = {path.rpartition("/")[0] for path in paths}
+        leaves = [path for path in paths if path not in parents]
+        room = tuple(open_room(self._cluster, self._group, each) for each in self._resources())
+        asked = [sum(each.get(path, 0) for path in leaves) for each in self._entitled]
+        return room if any(map(lt, room, asked)) else None
+
+    def _free(self, room: Amounts) -> Amounts:
+        """Of a room, what leaves do not hold of what they are entitled to: idle, or borrowed."""
+        elsewhere = self._on_closed()
+        free = list(room)
+        for path, leaf in self._leaves.items():
+            away = elsewhere.get(path)
+            for at, held in enumerate(leaf.held):
+                free[at] -= min(held - (away[at] if away else 0), leaf.entitled[at])
+        return tuple(max(0, each) for each in free)
+
+    def _on_closed(self) -> dict[str, list[int]]:
+        """Leaf → what it holds on hosts that start nothing more."""
+        hosts, found = self._cluster.books[self._group].hosts, dict[str, list[int]]()
+        for host in hosts.closed:
+            for attempt in self._cluster.on_host.get((self._group, hosts.name[host]), {}).values():
+                job = self._jobs.get(attempt.job.name)
+                if job is not None:
+                    part = found.setdefault(job.leaf, [0] * len(job.unit))
+                    part[:] = [have + more for have, more in zip(part, job.unit, strict=True)]
+        return found
 
     def _resources(self) -> list[str]:
         books = self._cluster.books[self._group]
