@@ -132,6 +132,34 @@ def test_usage_is_the_integral_of_the_log_for_any_two_instants(tmp_path: Path, s
     play.store.close()
 
 
+def windowed() -> str:
+    """A plan under which leaves own other numbers every few minutes of the morning of `START`."""
+    plan = json.loads(plan_text(MIXED))
+    (always,) = plan["policies"]
+    turns = ", ".join(f"Mon-Sun 08:{minute:02}-08:{minute + 3:02}" for minute in range(1, 55, 6))
+    owned = {"/A": {"owned": 1}, "/B": {"owned": 6, "reserved": 1}, "/C": {"owned": 1, "limit": 3}}
+    plan["policies"] = [always | {"window": turns, "consumers": owned}, always]
+    return json.dumps(plan)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_usage_is_the_integral_of_the_log_over_switches_of_windows(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    play = Play(tmp_path, windowed())
+    play.wander(random, 150, [windowed()])
+    now = play.clock.instant
+    entries = play.store.entries(0, limit=10**6)
+    switches = [entry.at for entry in entries if entry.body.startswith('["WindowOpened"')]
+    assert len(switches) > 4
+    pieces = naive(play.store, entries, now)
+    assert {row[3] for row, *_ in pieces} == {"own", "borrowed", "lent", "lost"}
+    instants = [START, now, *random.sample(switches, 4), *(random.randrange(START, now) for _ in range(6))]
+    for _ in range(15):
+        since, until = sorted(random.sample(instants, 2))
+        assert told(play, since, until) == (integral(pieces, since, until), since, until)
+    play.store.close()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_compacted_time_is_exact_at_its_borders(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
