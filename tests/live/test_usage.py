@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.cycle.open import open_books
 from fairhold.errors import InputError
-from fairhold.model.state import State
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import freeze, thaw
+from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import Retention
 from fairhold.runtime.lending import lending, owned_now
@@ -48,7 +47,7 @@ def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
         if fields[0] == "PlanApplied":
             found = store.plan(fields[1])
             assert found is not None
-            books = open_books(parse_plan(found.text, "plan")[0], State(now=entry.at))
+            books = open_cluster_books(parse_plan(found.text, "plan")[0], entry.at)
             held = freeze(cluster) if cluster is not None else None
             cluster = thaw(held, books, forgets=True, own="", moved=fields[2]) if held else Cluster(books, forgets=True)
             continue
@@ -74,11 +73,13 @@ def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
                 continue
             leaf = attempt.job.leaf
             own = min(left[leaf], attempt.units)
+            if books.vectors is not None:
+                own = attempt.units if attempt.is_own else 0
             left[leaf] -= own
             who = (books.rows.path(leaf), attempt.job.terms.user, attempt.job.name)
             yield (*who, "own"), since, until, own
             yield (*who, "borrowed"), since, until, attempt.units - own
-        for leaf, slots in lending(books).lent.items():
+        for leaf, slots in lending(books).lent.items() if books.vectors is None else ():
             yield (books.rows.path(leaf), "", "", "lent"), since, until, slots
 
 
