@@ -19,8 +19,8 @@ from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import State
 from fairhold.model.workload import Workload
 from fairhold.rules.choosing import Choice
-from fairhold.rules.dividing import remembered
 from fairhold.rules.gangs import count_usable, usable
+from fairhold.rules.remembering import remembered
 from fairhold.rules.victims import choose_victims, victim_order
 from fairhold.sim.play import Simulation
 from fairhold.sim.scene import Scene, Work

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.draft import new_draft
 from fairhold.ledger.snapshot import take_snapshot
 from fairhold.policy.registry import policy_of
-from fairhold.rules.dividing import remember, remembered
 from fairhold.rules.gangs import settle_gangs
 from fairhold.rules.housing import bound_by_hosts
+from fairhold.rules.remembering import remember, remembered
 
 if TYPE_CHECKING:
     from array import array

@@ -37,8 +37,7 @@ class Record(NamedTuple):
     """What was recorded.
 
     plans    : texts of the plans, that of the begin in front
-    changes  : version → text of later ones is at the place that `versions` says
-    versions : numbers of the plans
+    versions : their numbers, in the same order
     left_out : what cannot be said → how often
     is_cut   : what was before the begin was asked for, and is no longer in the log
     """

@@ -10,8 +10,8 @@ from fairhold.kernels.columns import zeros
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.select import is_at_rest
 from fairhold.rules.aging import spared_units, young
-from fairhold.rules.dividing import is_as_before, remember_rest
 from fairhold.rules.lacking import settle_lack
+from fairhold.rules.remembering import is_as_before, remember_rest
 from fairhold.rules.stopping import take_units
 from fairhold.rules.victims import stranded
 

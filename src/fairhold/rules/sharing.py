@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.columns import Needs, zeros
 from fairhold.kernels.rollup import needs
 from fairhold.kernels.share import share
-from fairhold.rules.dividing import remembered
 from fairhold.rules.exact import ExactShares, fill_children
+from fairhold.rules.remembering import remembered
 
 if TYPE_CHECKING:
     from fairhold.ledger.draft import Draft

@@ -63,7 +63,6 @@ class Scene:
                  None = when nothing is left that could happen
     slot       : what a task of one slot takes under policies that share vectors, and the other way round how many slots
                  a unit takes: as many as it needs to have its amounts; () = neither is known
-    gang       : whether jobs of several tasks without a `min_count` begin together
     min_gap, max_interval : rhythm of the cycles
     story      : what was recorded, and is played instead of the workload, which is its jobs; outages are in it, too
     is_replay  : the plan is the one of the record: it is played as it was

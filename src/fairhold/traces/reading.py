@@ -51,10 +51,9 @@ class Reading:
     rules     : which consumer a row belongs to
     where     : (column, expression): rows whose values do not fit are passed over
     zone      : of instants that name none
-    begin     : instant that numbers of time are counted from
     separator : between values of a line
     fields    : names of the columns, where no line of the file has them
-    labels    : of pods: name of the label that tells the queue
+    label     : of pods: name of the label that tells the queue
     """
 
     kind: str

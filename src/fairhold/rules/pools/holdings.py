@@ -37,7 +37,6 @@ class Holdings:
     """The children of one consumer, and what they divide.
 
     space  : host → what there is to own: the whole host, or what the parent owns of it
-    busy   : whether anybody's units stand on what a row owns of a host now
     load   : host → place of its workload
     holds  : target → what it owns; entries: row → its targets
     left   : host → what none of the children owns
