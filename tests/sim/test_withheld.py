@@ -1,4 +1,4 @@
-"""Who waits for what is his own, told apart from who waits for what is too small for what he waits with."""
+"""Who waits for what they own, told apart from who waits for what is too small for what they wait with."""
 
 from __future__ import annotations
 

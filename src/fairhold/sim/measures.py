@@ -82,7 +82,7 @@ class Measures:
     taken    : (holder, taker) → attempts told to leave for somebody
     unit, base : what the resource is counted in, empty = a plain number, and base units of one
     room     : capacity over time as an account holds it
-    withheld : who waited for what is his own
+    withheld : who waited for what they own
     told_in, lost_in : piece → attempts told to leave, and work lost in unit-microseconds; only pieces that have any
     """
 

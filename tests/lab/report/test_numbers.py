@@ -39,7 +39,7 @@ def test_the_verdict_says_who_waited_for_his_own_and_who_lost_work() -> None:
     shared = lends()["shared"][0]
     lines = {line.text: line.how for line in verdict(lends(), shared, SLOT)}
     assert lines == {
-        "Whoever could use more of what is his own had it within 2 s (/A waited longest).": GOOD,
+        "Whoever could use more of what they own had it within 2 s (/A waited longest).": GOOD,
         "100 % of what was there was used (0.07 slot-hours); of what was there and wanted, 100 %.": GOOD,
         "37.5 % of all that was used was borrowed: beyond what is the user's own.": "plain",
         "0.02 slot-hours of work were lost, 26.7 % of what was used; most of it by /B (0.02 slot-hours).": BAD,
@@ -58,7 +58,7 @@ def test_what_nobody_could_have_given_is_held_against_no_plan() -> None:
     jobs = jobs_of((0, "/A", 5, 600), (1, "/B", 8, 600), (5, "/A", 8, 1000))
     shared = document(plan, replace(jobs, min_count=[5, 0, 8]), 1500)["shared"][0]
     assert shared["consumers"]["/A"]["longest"] == 595 * SECOND
-    assert "Nobody ever waited for what is his own." in {line.text for line in verdict(lends(), shared, SLOT)}
+    assert "Nobody ever waited for what they own." in {line.text for line in verdict(lends(), shared, SLOT)}
     assert sufferers(shared, SLOT) == []
 
 

@@ -185,7 +185,7 @@ def _change(value: int, first: int) -> str:
 
 
 def gains_table(resource: Resource) -> str:
-    """For whom the plans differ: what each waited for, missed of his own and lost, the largest difference first."""
+    """For whom the plans differ: what each waited for, missed of its own and lost, the largest difference first."""
     unit, plans = resource.unit, list(resource.of)
     paths = dict.fromkeys(path for _, shared in resource.of.values() for path in first_level(shared))
     rows = []

@@ -126,12 +126,12 @@ def _own(shared: Document, unit: Unit) -> Line:
     path = min(kept, key=lambda each: (-kept[each], each))
     longest = kept[path]
     if not longest:
-        return Line(GOOD, "Nobody ever waited for what is his own.")
+        return Line(GOOD, "Nobody ever waited for what they own.")
     bound = bearable(shared)
     if longest <= bound:
         return Line(
             GOOD,
-            f"Whoever could use more of what is his own had it within {duration(longest)} ({path} waited longest).",
+            f"Whoever could use more of what they own had it within {duration(longest)} ({path} waited longest).",
         )
     late = sum(each > bound for each in kept.values())
     others = f", and {late - 1} more longer than {duration(bound)}" if late > 1 else ""
@@ -156,7 +156,7 @@ def _use(shared: Document, unit: Unit) -> Line:
 def _lent(shared: Document) -> Line:
     borrowed = sum(each["borrowed"] for each in first_level(shared).values())
     if not borrowed:
-        return Line(PLAIN, "Nobody used more than what is his own.")
+        return Line(PLAIN, "Nobody used more than what they own.")
     return Line(
         PLAIN, f"{percent(borrowed, shared['used'])} of all that was used was borrowed: beyond what is the user's own."
     )

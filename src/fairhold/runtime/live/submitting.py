@@ -34,7 +34,7 @@ class Submission(NamedTuple):
 class Limits(NamedTuple):
     """How much is accepted; `fairhold serve --limit NAME=N` sets each.
 
-    One leaf alone cannot reach `waiting`: whoever fills his own leaf keeps nobody else out.
+    One leaf alone cannot reach `waiting`: whoever fills one leaf keeps nobody else out.
 
     waiting, waiting_in_leaf : tasks that wait, in all and of one leaf
     jobs   : that are not over
