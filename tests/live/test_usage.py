@@ -12,6 +12,7 @@ import pytest
 from fairhold.errors import InputError
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.cluster import Cluster
+from fairhold.orchestrator.events import JobChanged
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
@@ -204,6 +205,23 @@ def test_what_is_decided_and_not_yet_written_counts(tmp_path: Path) -> None:
     play.commit()
     assert told(play, START, begin + SECOND) == before
     assert before[0] == {("/B", "ann", "1", "own"): 2 * SECOND}
+    play.store.close()
+
+
+def test_a_span_that_is_written_down_long_after_its_end_is_found(tmp_path: Path) -> None:
+    """What concerns no units ends no span: many labels may be changed before something else happens."""
+    play = Play(tmp_path, plan_text(PLAIN))
+    play.submit("/B", 2)
+    play.pass_time(SECOND)
+    play.commit()
+    begin = play.core.cluster.attempts[1].started
+    play.clock.instant += 5 * HOUR
+    for number in range(450):
+        play.core.change(JobChanged("1"), {"try": str(number)})
+    play.end(1)
+    play.commit()
+    since, until = begin + 10 * SECOND, begin + 25 * SECOND
+    assert told(play, since, until) == ({("/B", "ann", "1", "own"): 30 * SECOND}, since, until)
     play.store.close()
 
 

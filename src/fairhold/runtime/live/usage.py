@@ -211,7 +211,10 @@ def _add_span(sums: dict[Key, int], span: Span, since: int, until: int) -> None:
 
 
 def _kept_span(store: Store, begin: int, end: int) -> Span | None:
-    """A span as the log has it; None where the log does not go back so far."""
+    """A span as the log has it; None where the log does not go back so far.
+
+    It stands behind all that happened in it, before the next one; how long after its end, nobody can say.
+    """
     seq = store.seq_at(end - 1)
     while entries := store.entries(seq, limit=_CHUNK):
         for entry in entries:
@@ -222,8 +225,6 @@ def _kept_span(store: Store, begin: int, end: int) -> Span | None:
                 if fields[1] > begin:
                     return None
         seq = entries[-1].seq
-        if entries[-1].at > end + HOUR:
-            return None
     return None
 
 
