@@ -329,6 +329,13 @@ def test_usage_is_exact_text(fake: Fake) -> None:
     assert fake.asked[0][1].endswith("by=user%2Ckind")
 
 
+def test_usage_of_a_span_that_ends_before_it_begins_is_a_wrong_call(fake: Fake) -> None:
+    early = "2026-01-05T10:00:00+02:00"  # 08:00 UTC
+    assert "--to is before --from" in fairhold("usage", "--from", NOW, "--to", early, exits=2).stderr
+    assert fake.asked == []
+    fairhold("usage", "--from", early, "--to", NOW)
+
+
 def test_usage_says_the_instants_for_which_it_is_exact(fake: Fake) -> None:
     fake.begin = "2026-01-05T08:00:00Z"  # the border of a span, farther back than the log goes
     assert fairhold("usage", "--from", NOW).stdout.startswith(f"unit-seconds from {fake.begin} to ")

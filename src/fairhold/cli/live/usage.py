@@ -9,6 +9,7 @@ from fairhold.cli.live.options import KEYS
 from fairhold.cli.live.printing import fitted, say, say_json
 from fairhold.client import steps
 from fairhold.errors import UsageError, printable
+from fairhold.units import parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +30,9 @@ def print_usage(service: str, start: str | None, end: str | None, by: str, *, as
         raise UsageError(
             f"--by {printable(by)}: write each of {', '.join(KEYS)} once at most, with commas between them"
         )
+    first, last = (parse_instant(text) if text else None for text in (start, end))
+    if first is not None and last is not None and last < first:
+        raise UsageError("--to is before --from: give them in their order")
     asked = keys if as_json or "kind" in keys else [*keys, "kind"]
     query = {"from": start, "to": end, "by": ",".join(asked)}
     found = connect(service).run(steps.listing("usage", query))
