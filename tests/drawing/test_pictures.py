@@ -104,7 +104,7 @@ def test_a_queue_without_limit_has_none_drawn_and_all_is_told_in_words() -> None
     resources: Json = {"cpu": {}, "memory": {"unit": "GiB"}}
     stated: Json = {
         "/a": {"deserved": {"cpu": "unlimited"}, "limit": {"memory": 1.5}, "preemption_delay": "1m"},
-        "/b": {"over_quota_weight": {"memory": 0.5}, "reclaim_min_runtime": "10m"},
+        "/b": {"over_quota_weight": {"memory": 0.00005}, "reclaim_min_runtime": "10m"},
     }
     groups: Json = {"g": {"hosts": [{"name": "h", "cpu": 4, "memory": 2}]}}
     titles = picture_of(slots(stated, "fair_share", resources=resources, resource_groups=groups)).titles
@@ -112,7 +112,7 @@ def test_a_queue_without_limit_has_none_drawn_and_all_is_told_in_words() -> None
     assert "/a: preemption_delay 1m; deserved all" in titles
     assert "/a: weight 1; limit 1.5" in titles
     assert "/b: reclaim_min_runtime 10m" in titles
-    assert "/b: weight 0.5" in titles
+    assert "/b: weight 0.00005" in titles
     totals: Json = {"g": {"capacity": {"cpu": 4}}}
     assert (
         "/b: reclaim_min_runtime 10m"

@@ -121,7 +121,8 @@ def test_r_sweep_2_the_cycle_is_that_of_the_case(case: Json) -> None:
         assert placed_units(document["withdrawn"]) == placed_units(expected["withdrawn"])
     if "ownership" in expected:
         assert parcels(document["ownership"]) == parcels(expected["ownership"])
-    assert document["refused"] == expected.get("refused", document["refused"])
+    said = [{name: row[name] for name in row if name != "nearest"} for row in document["refused"]]
+    assert said == expected.get("refused", said)
     for pool, values in expected.get("pools", {}).items():
         consumers = document["pools"][pool]["consumers"]
         for path, numbers in values["consumers"].items():

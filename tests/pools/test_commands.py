@@ -92,7 +92,8 @@ def test_units_on_a_host_that_is_down_stay_until_somebody_says_that_they_are_gon
 
 def test_what_fits_no_host_is_refused() -> None:
     cycle = run({"/A": {}}, [of("/A", 1, 5), of("/A", 1, 4, name="fits")])
-    assert cycle.document["refused"] == [{"request": "A", "reason": "unplaceable"}]
+    (row,) = cycle.document["refused"]
+    assert row == {"request": "A", "reason": "unplaceable", "nearest": {"host": "h0", "missing": {"cpu": 1}}}
 
 
 def test_grace_that_has_run_out_stops_and_the_space_is_held_for_its_taker() -> None:

@@ -90,8 +90,28 @@ def test_hosts_that_are_down_are_told_and_not_the_size() -> None:
     rows = refused(PAIR, [large], hosts={"h0": 4, "h1": 2}, hosts_down=["h0"])
     assert rows == [{"request": "B", "reason": "unplaceable", "because": "down"}]
     other = of("/B", 1, 4, avoid=["ssd"])
-    assert refused(PAIR, [other], hosts=LABELLED) == [{"request": "B", "reason": "unplaceable", "because": "labels"}]
-    assert refused(PAIR, [of("/B", 1, 5)], hosts=LABELLED) == [{"request": "B", "reason": "unplaceable"}]
+    (row,) = refused(PAIR, [other], hosts=LABELLED)
+    assert (row["reason"], row["because"]) == ("unplaceable", "labels")
+    (row,) = refused(PAIR, [of("/B", 1, 5)], hosts=LABELLED)
+    assert row["reason"] == "unplaceable"
+    assert "because" not in row
+
+
+def test_of_a_unit_that_is_too_large_the_nearest_host_is_told_and_what_is_missing_there() -> None:
+    """On h1 half of its GPUs are missing, on h2 a third of its CPUs; h0 would do, but has not the label."""
+    hosts = {
+        "h0": {"cpu": 9, "gpu": 9},
+        "h1": {"cpu": 6, "gpu": 1, "labels": {"zone": "a"}},
+        "h2": {"cpu": 4, "gpu": 2, "labels": {"zone": "a"}},
+    }
+    wants = [of("/A", 1, {"cpu": 6, "gpu": 2}, need=["zone"]), of("/B", 1, 10, name="large")]
+    rows = run(PAIR, wants, hosts=hosts)
+    near, other = [row["nearest"] for row in rows.document["refused"]]
+    assert near == {"host": "h2", "missing": {"cpu": 2}}
+    assert other == {"host": "h0", "missing": {"cpu": 1}}
+    text = ownership_text(rows.document)
+    assert "larger than any host; nearest is h0, cpu 1 short" in text
+    assert "room for a unit, were it empty; nearest is h2, cpu 2 short" in text
 
 
 def test_the_words_say_what_is_so() -> None:

@@ -53,7 +53,8 @@ def test_r_user_2_the_room_goes_to_requests_in_order_but_for_those_that_cannot_h
     cycle = run(LIMITED, wants, hosts=ONE)
     assert [(row["request"], row["units"]) for row in cycle.document["grants"]] == [("r3", 2), ("r4", 1)]
     never = {"reason": "never-fits", "because": "user limit", "units": 4, "room": 3}
-    assert cycle.document["refused"] == [{"request": "r1", **never}, {"request": "r2", "reason": "unplaceable"}]
+    near = {"nearest": {"host": "h0", "missing": {"cpu": 1}}}
+    assert cycle.document["refused"] == [{"request": "r1", **never}, {"request": "r2", "reason": "unplaceable"} | near]
     assert list(second_cycle(inputs(LIMITED, wants, hosts=ONE)[0], cycle)) == []
 
 

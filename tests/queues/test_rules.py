@@ -19,7 +19,8 @@ def test_r_queue_1_a_parent_counts_what_its_children_can_use_s4_5() -> None:
 def test_what_no_host_can_take_is_not_waited_for() -> None:
     cluster = Cluster([4, 4], {"/A": {}, "/B": {}}).ask("x", "/A", 9, gpu=5).ask("y", "/B", 9)
     assert cluster.shares() == {"/A": 0, "/B": 8}
-    assert cluster.cycle().document["refused"] == [{"request": "x", "reason": "unplaceable"}]
+    (row,) = cluster.cycle().document["refused"]
+    assert row == {"request": "x", "reason": "unplaceable", "nearest": {"host": "h0", "missing": {"gpu": 1}}}
 
 
 def test_r_queue_2_what_is_deserved_stands_though_it_is_more_than_there_is_s4_2_s4_6_s4_11() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
 from fairhold.errors import printable
-from fairhold.runtime.explaining_pools import never, unplaceable
+from fairhold.runtime.explaining_pools import refused as refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,13 +63,8 @@ def ownership_text(document: Document) -> str:
     if warnings:
         texts.append("Own less than planned:\n" + table(("consumer", "what"), warnings))
     if refused:
-        texts.append("Refused:\n" + table(("request", "why"), [(row["request"], _refused(row)) for row in refused]))
+        texts.append("Refused:\n" + table(("request", "why"), [(row["request"], refusal(row)) for row in refused]))
     return "\n\n".join(texts)
-
-
-def _refused(row: Document) -> str:
-    """Why a request can have nothing on the hosts that are up."""
-    return unplaceable(row) if row["reason"] == "unplaceable" else never(row)
 
 
 def changed_pools(document: Document) -> Iterator[str]:

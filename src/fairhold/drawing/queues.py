@@ -14,7 +14,7 @@ from fairhold.drawing.table import Row, draw_table, in_order
 from fairhold.drawing.terms import NOTHING, common_cells, queue_cells
 from fairhold.errors import printable
 from fairhold.ledger.queue_terms import queue_terms_of
-from fairhold.model.vector import amount_text
+from fairhold.model.vector import amount_text, decimal_text
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _said(plan: Plan, force: InForce, terms: QueueTerms, at: int, node: int, *, 
             cells["priority"] = (str(terms.priority[node]),)
     if len(set(terms.weight[at][1:])) > 1:
         weight = Fraction(terms.weight[at][node], terms.weight_of_one[at])
-        cells["weight"] = (str(weight) if weight.denominator == 1 else f"{float(weight):g}",)
+        cells["weight"] = (decimal_text(weight),)
     deserved, limit = terms.deserved[at][node], terms.limit[at][node]
     if deserved:
         cells["deserved"] = ("all" if deserved >= UNLIMITED else amount_text(resource, deserved),)

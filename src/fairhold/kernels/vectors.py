@@ -6,6 +6,7 @@ operator takes a third of what a comprehension takes.
 
 from __future__ import annotations
 
+from math import lcm
 from operator import add as plus
 from operator import le, sub
 from typing import TYPE_CHECKING
@@ -39,6 +40,14 @@ def common(one: Vector, other: Vector) -> Vector:
 def beyond(one: Vector, other: Vector) -> Vector:
     """What the one has more than the other, by resource; never negative."""
     return tuple([max(0, more) for more in map(sub, one, other)])
+
+
+def lack(unit: Vector, room: Vector) -> tuple[tuple[int, int], Vector]:
+    """How much of a unit does not fit: the largest part of any resource, then all parts together; and what."""
+    whole = lcm(*filter(None, unit))
+    missing = beyond(unit, room)
+    parts = [whole // need * miss if need else 0 for need, miss in zip(unit, missing, strict=True)]
+    return (max(parts), sum(parts)), missing
 
 
 def fits(need: Vector, room: Vector) -> bool:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
+from fairhold.model.vector import decimal_text
 from fairhold.planio.kaifound import mapping
 from fairhold.planio.report import kind, shown
 
@@ -101,10 +104,10 @@ def _resources(found: Found, document: Document, place: Place, queue: Queue, sta
         quota, weight, limit = (_number(found, document, here, said, key) for key in READ["resource"])
         queue.numbers[resource] = quota, weight, limit
         if "limit" not in said:
-            what = f"`limit` is left out, which means 0: nothing of {resource}, even with a quota of {quota:g}"
+            what = f"`limit` is left out, which means 0: nothing of {resource}, even with a quota of {amount_of(quota)}"
             found.tell(document, here, "kai-limit-missing", what, "write `limit: -1` for no limit")
         elif limit != UNLIMITED and (quota > limit or quota == UNLIMITED):
-            what = f"the quota of {_amount(quota)} is above the limit of {limit:g}"
+            what = f"the quota of {amount_of(quota)} is above the limit of {amount_of(limit)}"
             found.tell(document, (*here, "limit"), "kai-quota-above-limit", what, "raise the limit, or lower the quota")
 
 
@@ -129,5 +132,8 @@ def _keys(found: Found, document: Document, place: Place, value: dict[str, Value
             found.tell(document, (*place, key), "kai-key-not-read", f"KAI does not read `{shown(key)}`", mend)
 
 
-def _amount(number: float) -> str:
-    return "all" if number == UNLIMITED else f"{number:g}"
+def amount_of(number: float) -> str:
+    """An amount as a decimal."""
+    if number == UNLIMITED or not isfinite(number):
+        return "all" if number == UNLIMITED else str(number)
+    return decimal_text(Fraction(str(number)))

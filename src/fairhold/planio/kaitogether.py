@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.errors import Fault
-from fairhold.planio.kaiqueues import RESOURCES, UNLIMITED
+from fairhold.planio.kaiqueues import RESOURCES, UNLIMITED, amount_of
 from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
@@ -65,8 +65,10 @@ class Together:
         most = above.numbers.get(resource, (0.0, 0.0, 0.0))[0]
         total = sum(quota for quota in quotas if quota > 0)
         if most != UNLIMITED and (total > most or unlimited):
-            said = "have all" if unlimited else f"have {total:g}"
-            what = f"the quotas of its children {said} of {resource} together, and `{shown(parent)}` has {most:g}"
+            said = "have all" if unlimited else f"have {amount_of(total)}"
+            what = (
+                f"the quotas of its children {said} of {resource} together, and `{shown(parent)}` has {amount_of(most)}"
+            )
             place = (*above.place, "spec", "resources", resource)
             yield above.document, Fault("kai-children-above", what, "raise its quota, or lower theirs", place)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import beyond
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
-from fairhold.model.vector import amount_text
+from fairhold.model.vector import amount_text, decimal_text
 from fairhold.planio.effectless import owns_nothing
 from fairhold.planio.reach import Reach, count_of, largest, most_of, per_host_of, reach_of_all, together
 from fairhold.planio.report import listed, shown
@@ -114,9 +115,9 @@ class _OwnCheck:
             self.report.fault(
                 "remaining-twice", what, "write a number or a percentage", (*self.place(row, position), "hosts")
             )
-        part = sum((own.percent or 0) for _, _, own in family)
+        part = sum((own.percent or Fraction(0) for _, _, own in family), Fraction(0))
         if part > 1:
-            self._more(parent, group, f"{float(part * 100):g}% of the hosts", "100%", family)
+            self._more(parent, group, f"{decimal_text(part * 100)}% of the hosts", "100%", family)
             return
         hosts = sum(count_of(own, reach.number) or 0 for _, _, own in family)
         if reach.number is not None and hosts > reach.number:

@@ -88,8 +88,13 @@ def why(waits: Document) -> str:
 
 
 def unplaceable(told: Document) -> str:
-    """Why no host can take a unit; told: of a request that waits, or that is refused."""
+    """Why no host can take a unit; told: of a request that waits."""
     return UNPLACEABLE.get(told.get("because", ""), WHY["unplaceable"])
+
+
+def refused(told: Document) -> str:
+    """Why a request can have nothing on the hosts that are up, with the nearest host where a unit is too large."""
+    return f"{unplaceable(told)}{_nearest(told.get('nearest'))}" if told["reason"] == "unplaceable" else never(told)
 
 
 def never(told: Document) -> str:

@@ -14,8 +14,8 @@ from fairhold.cycle.pooled.shares import in_units, part_text, planned
 from fairhold.cycle.queued.document import oversubscribed, queues_document
 from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.pools import OWN, PUBLIC
-from fairhold.model.vector import amount_text
-from fairhold.rules.pools.never import why_unplaceable
+from fairhold.model.vector import amount_text, amounts_document
+from fairhold.rules.pools.never import nearest_host, why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import MOST_ROUNDS, private_pools
@@ -126,7 +126,7 @@ class PooledCycle:
     @cached_property
     def refused(self) -> list[Document]:
         """Requests that cannot get a unit, or as gangs cannot start."""
-        return _refused(self.books)
+        return _refused(self.plan, self.books)
 
     @cached_property
     def warnings(self) -> list[Document]:
@@ -294,18 +294,21 @@ def _unmet(plan: Plan, unmet: Unmet) -> Document:
     return {"consumer": plan.tree.paths[unmet.row], "code": "own-unmet", "message": message}
 
 
-def _refused(books: PoolBooks) -> list[Document]:
+def _refused(plan: Plan, books: PoolBooks) -> list[Document]:
     """Requests that cannot get a unit on the hosts that are up, though they were empty, and gangs that cannot start."""
     kinds = kinds_of_hosts(books)
-    return [row for asked in books.asked.values() if (row := _refusal(books, asked, kinds))]
+    return [row for asked in books.asked.values() if (row := _refusal(plan, books, asked, kinds))]
 
 
-def _refusal(books: PoolBooks, asked: Asked, kinds: list[Machine]) -> Document | None:
+def _refusal(plan: Plan, books: PoolBooks, asked: Asked, kinds: list[Machine]) -> Document | None:
     if asked.lacking and not could_stand(asked, kinds):
         because = why_unplaceable(books, asked)
-        return {"request": asked.model.id, "reason": "unplaceable"} | (
-            {} if because == "size" else {"because": because}
-        )
+        told: Document = {} if because == "size" else {"because": because}
+        near = None if because == "down" else nearest_host(asked, kinds)
+        if near is not None:
+            host, missing = near
+            told["nearest"] = {"host": host.name, "missing": amounts_document(plan.resources, missing)}
+        return {"request": asked.model.id, "reason": "unplaceable"} | told
     if asked.never is None:
         return None
     because, units, room = asked.never

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, count, fits
+from fairhold.kernels.vectors import add, count, fits, lack
 from fairhold.ledger.pools import OWN, Never
 from fairhold.rules.pools.content import is_lent_to, may_use
 from fairhold.rules.pools.siting import packs_whole, will_do
@@ -155,3 +155,12 @@ def why_unplaceable(books: PoolBooks, asked: Asked) -> str:
     if any(will_do(asked, host) for host in large):
         return "down"
     return "labels" if large else "size"
+
+
+def nearest_host(asked: Asked, hosts: Iterable[Machine]) -> tuple[Machine, Vector] | None:
+    """The host that will do on which the least of a unit is missing, were it empty, and what; None = no host."""
+    found = [(lack(asked.unit, host.total), host) for host in hosts if will_do(asked, host)]
+    if not found:
+        return None
+    (_, missing), nearest = min(found, key=lambda each: each[0][0])
+    return nearest, missing

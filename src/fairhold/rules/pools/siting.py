@@ -11,6 +11,7 @@ from fairhold.rules.pools.content import parts_of_hosts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, PoolBooks
     from fairhold.rules.pools.ways import Way
 
@@ -21,8 +22,11 @@ def will_do(asked: Asked, host: Machine) -> bool:
 
 
 def kinds_of_hosts(books: PoolBooks) -> list[Machine]:
-    """One host of each size and labels."""
-    return list({(host.total, host.labels): host for host in books.hosts}.values())
+    """The first host of each size and labels."""
+    found: dict[tuple[Vector, frozenset[str]], Machine] = {}
+    for host in books.hosts:
+        found.setdefault((host.total, host.labels), host)
+    return list(found.values())
 
 
 def could_stand(asked: Asked, hosts: Iterable[Machine]) -> bool:

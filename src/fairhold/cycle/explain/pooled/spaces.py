@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import lcm
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
-from fairhold.kernels.vectors import add, beyond, total
+from fairhold.kernels.vectors import add, lack, total
 from fairhold.ledger.pools import OWN, free_of
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited, is_open
 from fairhold.rules.pools.content import is_lent_to, may_use
@@ -59,13 +58,9 @@ Lack = tuple[int, int]
 
 def beyond_unit(unit: Vector, spaces: Iterable[Space], room: Callable[[Space], Vector]) -> tuple[Lack, Gap] | None:
     """The host on which the smallest part of a unit is missing, and what; the first of equal ones; None = no host."""
-    whole = lcm(*filter(None, unit))
-    weight = [whole // need if need else 0 for need in unit]
     best: tuple[Lack, Gap] | None = None
     for space in spaces:
-        gap = beyond(unit, room(space))
-        parts = [miss * each for miss, each in zip(gap, weight, strict=True)]
-        key = max(parts), sum(parts)
+        key, gap = lack(unit, room(space))
         if best is None or key < best[0]:
             best = key, (space, gap)
     return best

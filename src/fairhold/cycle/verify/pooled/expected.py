@@ -92,7 +92,7 @@ def expected_moves(plan: Plan, state: State) -> Json:
         found["reclaims"] += reclaim_rows(stock, sweeps.noticed)
         found["observed"] += reclaim_rows(stock, decided.observed)
         found["withdrawn"] += moved_rows(stock, Counter((u.asked.id, u.host.name) for u in sweeps.withdrawn))
-        found["refused"] += refused_rows(stock)
+        found["refused"] += refused_rows(plan, stock)
         found["warnings"] += unmet_rows(plan, stock) + decided.warnings + unsettled_rows(is_over=sweeps.is_over)
         found["ownership"] += ownership_rows(plan, stock)
         if last := stock.adjusted:

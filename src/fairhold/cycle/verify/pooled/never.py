@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.pooled.amounts import fits, how_many, summed
+from fairhold.cycle.verify.pooled.amounts import excess, fits, how_many, summed
 from fairhold.cycle.verify.pooled.lending import is_lendable, may_use
 from fairhold.cycle.verify.pooled.siting import packs, will_do
 from fairhold.cycle.verify.pooled.terms import OWN
@@ -96,10 +97,25 @@ def _fit(stock: Stock, asked: Asked, parcels: list[Parcel]) -> int:
     return how_many(asked.unit, summed((parcel.amounts for parcel in parcels), stock.terms.width))
 
 
+def _nearest(stock: Stock, asked: Asked) -> Json:
+    """Where the least of a unit is missing, the most of any resource counted first, and what; in base units."""
+    found: list[tuple[Fraction, Fraction, int]] = []
+    hosts = [host for host in stock.hosts.values() if will_do(asked, host)]
+    for at, host in enumerate(hosts):
+        missing = excess(asked.unit, host.total)
+        parts = [Fraction(miss, need) for miss, need in zip(missing, asked.unit, strict=True) if need]
+        found.append((max(parts), sum(parts, Fraction(0)), at))
+    if not found:
+        return {}
+    host = hosts[min(found)[2]]
+    return {"nearest": {"host": host.name, "missing": excess(asked.unit, host.total)}}
+
+
 def refusal(stock: Stock, asked: Asked) -> Json:
     """The row of a request that gets nothing on these hosts, though they were empty; nothing where it may."""
     if asked.unmet and not any(fits(asked.unit, host.total) for host in stock.hosts.values() if will_do(asked, host)):
         large = [host for host in [*stock.hosts.values(), *stock.down.values()] if fits(asked.unit, host.total)]
         because = "down" if any(will_do(asked, host) for host in large) else "labels"
-        return {"request": asked.id, "reason": "unplaceable"} | ({"because": because} if large else {})
+        found = {"request": asked.id, "reason": "unplaceable"} | ({"because": because} if large else {})
+        return found if large and because == "down" else found | _nearest(stock, asked)
     return {"request": asked.id, "reason": "never-fits"} | asked.never if asked.never else {}

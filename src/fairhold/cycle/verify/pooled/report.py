@@ -98,9 +98,13 @@ def _by_notice(noticed: Iterable[Unit]) -> Counter[tuple[str, str, str, int, str
     return found
 
 
-def refused_rows(stock: Stock) -> list[Json]:
+def refused_rows(plan: Plan, stock: Stock) -> list[Json]:
     """Requests that can get nothing on these hosts, though they were empty."""
-    return [row for asked in stock.asked.values() if (row := refusal(stock, asked))]
+    rows = [row for asked in stock.asked.values() if (row := refusal(stock, asked))]
+    for row in rows:
+        if "nearest" in row:
+            row["nearest"]["missing"] = amounts_document(plan.resources, row["nearest"]["missing"])
+    return rows
 
 
 def unmet_rows(plan: Plan, stock: Stock) -> list[Json]:
