@@ -60,7 +60,7 @@ def test_a_faulty_plan_is_refused_whole_with_its_places(bank: Bank) -> None:
     assert found["code"] == "negative"
     assert found["faults"][0]["line"] == 9
     assert found["faults"][0]["place"] == "policies[0].consumers./Trading.owned"
-    assert found["type"] == "https://fairhold.dev/errors/negative"
+    assert found["type"] == "urn:fairhold:error:negative"
     assert bank.get("/plan")["version"] == 1
 
 

@@ -5,9 +5,7 @@ What they change is what some leaves want. A cycle then decides nothing again, i
 holds or has under notice anything else, and of every leaf whose requests have changed:
 
 - it wants what it wanted, or it wanted more than its quota, and does now, in every division that the cycle before made
-  while gangs gave way. So all these quotas are the same (`rules.remembering` says why for `hybrid` and `share_ratio`;
-  under `ownership` a leaf with less than it wants has used up its own, balances and lenders, so that no wish bounded
-  what it got of any of them, and what it offers itself is the same where it wants all that it owns, before and now);
+  while gangs gave way. So all these quotas are the same (`rules.remembering` says why, policy by policy);
 - of each of these quotas its requests could use as much as before. So the same leaves give way, in the same order;
 - no request of it that has changed can start with the idle units that its quota leaves room for. So nothing is granted.
 

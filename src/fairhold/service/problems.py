@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MEDIA_TYPE = "application/problem+json"
-TYPES = "https://fairhold.dev/errors/"
+TYPES = "urn:fairhold:error:"
 STATUS = {
     "json-syntax": 400,
     "bad-request": 400,
