@@ -7,11 +7,11 @@ was sent) or ConnectionLost; it yields a `Pause`, and is sent nothing when that 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
-from fairhold.client.errors import ConnectionLost, Refused, ServiceMissing, error_of
+from fairhold.client.errors import ConnectionLost, Refused, ServiceError, ServiceMissing, error_of
 from fairhold.errors import Fault
 
 Document = dict[str, Any]
@@ -52,11 +52,29 @@ class Pause(NamedTuple):
 Returned = TypeVar("Returned")
 Steps = Generator[Request | Pause, Response | None, Returned]
 
+Carry = Callable[[Request | Pause], Response | None]
+
 PATIENCE = 10.0
 """Seconds of pauses after which a connection that breaks again and again is given up."""
 LONG_PATIENCE = 300.0
 """The same for one who waits for work that goes on without the service."""
 _FIRST, _LONGEST = 0.05, 1.0
+
+
+def carry_through(steps: Steps[Returned], carry_out: Carry) -> Returned:
+    """What steps return, each carried out by a function that blocks; raises Refused, ServiceError and its kinds."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                answer = carry_out(step)
+            except ServiceError as error:
+                step = steps.throw(error)
+            else:
+                step = steps.send(answer)
+    except StopIteration as end:
+        returned: Returned = end.value
+        return returned
 
 
 def request(

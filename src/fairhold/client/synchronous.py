@@ -9,8 +9,8 @@ import httpx
 
 from fairhold.client import steps as ask
 from fairhold.client import typed
-from fairhold.client.errors import ServiceError, closed, strange
-from fairhold.client.exchange import Pause, Request, Response
+from fairhold.client.errors import closed, strange
+from fairhold.client.exchange import Pause, Request, Response, carry_through
 from fairhold.client.following import follow
 from fairhold.client.wire import answered, broken, call, settings, wire
 
@@ -373,17 +373,7 @@ class Client:
     def _run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps over this client's connections."""
         try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = self._carry_out(step)
-                except ServiceError as error:
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as end:
-            returned: Returned = end.value
-            return returned
+            return carry_through(steps, self._carry_out)
         except (KeyError, AttributeError) as error:  # of an answer in which that is not as it is with us
             raise strange(error) from error
 

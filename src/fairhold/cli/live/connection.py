@@ -11,8 +11,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fairhold.client.errors import ConnectionLost, ServiceError, ServiceMissing
-from fairhold.client.exchange import Pause, Request, Response
+from fairhold.client.errors import ConnectionLost, ServiceMissing
+from fairhold.client.exchange import Pause, Request, Response, carry_through
 from fairhold.client.finding import START, find
 
 if TYPE_CHECKING:
@@ -40,18 +40,7 @@ class Connection:
 
     def run(self, steps: Steps[Returned]) -> Returned:
         """Carry out steps (see `client.exchange`); raises Refused and ServiceError."""
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = self._carry_out(step)
-                except ServiceError as error:
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as end:
-            returned: Returned = end.value
-            return returned
+        return carry_through(steps, self._carry_out)
 
     def close(self) -> None:
         """Close it; the next request opens another."""
