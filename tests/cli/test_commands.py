@@ -31,6 +31,17 @@ def test_check_prints_the_balance_of_every_parent() -> None:
     assert [(row["consumer"], row["balance"]) for row in balances] == [("/", 0), ("/Trading", 0)]
 
 
+def test_check_knows_scenarios_and_tenants_and_what_is_checked_by_others(tmp_path: Path) -> None:
+    assert "good; a scenario with 2 plans" in fairhold("check", "examples/simulation/scenario.yaml").stdout
+    assert json.loads(fairhold("check", "examples/simulation/tenants.yaml", "--json").stdout)["tenants"] == 2
+    broken = tmp_path / "scenario.yaml"
+    broken.write_text("fairhold_scenario: 1\nplan: none.yaml\nworkload: {kind: swf, file: none.swf}\nend: soon\n")
+    errors = fairhold("check", str(broken), exits=1).stderr
+    assert all(code in errors for code in ("[duration]", "[cannot-read]"))
+    assert "unknown-key" not in errors
+    assert "this is no plan but a state" in fairhold("check", STATE, exits=1).stderr
+
+
 def test_quota_shows_every_consumer_with_its_numbers() -> None:
     result = json.loads(fairhold("quota", PLAN, STATE, "--json").stdout)
     consumers = result["resource_groups"]["compute"]["consumers"]

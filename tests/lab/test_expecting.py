@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fairhold.errors import InputError
-from fairhold.lab.expecting import check_paths, parse_expectation
+from fairhold.lab.expecting import parse_expectation, unknown_consumer
+from tests.sim.scenes import plan_of
 
 HOUR = 3_600_000_000
 SHARED: dict[str, Any] = {
@@ -73,9 +74,17 @@ def test_what_is_none(text: str, part: str) -> None:
         parse_expectation(text)
 
 
-def test_a_consumer_that_is_not_there_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown-consumer"):
-        check_paths((parse_expectation("stopped(/X) < 1"),), SHARED)
+def test_a_consumer_that_is_not_there_is_told_with_the_nearest_that_is() -> None:
+    plans = {"a": plan_of({"/Trading": {"owned": 1}}), "b": plan_of({"/Research": {"owned": 1}})}
+    expectation = parse_expectation("stopped(/Tradng) < 1")
+    fault = unknown_consumer(expectation, plans)
+    assert fault is not None
+    assert fault.what == "`stopped(/Tradng) < 1`: there is no consumer `/Tradng`"
+    assert fault.mend == "did you mean `/Trading`?"
+    fault = unknown_consumer(parse_expectation("stopped(/Trading) < 1"), plans)
+    assert fault is not None
+    assert fault.what.endswith("there is no consumer `/Trading` in `b`")
+    assert unknown_consumer(parse_expectation("stopped(/) < 1"), plans) is None
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from fairhold.errors import InputError
+from fairhold.lab.expecting import parse_expectation
 from fairhold.lab.runs import Way, play_at_once, play_plan
-from fairhold.lab.scenario import parse_scenario
+from fairhold.lab.scenario import Asked, parse_scenario
 from fairhold.lab.simulating import simulate
 from fairhold.sim.scene import Resizing, Work
 from fairhold.units import UNLIMITED
@@ -160,7 +161,7 @@ def test_outages_of_a_host_do_not_overlap(folder: Path) -> None:
 
 
 def test_all_that_needs_no_job_is_told_at_once_and_before_any_is_read(folder: Path) -> None:
-    """With its lines, and what is wrong with the plans, too: the trace is not looked at, and could be very long."""
+    """With its lines, and what is wrong with the plans, too: of the trace, that it is not there."""
     (folder / "jobs.csv").unlink()
     (folder / "broken.yaml").write_text(HOSTS.replace("/B", "/C"))
     stated = {
@@ -174,7 +175,15 @@ def test_all_that_needs_no_job_is_told_at_once_and_before_any_is_read(folder: Pa
     with pytest.raises(InputError) as error:
         parse_scenario(text_of(plan="hosts.yaml", **stated), "s.yaml", folder)
     found = [(fault.code, fault.file, fault.line > 0) for fault in error.value.faults]
-    codes = ["unknown-key", "out-of-range", "out-of-range", "unknown-host", "out-of-range", "unknown-resource-group"]
+    codes = [
+        "cannot-read",
+        "unknown-key",
+        "out-of-range",
+        "out-of-range",
+        "unknown-host",
+        "out-of-range",
+        "unknown-resource-group",
+    ]
     assert found == [(code, "s.yaml", True) for code in [*codes, "unknown-consumer"]]
     with pytest.raises(InputError) as error:
         parse_scenario(text_of(plan="broken.yaml", **stated), "s.yaml", folder)
@@ -195,6 +204,62 @@ def test_what_only_the_first_submit_lets_tell_is_told_too(
     folder: Path, more: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert faults(folder, **more) == expected
+
+
+def test_before_a_trace_is_read_it_is_told_that_it_is_not_there(folder: Path) -> None:
+    with pytest.raises(InputError) as error:
+        parse_scenario(text_of(workload=WORKLOAD | {"file": "job.csv"}, end="0s"), "s.yaml", folder)
+    assert [(fault.code, fault.place) for fault in error.value.faults] == [
+        ("cannot-read", ("workload", "file")),
+        ("out-of-range", ("end",)),
+    ]
+    assert str(folder / "job.csv") in error.value.faults[0].what
+    assert error.value.faults[0].mend == "did you mean `jobs.csv`?"
+
+
+def test_what_is_wrong_with_tenants_is_told_with_the_rest(folder: Path) -> None:
+    (folder / "tenants.yaml").write_text("fairhold_tenants: 1\nbegin: never\ntenants: {/A: {}}\n")
+    with pytest.raises(InputError) as error:
+        parse_scenario(text_of(workload={"kind": "tenants", "file": "tenants.yaml"}, end="0s"), "s.yaml", folder)
+    assert {Path(fault.file).name for fault in error.value.faults} == {"s.yaml", "tenants.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({"start": "2026-02-01T00:00:00Z"}, "start"),
+        ({"end": "2026-01-01T00:00:00Z"}, "end"),
+        ({"end": "2026-01-01T00:09:00Z", "warm_up": "10m"}, "end"),
+        ({"start": "2025-12-31T00:00:00Z", "end": "1d"}, "end"),
+    ],
+)
+def test_a_time_in_which_no_job_comes_is_told_before_the_trace_is_read(
+    folder: Path, more: dict[str, Any], place: str
+) -> None:
+    (folder / "jobs.csv").write_text("nothing of it is read")
+    between = {"from": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"}
+    assert faults(folder, workload=WORKLOAD | between, **more) == [("out-of-range", place)]
+
+
+def test_an_instant_that_is_none_is_one_fault(folder: Path) -> None:
+    between = {"from": "2026-01-01T00:00:00Z", "until": "soon"}
+    assert faults(folder, workload=WORKLOAD | between) == [("instant", "workload.until")]
+
+
+def test_what_is_asked_of_consumers_that_are_not_there_is_told_before_the_jobs_are_read(folder: Path) -> None:
+    (folder / "jobs.csv").write_text("nothing of it is read")
+    (folder / "other.yaml").write_text(PLAN.replace("B", "C"))
+    text = text_of(plans={"plan": "plan.yaml", "other": "other.yaml"}, expect=["told(/B) < 1"])
+    text = text.replace("plan: plan.yaml\n", "", 1)
+    with pytest.raises(InputError) as error:
+        parse_scenario(text, "s.yaml", folder, asked=Asked("", (parse_expectation("told(/D) < 1"),)))
+    assert [(fault.file, fault.what) for fault in error.value.faults] == [
+        ("s.yaml", "`told(/B) < 1`: there is no consumer `/B` in `other`"),
+        ("", "`told(/D) < 1`: there is no consumer `/D`"),
+    ]
+    with pytest.raises(InputError) as error:
+        parse_scenario(text, "s.yaml", folder, asked=Asked("plan", (parse_expectation("told(/C) < 1"),)))
+    assert [fault.what for fault in error.value.faults] == ["`told(/C) < 1`: there is no consumer `/C`"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "fairhold_scenario: 2\n", "a: {b", "\x00"])

@@ -41,7 +41,7 @@ def common(
 
 @commands.command(rich_help_panel=_FILES)
 def check(plan: PlanFile, *, json: Json = False) -> None:
-    """Check a plan: every fault with its place and mend; the balance of every parent."""
+    """Check a plan, a scenario or tenants: every fault with its place and mend; of a plan, who owns what."""
     from fairhold.cli.files import check_plan  # noqa: PLC0415
 
     check_plan(plan, as_json=json)

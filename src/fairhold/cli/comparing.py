@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.lab.pairing import Paired
+    from fairhold.lab.scenario import Scenario
 
 Document = dict[str, Any]
 Task = tuple[int, str]
@@ -36,6 +37,8 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         raise UsageError("the scenario has one plan: name those to be compared under `plans:`")
     for fault in scenario.findings.faults():
         warn(str(fault))
+    if draws > 1 and _world(scenario) == _world(read_scenario(path, 1)):
+        raise UsageError("every draw is the same: nothing in the scenario is left to chance; `simulate` compares it")
     play = partial(_play, path)
     tasks = [(draw, name) for draw in range(draws) for name in names]
     if processes > 1:
@@ -43,8 +46,6 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
             of = _counted(tasks, pool.map(play, tasks))
     else:
         of = _counted(tasks, map(play, tasks))
-    if len({of[draw, names[0]]["log"] for draw in range(draws)}) == 1:
-        raise UsageError("every draw is the same: nothing in the scenario is left to chance; `simulate` compares it")
     pairs = {
         name: paired([of[draw, names[0]] for draw in range(draws)], [of[draw, name] for draw in range(draws)])
         for name in names[1:]
@@ -63,6 +64,12 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         if len(rows) > len(sure):
             print_text(f"{len(rows) - len(sure)} other differences may be chance: --json has all")
     return 0
+
+
+def _world(scenario: Scenario) -> tuple[object, ...]:
+    """What of a scenario may be left to chance."""
+    scene = next(iter(scenario.scenes.values()))
+    return scene.workload, scene.outages
 
 
 def _counted(tasks: list[Task], played: Iterator[Document]) -> dict[Task, Document]:

@@ -56,12 +56,15 @@ def _warn(warnings: Iterable[Fault]) -> None:
 
 def check_plan(path: Path, *, as_json: bool) -> None:
     """`check`: warnings, then the balance of every parent, and who would own which hosts."""
+    from fairhold.cli.other_files import check_other  # noqa: PLC0415
     from fairhold.cli.owners import owners, owners_text  # noqa: PLC0415
     from fairhold.planio.balances import balance_document, balances  # noqa: PLC0415
 
     try:
         plan, warnings = read_plan(path)
     except InputError as error:
+        if check_other(path, as_json=as_json):
+            return
         if as_json:
             print_json({"faults": [fault_document(fault) for fault in error.faults]})
         raise

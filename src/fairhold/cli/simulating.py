@@ -10,10 +10,10 @@ from fairhold.cli.files import print_json, print_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
-from fairhold.lab.expecting import Expectation, check_paths, never_run, parse_expectation
+from fairhold.lab.expecting import Expectation, never_run, parse_all
 from fairhold.lab.results import Results
 from fairhold.lab.runs import Way, play_at_once, play_plan, results_of
-from fairhold.lab.scenario import plan_names, read_scenario
+from fairhold.lab.scenario import Asked, plan_names, read_scenario
 from fairhold.planio.report import listed, shown
 from fairhold.runtime.outlet import warn
 from fairhold.units import format_duration
@@ -49,24 +49,20 @@ def run_scenario(
     """Play, print, write; 1 where something expected did not come out, else 0."""
     if resume and output is None:
         raise UsageError("--resume goes on with what is in a folder; name it by --output")
-    asked = tuple(parse_expectation(text) for text in expected)
+    asked = parse_all(expected)
     other = Path(only) if only and is_file_of_plan(path, only) else None
+    only = only if other is None else str(other)
     known = () if other is not None or str(path) == "/dev/stdin" else plan_names(path)
     if only and known and only not in known:  # before the jobs are read
         raise _no_plan(only, known)
-    scenario = read_scenario(path, other=other)
+    scenario = read_scenario(path, other=other, asked=Asked(only, asked))
     names = [only] if only else list(scenario.scenes)
     if only and only not in scenario.scenes:
         raise _no_plan(only, scenario.scenes)
     _tell_findings(scenario)
     expectations = (*scenario.expect, *asked)
-    for name in names:
-        check_paths(expectations, {"consumers": {"/", *scenario.scenes[name].plan.tree.rows}})
     results = None if output is None else Results(output)
     documents = _play(scenario, names, Way(output, check=check, resume=resume), processes)
-    for document in documents.values():
-        for shared in document["shared"]:
-            check_paths(expectations, shared)
     outcome = _expectations(expectations, documents, ignores_never_run=ignores_never_run)
     if results is not None:
         _finish(results, documents, path.stem, has_report=report, plots=plots)

@@ -11,15 +11,16 @@ import yaml
 
 from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text, unknown
+from fairhold.cli.one_plan import read_of_one_plan
 from fairhold.cli.table import table
 from fairhold.cli.writing import write_whole
 from fairhold.errors import ArgumentError, Fault, InputError, UsageError
 from fairhold.lab.candidates import candidates
 from fairhold.lab.changing import changed
 from fairhold.lab.expecting import parse_expectation
-from fairhold.lab.scenario import plan_document, read_scenario
+from fairhold.lab.scenario import plan_document
 from fairhold.lab.suggesting import Bench, suggest
-from fairhold.planio.report import listed, shown
+from fairhold.planio.report import shown
 from fairhold.runtime.outlet import warn
 from fairhold.units import format_duration
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.lab.expecting import Expectation
-    from fairhold.lab.scenario import Scenario
     from fairhold.lab.suggesting import Found, Measured, Suggested
 
 Document = dict[str, Any]
@@ -51,7 +51,7 @@ def suggest_plan(
 ) -> int:
     """Search and print; 1 where no change will do."""
     asked = _asked(consumer, wait)
-    scenarios = [_of_one_plan(path, only, draw) for draw in range(draws)]
+    scenarios = [read_of_one_plan(path, only, draw) for draw in range(draws)]
     ((name, scene),) = scenarios[0].scenes.items()
     if consumer not in scene.plan.tree.rows:
         raise ArgumentError([replace(unknown("consumer", consumer, scene.plan.tree.paths), place=("--consumer",))])
@@ -93,16 +93,6 @@ def _asked(consumer: str, wait: str) -> Expectation:
     if any(each in consumer for each in "() ") or not consumer.startswith("/"):
         raise UsageError(f"--consumer: `{shown(consumer)}` is no path; write it as /Trading/Risk")
     return parse_expectation(f"wait.{statistic}({consumer}) {sign} {bound}")
-
-
-def _of_one_plan(path: Path, only: str, draw: int) -> Scenario:
-    scenario = read_scenario(path, draw)
-    name = only or next(iter(scenario.scenes))
-    if name not in scenario.scenes:
-        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
-    if not only and len(scenario.scenes) > 1:
-        raise UsageError(f"the scenario has several plans: choose one by --plan, of {listed(scenario.scenes)}")
-    return replace(scenario, scenes={name: scenario.scenes[name]})
 
 
 # What is printed

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
+from fairhold.cli.one_plan import read_of_one_plan
 from fairhold.cli.table import table
-from fairhold.errors import UsageError
 from fairhold.lab.expecting import parse_expectation
-from fairhold.lab.scenario import plan_document, read_scenario
+from fairhold.lab.scenario import plan_document
 from fairhold.lab.sweeping import sweep
 from fairhold.lab.varying import parse_variation
-from fairhold.planio.report import listed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,14 +38,9 @@ def run_sweep(
 ) -> int:
     """Play and print, the best first by what is asked for first; 1 where no plan keeps what the scenario expects."""
     variations = [parse_variation(text) for text in vary]
-    scenario = read_scenario(path)
-    name = only or next(iter(scenario.scenes))
-    if name not in scenario.scenes:
-        raise UsageError(f"the scenario has no plan `{shown(only)}`; use {listed(scenario.scenes)}")
-    if not only and len(scenario.scenes) > 1:
-        raise UsageError(f"the scenario has several plans: choose one by --plan, of {listed(scenario.scenes)}")
-    scenario = replace(scenario, scenes={name: scenario.scenes[name]})
     asked = [parse_expectation(text + _ANY) for text in show]
+    scenario = read_of_one_plan(path, only, 0, tuple(asked))
+    (name,) = scenario.scenes
     document = plan_document(path, name)
     wanted = [*asked, *scenario.expect]
     advance = Advance()

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.lab.comparing import in_units
+from fairhold.lab.places import nearest
 from fairhold.planio.report import listed, shown
 from fairhold.units import format_duration, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairhold.model.plan import Plan
 
 _SHAPE = re.compile(r"\s*([a-z_]+)(?:\.([a-z0-9]+))?\s*\(\s*([^()\s]+)\s*\)\s*(<=|>=|<|>|==)\s*(\S+)\s*")
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
@@ -106,12 +109,33 @@ def parse_expectation(text: str) -> Expectation:
     return Expectation(text.strip(), what, statistic or "", path, sign, number)
 
 
-def check_paths(expectations: tuple[Expectation, ...], shared: Mapping[str, Any]) -> None:
-    """Raise InputError where one names a consumer that is not there."""
-    for each in expectations:
-        if each.path not in shared["consumers"]:
-            what = f"`{each.text}`: there is no consumer `{shown(each.path)}`"
-            raise InputError([Fault("unknown-consumer", what, "name one of the plan by its path")])
+def parse_all(texts: Iterable[str]) -> tuple[Expectation, ...]:
+    """Read several; raises InputError with what is wrong in any."""
+    found: list[Expectation] = []
+    faults: list[Fault] = []
+    for text in texts:
+        try:
+            found.append(parse_expectation(text))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return tuple(found)
+
+
+def unknown_consumer(expectation: Expectation, plans: Mapping[str, Plan], *, by_all: bool = True) -> Fault | None:
+    """What is wrong where plans that are to be measured by an expectation have no such consumer; without a place.
+
+    plans  : by name
+    by_all : whether all of them are, else it is enough that one has it
+    """
+    path = expectation.path
+    without = [name for name, plan in plans.items() if path != "/" and path not in plan.tree.rows]
+    if not without or (len(without) < len(plans) and not by_all):
+        return None
+    whose = "" if len(without) == len(plans) else f" in {listed(without)}"
+    what = f"`{shown(expectation.text)}`: there is no consumer `{shown(path)}`{whose}"
+    return Fault("unknown-consumer", what, nearest(path, plans[without[0]].tree.paths, "consumer"))
 
 
 def never_run(path: str, document: Mapping[str, Any]) -> int:

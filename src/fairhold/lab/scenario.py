@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import InputError
+from fairhold.lab.expecting import unknown_consumer
+from fairhold.lab.foreseen import refuse_no_time, refuse_unreadable
 from fairhold.lab.hostscale import HostScale, read_scale, read_scaled_plan, scaled_document
 from fairhold.lab.outages import Span, hosts_of_all, outages_of, read_outages
 from fairhold.lab.records import digest_of, read_record
@@ -72,17 +74,37 @@ class Scenario:
     findings: Findings
 
 
-def read_scenario(path: str | Path, draw: int = 0, other: Path | None = None) -> Scenario:
+class Asked(NamedTuple):
+    """What a command asks of a scenario.
+
+    plan   : the only one that is measured, empty = all
+    expect : what must come out of it, beside what the scenario says
+    """
+
+    plan: str = ""
+    expect: tuple[Expectation, ...] = ()
+
+
+def read_scenario(path: str | Path, draw: int = 0, other: Path | None = None, asked: Asked | None = None) -> Scenario:
     """Read a scenario and all that it names; names of files start at its folder.
 
     draw  : number of the draw: what chance decides is drawn anew for each
     other : a plan file that is played, too, under that name
+    asked : None = nothing is expected of what is played
 
-    Raises InputError with all faults of the scenario and of its plans; then with those of its trace or record, and of
-    what only these let tell.
+    Raises InputError with all faults of the scenario, of its plans, of a file of tenants and of what is asked, and
+    where its trace or record is not there; then with those of its trace or record, and of what only these let tell.
     """
-    folder = Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
-    return parse_scenario(read_text(path), str(path), folder, draw, other)
+    return parse_scenario(read_text(path), str(path), _folder_of(path), draw, other, asked=asked)
+
+
+def check_scenario(path: str | Path) -> list[str]:
+    """Names of its plans; raises InputError with all that `read_scenario` tells before it reads a trace or record."""
+    return list(_read_all(read_text(path), str(path), _folder_of(path), draw=0, other=None, asked=Asked())[1].plans)
+
+
+def _folder_of(path: str | Path) -> Path:
+    return Path.cwd() if str(path) == "/dev/stdin" else Path(path).absolute().parent
 
 
 def plan_names(path: str | Path) -> list[str]:
@@ -124,10 +146,23 @@ class _Sections(NamedTuple):
     resources: tuple[str, ...]
     expect: tuple[Expectation, ...]
     source: Source | None
+    record: Path | None
 
 
-def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Path | None = None) -> Scenario:
+def parse_scenario(
+    text: str, name: str, folder: Path, draw: int = 0, other: Path | None = None, *, asked: Asked | None = None
+) -> Scenario:
     """Read a scenario from its text; name: of the file, as faults show it. Raises InputError as `read_scenario`."""
+    report, said, files = _read_all(text, name, folder, draw=draw, other=other, asked=asked)
+    if said.record is not None:
+        return _of_record(report, said, said.record, files)
+    return _of_workload(report, said, draw)
+
+
+def _read_all(
+    text: str, name: str, folder: Path, *, draw: int, other: Path | None, asked: Asked | None
+) -> tuple[Report, _Sections, Mapping[str, Path]]:
+    """All but the jobs, and the files of the plans; raises InputError with all that is wrong."""
     report = Report(parse_document(text, name))
     top = report.mapping(report.document.value, (), what="a mapping with `fairhold_scenario: 1`")
     if not top:
@@ -140,14 +175,22 @@ def parse_scenario(text: str, name: str, folder: Path, draw: int = 0, other: Pat
     files |= {} if other is None else {str(other): other.absolute()}
     plans, broken = _read_plans(report, files, read_scale(report, top.get("scale")))
     is_whole = plans.keys() == files.keys() >= names.keys()
-    said = _read_sections(report, top, plans if is_whole else {}, folder, draw)
+    said = _read_sections(report, top, plans if is_whole else {}, folder, draw=draw, asked=asked)
     if "record" in top:
         report.text(top["record"], ("record",), what="a file of `fairhold record`")
+    broken += refuse_unreadable(report, top, folder)
+    if asked is not None:
+        measured = _measured(said.plans, asked)
+        broken += tuple(fault for each in asked.expect if (fault := unknown_consumer(each, measured)) is not None)
     if report.faults or broken:
         raise InputError((*report.document.locate(report.faults), *broken))
-    if "record" in top:
-        return _of_record(report, said, folder / str(top["record"]), files)
-    return _of_workload(report, said, draw)
+    return report, said, files
+
+
+def _measured(plans: Mapping[str, Plan], asked: Asked | None) -> Mapping[str, Plan]:
+    if asked is None or not asked.plan:
+        return plans
+    return {name: plan for name, plan in plans.items() if name == asked.plan}
 
 
 def _read_plans(
@@ -173,7 +216,7 @@ def _read_plans(
 
 
 def _read_sections(
-    report: Report, top: dict[str, Value], plans: Mapping[str, Plan], folder: Path, draw: int
+    report: Report, top: dict[str, Value], plans: Mapping[str, Plan], folder: Path, *, draw: int, asked: Asked | None
 ) -> _Sections:
     """All that can be told without the workload.
 
@@ -187,10 +230,13 @@ def _read_sections(
     source = None
     if "workload" in top and "record" not in top:
         source = read_source(report, _drawn(top["workload"], draw), ("workload",), folder)
+    end = read_end(report, top, warm_up, start)
+    if source is not None and len(report.faults) == faults:
+        refuse_no_time(report, source.scaling, start, end, warm_up)
     return _Sections(
         plans,
         start,
-        read_end(report, top, warm_up, start),
+        end,
         warm_up,
         read_work(report, top.get("work")),
         read_cycle(report, top.get("cycle")),
@@ -198,8 +244,9 @@ def _read_sections(
         read_outages(report, top.get("outages", []), hosts_of_all(plans.values()) if plans else None, start),
         read_changes(report, top.get("slots", []), plans, start),
         read_resources(report, top.get("resources", []), plans),
-        read_expectations(report, top.get("expect", []), [*plans.values()]),
+        read_expectations(report, top.get("expect", []), _measured(plans, asked), by_all=asked is not None),
         source,
+        folder / str(top["record"]) if "record" in top else None,
     )
 
 

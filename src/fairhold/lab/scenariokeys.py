@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP
 from fairhold.errors import InputError
-from fairhold.lab.expecting import Expectation, parse_expectation
+from fairhold.lab.expecting import Expectation, parse_expectation, unknown_consumer
 from fairhold.lab.moments import Moment, read_moment
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import exact_number
 from fairhold.sim.scene import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from fairhold.errors import Place
     from fairhold.model.plan import Plan
@@ -155,8 +155,13 @@ def read_changes(report: Report, value: Value, plans: Mapping[str, Plan], start:
     return found
 
 
-def read_expectations(report: Report, value: Value, plans: Sequence[Plan]) -> tuple[Expectation, ...]:
-    """What must come out, of consumers that some plan has."""
+def read_expectations(
+    report: Report, value: Value, plans: Mapping[str, Plan], *, by_all: bool
+) -> tuple[Expectation, ...]:
+    """What must come out, of consumers that the plans have.
+
+    by_all : whether all of them have to have each, else one
+    """
     found = []
     for at, item in enumerate(report.sequence(value, ("expect",), what="expectations")):
         text = report.text(item, ("expect", at), what="an expectation such as `wait.p95(/A) < 60s`")
@@ -167,8 +172,7 @@ def read_expectations(report: Report, value: Value, plans: Sequence[Plan]) -> tu
             report.fault(fault.code, fault.what, fault.mend, ("expect", at))
             continue
         found.append(expectation)
-        path = expectation.path
-        if plans and path != "/" and not any(path in plan.tree.rows for plan in plans):
-            what = f"`{shown(text)}`: there is no consumer `{shown(path)}`"
-            report.fault("unknown-consumer", what, "name one of the plan by its path", ("expect", at))
+        unknown = unknown_consumer(expectation, plans, by_all=by_all)
+        if unknown is not None:
+            report.fault(unknown.code, unknown.what, unknown.mend, ("expect", at))
     return tuple(found)

@@ -160,7 +160,10 @@ def _read_scaling(report: Report, node: dict[str, Value], place: Place, seed: in
     load = stated.get("load", 1)
     here = (*at, "load")
     by_path = load if isinstance(load, dict) else {"/": load}
+    faults = len(report.faults)
     instants = {key: report.instant(node[key], (*place, key)) for key in ("from", "until", "begin") if key in node}
+    if len(report.faults) > faults:
+        instants = {}  # one that is none is not compared
     if "from" in instants and "until" in instants and instants["from"] >= instants["until"]:
         report.fault("out-of-range", "`until` is not after `from`", "write a later instant", (*place, "until"))
     return Scaling(
