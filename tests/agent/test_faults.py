@@ -192,6 +192,24 @@ def test_another_start_of_the_host_ends_everything(bare: Service) -> None:
     assert (record["reason"], record["detail"]) == ("host_lost", "the host was restarted")
 
 
+@pytest.mark.parametrize("left", [b"", b"\0" * 4096])
+def test_what_a_host_without_power_has_left_stops_no_agent(bare: Service, left: bytes) -> None:
+    """Nobody has waited for the disk: files may have no content, or none of what they had."""
+    Spool(str(bare.state / "spool"))
+    for name in ("name", "last", "lease", "5.order", "6.alive", "7.exit", "4.free"):
+        (bare.state / "spool" / name).write_bytes(left)
+    bare.launch()
+    found = bare.accept()
+    assert len(found["spool"]) == 32
+    assert found["last"] == 0
+    ended = {each["attempt"]: each["exit"] or bare.ended(each["attempt"]) for each in found["attempts"]}
+    assert {attempt: record["reason"] for attempt, record in ended.items()} == {
+        5: "refused", 6: "host_lost", 7: "host_lost",
+    }  # fmt: skip
+    bare.send({"type": "forget", "attempts": [5, 6, 7]})
+    assert [bare.run(attempt, "true")["reason"] for attempt in range(8, 13)] == ["finished"] * 5
+
+
 def test_a_number_of_a_process_that_is_somebody_elses_by_now(bare: Service) -> None:
     spool = Spool(str(bare.state / "spool"))
     other = os.spawnv(os.P_NOWAIT, "/bin/sleep", ["sleep", "1000"])
