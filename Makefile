@@ -24,12 +24,13 @@ $(STAMP): pyproject.toml
 test: setup
 	$(BIN)/python -m pytest -n $(TEST_JOBS) -m "not slow"
 
-## Format, lint, types, import floors, sizes of the base install, coverage of rules by docs and tests.
+## Format, lint, types, import floors, sizes of files and of the base install, coverage of rules by docs and tests.
 check: setup
 	$(BIN)/lint-imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/architecture/test_sizes.py
 	$(BIN)/python -m tests.architecture.coverage
 	$(BIN)/python -m tests.architecture.base_install
 

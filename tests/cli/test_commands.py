@@ -252,3 +252,23 @@ def test_all_moves_have_their_columns_in_one_order(tmp_path: Path) -> None:
     lines = fairhold("cycle", str(plan), str(state)).stdout.splitlines()
     heads = [lines[at + 1].split() for at, line in enumerate(lines) if line.startswith(("Stopped", "Granted"))]
     assert heads == [["consumer", "resource_group", "request", "host", "units"]] * 2
+
+
+def test_serve_without_its_extra_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['fastapi'] = None; sys.argv = ['fairhold', 'serve', 'examples/bank.yaml'];"
+        "from fairhold.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stderr == "the service needs more than the base: pip install 'fairhold[service]' [usage]\n"
+    assert done.returncode == 2
+
+
+def test_the_agent_gets_its_words_as_they_are() -> None:
+    done = fairhold("agent", "--directory", exits=2)
+    assert "usage: python -m fairhold.agent" in done.stderr
+
+
+def test_the_agent_says_how_it_is_called() -> None:
+    done = fairhold("agent", "--help")
+    assert (done.stdout.startswith("usage: python -m fairhold.agent --directory DIR"), done.stderr) == (True, "")

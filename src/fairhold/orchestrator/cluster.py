@@ -14,8 +14,9 @@ from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.budgets import hold_attempt, move_held
 from fairhold.orchestrator.due import Due
 from fairhold.orchestrator.histories import count_capacity
-from fairhold.orchestrator.hosts import HostRecord, MachineRecord, label_machine
+from fairhold.orchestrator.hosts import HostRecord, MachineRecord
 from fairhold.orchestrator.loans import BY_CYCLES
+from fairhold.orchestrator.presence import OF_MACHINES
 from fairhold.orchestrator.tasks import Attempt, JobRecord, Notice, SharedTerms, leave_by
 from fairhold.orchestrator.vectors import OF_VECTORS, note_freed
 from fairhold.orchestrator.windows import BY_TIME
@@ -336,25 +337,8 @@ class Cluster:
         """The record of a machine, a new one where it has none."""
         return self.machines.setdefault(name, MachineRecord())
 
-    def _see(self, change: say.MachineSeen, now: int) -> None:
-        machine = self.machine(change.machine)
-        machine.boot, machine.spool, machine.is_silent, machine.is_gone = change.boot, change.spool, False, False
-        label_machine(self, change.machine, change.labels)
-        self._fit_machine(change.machine)
-        count_capacity(self, now)
-
-    def _miss(self, change: say.MachineMissed, _now: int) -> None:
-        self.machine(change.machine).is_silent = True
-        self._fit_machine(change.machine)
-
-    def _shut(self, change: say.MachineShut, _now: int) -> None:
-        machine = self.machine(change.machine)
-        machine.shut, machine.refusals = change.reason, 0
-        machine.try_at, machine.pauses, machine.drains = change.try_at, change.pauses, change.drains
-        self.due.try_again(change.machine, change.try_at)
-        self._fit_machine(change.machine)
-
-    def _fit_machine(self, name: str) -> None:
+    def fit_machine(self, name: str) -> None:
+        """Let the books know what a machine's hosts may start, and its attempts whether anybody knows of them."""
         for group, host in self.hosts:
             if self.machine_of(host) == name:
                 self.fit(group, host)
@@ -368,9 +352,6 @@ class Cluster:
     def on(self, machine: str) -> list[Attempt]:
         """The attempts that hold units of a machine, oldest first; a gang may run on another one."""
         return [attempt for attempt in self.attempts.values() if machine in attempt.machines]
-
-    def _refuse(self, change: say.MachineRefused, _now: int) -> None:
-        self.machine(change.machine).refusals += 1
 
 
 _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
@@ -392,11 +373,8 @@ _APPLY: dict[type, Callable[[Cluster, Any, int], None]] = {
     say.Ended: Cluster._end,
     say.Ready: Cluster._ready,
     say.HostSet: Cluster._set_host,
-    say.MachineSeen: Cluster._see,
-    say.MachineMissed: Cluster._miss,
-    say.MachineShut: Cluster._shut,
-    say.MachineRefused: Cluster._refuse,
     **BY_TIME,
     **BY_CYCLES,
+    **OF_MACHINES,
     **OF_VECTORS,
 }

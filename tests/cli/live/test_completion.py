@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
+from fairhold.cli.live.options import complete_consumer, complete_host, complete_job
 from tests.cli.live.served import LONGEST, until
 
 if TYPE_CHECKING:
     from tests.cli.live.served import Served
+    from tests.client.fake import Fake
 
 START, END, TAB, ENTER = "\x01", "\x05", "\t", "\r"
 
@@ -76,3 +78,15 @@ def test_a_real_shell_completes(live: Served, tmp_path: Path, name: str) -> None
         assert shell.complete("fairhold submi") == "fairhold submit"
         assert shell.complete("fairhold submit /Research/Mo") == "fairhold submit /Research/Models"
         assert shell.complete("fairhold cancel ") == f"fairhold cancel {job}"
+
+
+def test_completion_knows_jobs_and_consumers_and_survives_without_a_service(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake.add({"consumer": "/Research", "argv": ["x"], "name": "sweep"})
+    assert complete_job("") == [("1", "waiting /Research sweep")]
+    assert complete_job("2") == []
+    assert complete_consumer("/T") == ["/Trading/Risk"]
+    assert complete_host("g") == ["g1", "g2"]
+    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path / "nowhere"))
+    assert (complete_job(""), complete_consumer(""), complete_host("")) == ([], [], [])

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from fairhold.cli.live.options import complete_consumer, complete_host, complete_job
 from tests.client.fake import LATER, NOW, PLAN, Fake, Problem, fault
 from tests.client.serving import cuts_of
 
@@ -384,35 +383,3 @@ def test_a_service_that_is_not_there_gives_one_line_and_exit_3(tmp_path: Path, m
     said = fairhold("jobs", "--service", "http://127.0.0.1:1", exits=3).stderr
     assert said.startswith("the service at http://127.0.0.1:1 does not answer: Connection refused; ")
     assert said.count("\n") == 1
-
-
-def test_serve_without_its_extra_says_what_to_install() -> None:
-    code = (
-        "import sys; sys.modules['fastapi'] = None; sys.argv = ['fairhold', 'serve', 'examples/bank.yaml'];"
-        "from fairhold.cli.main import main; main()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.stderr == "the service needs more than the base: pip install 'fairhold[service]' [usage]\n"
-    assert done.returncode == 2
-
-
-def test_completion_knows_jobs_and_consumers_and_survives_without_a_service(
-    fake: Fake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    fake.add({"consumer": "/Research", "argv": ["x"], "name": "sweep"})
-    assert complete_job("") == [("1", "waiting /Research sweep")]
-    assert complete_job("2") == []
-    assert complete_consumer("/T") == ["/Trading/Risk"]
-    assert complete_host("g") == ["g1", "g2"]
-    monkeypatch.setenv("FAIRHOLD_STATE", str(tmp_path / "nowhere"))
-    assert (complete_job(""), complete_consumer(""), complete_host("")) == ([], [], [])
-
-
-def test_the_agent_gets_its_words_as_they_are() -> None:
-    done = fairhold("agent", "--directory", exits=2)
-    assert "usage: python -m fairhold.agent" in done.stderr
-
-
-def test_the_agent_says_how_it_is_called() -> None:
-    done = fairhold("agent", "--help")
-    assert (done.stdout.startswith("usage: python -m fairhold.agent --directory DIR"), done.stderr) == (True, "")
