@@ -41,6 +41,9 @@ def test_faults_are_told_and_exit_with_1_unless_they_may_be_skipped(tmp_path: Pa
     skipping.write_text(f"{text}  faults: skip\n")
     assert "warning: " in fairhold("workload", "show", str(skipping)).stderr
     assert "[trace-negative]" in fairhold("workload", "convert", BAD, exits=1).stderr
+    skipped = fairhold("workload", "convert", BAD, "--skip")
+    assert "warning: " in skipped.stderr
+    assert skipped.stdout == fairhold("workload", "convert", str(skipping)).stdout
 
 
 @pytest.mark.parametrize("source", [TENANTS, JOBS])

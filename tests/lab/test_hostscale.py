@@ -80,7 +80,7 @@ def test_more_slots_let_waiting_tasks_start(folder: Path) -> None:
 def test_faults_are_told_with_their_place_and_a_mend(
     folder: Path, scale: dict[str, Any], code: str, place: str, words: str
 ) -> None:
-    (folder / "jobs.csv").unlink()  # it is not read
+    (folder / "jobs.csv").write_text("nothing of it is read")
     with pytest.raises(InputError) as error:
         parse_scenario(text_of(plan="mixed.yaml", scale=scale), "s.yaml", folder)
     (fault,) = error.value.faults

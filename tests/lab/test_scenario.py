@@ -280,3 +280,27 @@ def test_the_reference_explains_every_code() -> None:
     codes = {*re.findall(r'(?:fault|Fault)\(\s*"([a-z-]+)"', sources), "expectation"}
     pages = "".join((root / f"docs/reference/{name}.md").read_text() for name in ("errors", "scenario", "record"))
     assert [code for code in sorted(codes) if f"`{code}`" not in pages] == []
+
+
+@pytest.mark.parametrize(
+    ("jobs", "more", "place"),
+    [
+        ("", {}, "workload"),
+        ("A,1970-01-01T00:00:10Z,1,5\n", {"start": "1970-01-01T00:00:11Z"}, "start"),
+        ("A,1970-01-01T01:00:00Z,1,5\n", {"start": "1970-01-01T00:00:00Z", "end": "1h"}, "end"),
+        ("A,10,1,5\n", {"warm_up": "1h"}, "warm_up"),
+    ],
+)
+def test_a_scenario_in_which_nothing_is_played_or_measured_passes_no_gate(
+    folder: Path, jobs: str, more: dict[str, Any], place: str
+) -> None:
+    (folder / "jobs.csv").write_text(f"who,at,tasks,takes\n{jobs}")
+    assert faults(folder, **more) == [("out-of-range", place)]
+
+
+@pytest.mark.parametrize(
+    "more", [{"begin": "2999-01-01T00:00:00Z"}, {"scale": {"time": 1_000_000}}, {"scale": {"load": 1_000_000}}]
+)
+def test_a_workload_beyond_all_sense_is_refused_before_it_is_made(folder: Path, more: dict[str, Any]) -> None:
+    (folder / "jobs.csv").write_text("who,at,tasks,takes\n" + "A,0,1,5\nB,9000000,1,1\n" * 20)
+    assert [code for code, _ in faults(folder, workload=WORKLOAD | more)] == ["out-of-range"]

@@ -8,10 +8,13 @@ from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.one_plan import read_of_one_plan
 from fairhold.cli.table import table
+from fairhold.errors import Fault, InputError
 from fairhold.lab.expecting import parse_expectation
+from fairhold.lab.places import nearest
 from fairhold.lab.scenario import plan_document
 from fairhold.lab.sweeping import sweep
 from fairhold.lab.varying import parse_variation
+from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from fairhold.lab.expecting import Expectation
     from fairhold.lab.sweeping import Tried
     from fairhold.lab.varying import Variation
+    from fairhold.model.plan import Plan
 
 _ANY = " >= 0"
 
@@ -40,7 +44,8 @@ def run_sweep(
     variations = [parse_variation(text) for text in vary]
     asked = [parse_expectation(text + _ANY) for text in show]
     scenario = read_of_one_plan(path, only, 0, tuple(asked))
-    (name,) = scenario.scenes
+    ((name, scene),) = scenario.scenes.items()
+    _refuse_nobody(variations, scene.plan)
     document = plan_document(path, name)
     wanted = [*asked, *scenario.expect]
     advance = Advance()
@@ -66,6 +71,21 @@ def run_sweep(
     else:
         _print(tried, variations, asked, wanted)
     return 0 if any(not each.fault and _keeps(each, wanted) for each in tried) else 1
+
+
+def _refuse_nobody(variations: Sequence[Variation], plan: Plan) -> None:
+    """Raise InputError where values of consumers are varied that the plan does not have."""
+    faults = [
+        Fault(
+            "variation",
+            f"`{shown(each.name)}`: there is no consumer `{shown(each.where)}`",
+            nearest(each.where, plan.tree.paths, "consumer"),
+        )
+        for each in variations
+        if each.where.startswith("/") and each.where not in plan.tree.rows
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _keeps(each: Tried, wanted: Sequence[Expectation]) -> bool:

@@ -53,11 +53,11 @@ def show_workload(path: Path, kind: str, *, as_json: bool) -> int:
     return 1 if faults and is_fatal else 0
 
 
-def convert_workload(path: Path, kind: str, output: Path | None) -> None:
-    """Write a workload as the project's own table."""
+def convert_workload(path: Path, kind: str, output: Path | None, *, skip: bool = False) -> None:
+    """Write a workload as the project's own table; skip: rows at fault are left out."""
     if output is not None:
         refuse_same(output, path, "--output names the workload")
-    workload, findings = make_workload(source_of(path, kind))
+    workload, findings = _made(path, kind, skip=skip)
     for fault in findings.faults():
         warn(str(fault))
     file = io.StringIO()
@@ -65,8 +65,8 @@ def convert_workload(path: Path, kind: str, output: Path | None) -> None:
     _write(file.getvalue(), output)
 
 
-def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | None) -> None:
-    """Write tenants that submit like the consumers of workloads."""
+def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | None, *, skip: bool = False) -> None:
+    """Write tenants that submit like the consumers of workloads; skip: rows at fault are left out."""
     workloads = []
     try:
         where = UTC if zone == "UTC" else ZoneInfo(zone)
@@ -75,7 +75,7 @@ def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | Non
     for path in paths:
         if output is not None:
             refuse_same(output, path, "--output names the workload")
-        workload, findings = make_workload(source_of(path, kind))
+        workload, findings = _made(path, kind, skip=skip)
         for fault in findings.faults():
             warn(str(fault))
         workloads.append(workload)
@@ -84,6 +84,11 @@ def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | Non
     if tenants is None:
         raise InputError([Fault("empty", "there are no jobs to be like", "name a workload with jobs", file=names)])
     _write(tenants_text(tenants, names), output)
+
+
+def _made(path: Path, kind: str, *, skip: bool) -> tuple[Workload, Findings]:
+    source = source_of(path, kind)
+    return make_workload(_lenient(source) if skip else source)
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -26,6 +26,7 @@ _Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File to write; default: standard output."),
 ]
+_Skip = Annotated[bool, typer.Option("--skip", help="Leave rows at fault out, and tell them, in place of ending.")]
 
 
 @workload_app.command("show")
@@ -47,16 +48,17 @@ def workload_fit(
         str, typer.Option("--time-zone", metavar="ZONE", help="Of hours and weekdays; default: UTC.")
     ] = "UTC",
     output: _Output = None,
+    skip: _Skip = False,
 ) -> None:
     """Describe tenants that submit like the consumers of a trace, for `kind: tenants`."""
     from fairhold.cli.workload import fit_workload  # noqa: PLC0415
 
-    fit_workload(files, kind, time_zone, output)
+    fit_workload(files, kind, time_zone, output, skip=skip)
 
 
 @workload_app.command("convert")
-def workload_convert(file: _File, *, kind: _Kind = "", output: _Output = None) -> None:
+def workload_convert(file: _File, *, kind: _Kind = "", output: _Output = None, skip: _Skip = False) -> None:
     """Write a workload as a table that `kind: fairhold` reads."""
     from fairhold.cli.workload import convert_workload  # noqa: PLC0415
 
-    convert_workload(file, kind, output)
+    convert_workload(file, kind, output, skip=skip)

@@ -1,4 +1,4 @@
-"""What can be told of jobs before they are read: whether their file is there, and whether any can be played."""
+"""What can be told of jobs before any is played: whether their file is there, and whether any comes in time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fairhold.errors import InputError
 from fairhold.planio.report import shown
 from fairhold.traces.source import TENANTS
 from fairhold.traces.tenantkeys import read_tenants
+from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Fault, Place
     from fairhold.lab.moments import Moment
+    from fairhold.model.workload import Workload
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
     from fairhold.traces.scaling import Scaling
@@ -52,6 +54,25 @@ def refuse_no_time(report: Report, scaling: Scaling, start: int | None, end: Mom
     if end.at(start or 0) <= scaling.start + (warm_up if start is None else 0):
         what = "the scenario ends before anything is measured: its jobs come from `workload.from` on"
         report.fault("out-of-range", what, "set a later `end`", ("end",))
+
+
+def refuse_no_jobs(report: Report, workload: Workload, start: int, begin: int, end: int | None) -> None:
+    """Tell where a workload that was read leaves nothing to play or to measure.
+
+    start, begin, end : of the scenario, its first measured instant, and None = when all is over
+    """
+    if not len(workload):
+        mend = "look at its file, and at `where`, `from`, `until` and `scale.load`"
+        report.fault("out-of-range", "no job is left of the workload", mend, ("workload",))
+        return
+    first, last = workload.submit[0], workload.submit[-1]
+    if last < start or (end is not None and first >= end):
+        what = f"no job is played: they come from {format_instant(first)} to {format_instant(last)}"
+        place = ("start",) if last < start else ("end",)
+        report.fault("out-of-range", what, f"set another `{place[0]}`, or `workload.begin`", place)
+    elif end is None and last < begin:
+        what = f"nothing is measured: the last job comes at {format_instant(last)}, before the warm-up is over"
+        report.fault("out-of-range", what, "write a shorter `warm_up`, or set `end`", ("warm_up",))
 
 
 def _refuse_file(report: Report, name: Value, place: Place, folder: Path) -> bool:

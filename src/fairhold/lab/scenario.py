@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import InputError
 from fairhold.lab.expecting import unknown_consumer
-from fairhold.lab.foreseen import refuse_no_time, refuse_unreadable
+from fairhold.lab.foreseen import refuse_no_jobs, refuse_no_time, refuse_unreadable
 from fairhold.lab.hostscale import HostScale, read_scale, read_scaled_plan, scaled_document
 from fairhold.lab.outages import Span, hosts_of_all, outages_of, read_outages
 from fairhold.lab.records import digest_of, read_record
@@ -261,6 +261,8 @@ def _of_workload(report: Report, said: _Sections, draw: int) -> Scenario:
     end = None if said.end is None else said.end.at(start)
     if end is not None and end <= begin:
         refuse_end(report)
+    else:
+        refuse_no_jobs(report, workload, start, begin, end)
     outages = outages_of(report, said.outages, Span(start, end or last, draw))
     report.settle()
     resizings = tuple(Resizing(each.at.at(start), each.resource_group, each.slots) for each in said.changes)

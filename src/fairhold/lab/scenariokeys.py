@@ -123,6 +123,9 @@ def read_resources(report: Report, value: Value, plans: Mapping[str, Plan]) -> t
         if name and there is not None:
             what = f"no host has the resource `{shown(name)}`"
             report.fault("unknown-resource", what, f"use {listed(there)}", ("resources", at))
+    if found and plans and not any(map(on_hosts, plans.values())):
+        what = "no plan of the scenario shares resources of hosts, and slots are measured anyway"
+        report.fault("unknown-resource", what, "leave `resources` out", ("resources",))
     return found
 
 

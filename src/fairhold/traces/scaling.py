@@ -75,7 +75,7 @@ def _copied(workload: Workload, scaling: Scaling, rows: Sequence[int]) -> tuple[
 
     Of a factor's fraction, a draw of the job's own decides, so that other consumers change nothing.
     """
-    factors = [_factor(path, scaling.load) for path in workload.consumers]
+    factors = [factor_of(path, scaling.load) for path in workload.consumers]
     seeds = [stream_of(scaling.seed, "load", path) for path in workload.consumers]
     found: list[int] = []
     names: list[str] = []
@@ -92,7 +92,7 @@ def _copied(workload: Workload, scaling: Scaling, rows: Sequence[int]) -> tuple[
     return found, names
 
 
-def _factor(path: str, load: Sequence[tuple[str, Fraction]]) -> Fraction:
+def factor_of(path: str, load: Sequence[tuple[str, Fraction]]) -> Fraction:
     """The factor of the deepest path that a leaf is below, or is."""
     fits = [(len(above), factor) for above, factor in load if above == "/" or f"{path}/".startswith(f"{above}/")]
     return max(fits)[1] if fits else ONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,10 @@ from fairhold.planio.report import shown
 from fairhold.traces.findings import Findings, refuse
 from fairhold.traces.inventing import invent
 from fairhold.traces.loading import load
-from fairhold.traces.scaling import Scaling, scaled
+from fairhold.traces.scaling import Scaling, factor_of, scaled
 from fairhold.traces.source import Source, read_source
-from fairhold.traces.tenantkeys import read_tenants
+from fairhold.traces.tenantkeys import MOST_JOBS, read_tenants
+from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from fairhold.model.workload import Workload
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
+
+LATEST = 8_835_609_600_000_000
+"""The last instant at which a job is submitted, 2249-12-28: what happens later is not told from never."""
 
 
 def read_workload(report: Report, value: Value, place: Place, folder: Path) -> tuple[Workload, Findings]:
@@ -64,4 +69,24 @@ def _scaled(workload: Workload, scaling: Scaling, findings: Findings) -> Workloa
         if path != "/" and not any(each.startswith(f"{path}/") for each in paths):
             what = f"`scale.load` names `{shown(path)}`, and nothing below it submits anything"
             raise refuse("unknown-consumer", findings.name, what, "name a consumer of the workload, or one above it")
+    _refuse_absurd(workload, scaling, findings.name)
     return scaled(workload, scaling)
+
+
+def _refuse_absurd(workload: Workload, scaling: Scaling, name: str) -> None:
+    """Raise InputError where factors make more jobs than memory holds, or jobs come after all that can be played."""
+    if not len(workload):
+        return
+    jobs = sum(
+        count * factor_of(workload.consumers[consumer], scaling.load)
+        for consumer, count in Counter(workload.consumer).items()
+    )
+    if jobs > MOST_JOBS:
+        what = f"`scale.load` makes {int(jobs):,} jobs of {len(workload):,}, and {MOST_JOBS:,} can be played"
+        raise refuse("out-of-range", name, what, "write a smaller factor")
+    first = workload.submit[0] if scaling.start is None else scaling.start
+    last = workload.submit[-1] if scaling.until is None else min(workload.submit[-1], scaling.until)
+    last = (first if scaling.begin is None else scaling.begin) + int((last - first) * scaling.time)
+    if last > LATEST:
+        what = f"the last job would be submitted after {format_instant(LATEST)}"
+        raise refuse("out-of-range", name, what, "mend it, or set an earlier `begin:` or a smaller `scale.time`")
