@@ -140,6 +140,13 @@ def test_diff_looks_at_the_coming_windows(bank: Bank) -> None:
     by_day = by_day.replace("owned: 2", "owned: 4")
     night = PLAN.split("policies:\n")[1].replace("owned: 2", "owned: 4")
     found = bank.post("/plan/diff", {"text": by_day + night, "next": "2d"})
+    rows = bank.post("/plan/check", {"text": by_day + night})["balances"]
+    assert {(each["consumer"], each["entry"]) for each in rows} == {
+        ("/", 0),
+        ("/Trading", 0),
+        ("/", 1),
+        ("/Trading", 1),
+    }
     assert len(found["windows"]) == 4
     for each in found["windows"]:
         assert [row["units"] for row in each["reclaims"]["added"]] == [4]

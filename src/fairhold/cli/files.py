@@ -75,10 +75,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
                 "consumers": len(plan.tree) - 1,
                 "faults": [],
                 "warnings": [fault_document(fault) for fault in warnings],
-                "balances": [
-                    balance_document(plan, row) | ({} if plan.calendar is None else {"entry": row.entry})
-                    for row in rows
-                ],
+                "balances": [balance_document(plan, row) for row in rows],
                 "ownership": owned,
             }
         )

@@ -73,14 +73,15 @@ def balances(plan: Plan) -> list[Balance]:
 
 
 def balance_document(plan: Plan, row: Balance) -> dict[str, Any]:
-    """A balance for programs."""
-    return {
+    """A balance for programs; where the plan has windows, with its entry, as a parent is there once in each."""
+    document = {
         "consumer": plan.tree.paths[row.consumer],
         "resource_group": row.resource_group,
         "owned": row.owned,
         "children_owned": row.children_owned,
         "balance": row.balance,
     }
+    return document if plan.calendar is None else document | {"entry": row.entry}
 
 
 def _roots(plan: Plan, group: str, at: int) -> Iterator[Balance]:

@@ -164,13 +164,14 @@ class Plans(Answer):
 
 
 class Balance(Answer):
-    """What a parent owns beyond its children."""
+    """What a parent owns beyond its children; entry: where the plan has windows, its position under `policies:`."""
 
     consumer: str
     resource_group: str
     owned: int
     children_owned: int
     balance: int
+    entry: int | None = None
 
 
 class Check(Answer):
