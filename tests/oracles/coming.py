@@ -36,6 +36,8 @@ class Moving(FirstSweep):
 
     notices: list[Notice]
     coming: list[Coming]
+    due: Mapping[Unit, int] = MappingProxyType({})
+    """In how many seconds units were to go of which the notice is withdrawn."""
 
     quota: Mapping[str, Fraction] = MappingProxyType({})
     """Of the pool inside which it is compared; empty where owners and private pools take back."""
@@ -122,30 +124,63 @@ class Moving(FirstSweep):
 
     def reached(self, wish: Wish, unit: Unit, most: str) -> Vector:
         """What a unit uses of parcels that the taker may use in a pool, and in those inside it."""
-        way = [OWN, *(pool for pool in self.pools() if self.is_below(wish.leaf, pool))]
-        way = way[: way.index(most) + 1]
-        levels = [pool for pool in way if pool == OWN or self.takes_part(wish.leaf, pool)]
-        among = {each for pool in levels for each in self.usable(wish.leaf, pool, unit.host)}
+        among = {each for pool in self.levels(wish, most) for each in self.usable(wish.leaf, pool, unit.host)}
         return add(self.resources, *(part for parcel, part in unit.books.items() if parcel in among))
 
+    def levels(self, wish: Wish, most: str) -> list[str]:
+        """Its own, and the pools in which it takes part, the nearest first, up to one."""
+        way = [OWN, *(pool for pool in self.pools() if self.is_below(wish.leaf, pool))]
+        way = way[: way.index(most) + 1]
+        return [pool for pool in way if pool == OWN or self.takes_part(wish.leaf, pool)]
+
     def book_again(self, wish: Wish, host: str) -> bool:
-        """What is on its way stands on what those that still go leave, in the nearest pool that has enough."""
+        """What is on its way stands on what those that still go leave, in the nearest pool that has enough.
+
+        What that does not give is held of what is idle there, of the nearest pool first, where all pools are needed.
+        """
         come = self.coming_to(wish, host)
-        pools = [pool for pool in self.pools() if self.is_below(wish.leaf, pool) and self.takes_part(wish.leaf, pool)]
-        for pool in (OWN, *pools):
+        levels = self.levels(wish, PUBLIC)
+        for pool in levels:
+            parcels = self.usable(wish.leaf, pool, host) if pool != levels[-1] else self.nearest_first(wish, host)
             for each in come:
                 each.books = {}
             for each in come:
-                usable = self.usable(wish.leaf, pool, host)
-                freed_first = [(parcel, bound(self.left_of(wish, parcel))) for parcel in usable]
-                idle_then = [(parcel, bound(self.idle_for(wish, parcel, pool))) for parcel in usable]
-                books = self.booked(wish.unit, freed_first) or self.booked(wish.unit, idle_then)
+                freed_first = {parcel: bound(self.left_of(wish, parcel)) for parcel in parcels}
+                idle_then = {parcel: self.idle_beside(parcel) for parcel in parcels}
+                books = self.booked_twice(wish.unit, freed_first, idle_then)
                 if books is None:
                     break
                 each.books = books
             else:
                 return True
         return False
+
+    def nearest_first(self, wish: Wish, host: str) -> list[Parcel]:
+        """All that a request may use on a host; first what is of the pool that has all that goes for it there."""
+        levels = self.levels(wish, PUBLIC)
+        parcels = dict.fromkeys(each for pool in levels for each in self.usable(wish.leaf, pool, host))
+        gone = [each for one in self.notices if one.taker is wish and one.unit.host == host for each in one.unit.books]
+        way = [OWN, *(pool for pool in self.pools() if self.is_below(wish.leaf, pool))]
+        level = next((pool for pool in way if all(self.has(pool, each, wish.leaf) for each in gone)), PUBLIC)
+        return sorted(parcels, key=lambda each: not self.has(level, each, wish.leaf))
+
+    def idle_beside(self, parcel: Parcel) -> Vector:
+        """What is idle of a parcel and held for nobody."""
+        every = [self.left_of(each, parcel) for each in self.wishes.values()]
+        return bound(add(self.resources, self.idle(parcel), *(tuple(min(0, one) for one in some) for some in every)))
+
+    def booked_twice(
+        self, need: Vector, first: Mapping[Parcel, Vector], then: Mapping[Parcel, Vector]
+    ) -> dict[Parcel, Vector] | None:
+        """On what a unit is booked: all that it finds of the first, before any of the rest."""
+        books: dict[Parcel, Vector] = {}
+        for source in (first, then):
+            for parcel, some in source.items():
+                part = tuple(min(pair) for pair in zip(need, some, strict=True))
+                if any(part):
+                    books[parcel] = add(self.resources, part, *([books[parcel]] if parcel in books else []))
+                    need = less(need, part)
+        return None if any(need) else books
 
     # Limits
 

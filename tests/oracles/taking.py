@@ -151,7 +151,8 @@ class SecondSweep(Giving):
         """The victims go; what they free and what is idle brings as many units as fit, of a gang one (limits later)."""
         for unit in take.victims:
             bounds = [most for parcel in unit.books for most in self.bounds(parcel, unit.wish.leaf, unit.pool)]
-            self.notices.append(Notice(unit, wish, min([self.grace(unit.wish.leaf), *bounds])))
+            due = [self.due[unit]] if unit in self.due else []
+            self.notices.append(Notice(unit, wish, min([self.grace(unit.wish.leaf), *bounds, *due])))
         most += len(self.coming)
         while len(self.coming) < most and (books := self.stands_on(wish, pool, take.host, [], more=True)) is not None:
             if not is_gang and not self.has_room_under_limits(wish, books, take.host):

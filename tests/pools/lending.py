@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fairhold.cycle.document import run_cycle
 from fairhold.planio.state import state_document
+from fairhold.units import SECOND, format_instant, parse_instant
 from tests.pools.strategies import NOW, made_right, read
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Story(NamedTuple):
     first: list[Json]
     then: list[Json]
     ends: list[int]
+    turns: list[tuple[int, list[int]]]
+    """Of cycles that follow with what is under notice by then: seconds from one to the next, and which end there."""
 
     def cycles(self) -> Iterator[tuple[Json, Cycle]]:
         """The state document before each cycle, and the cycle; the second one where nothing is under notice."""
@@ -46,6 +49,23 @@ class Story(NamedTuple):
             for end in self.ends[: len(held)]:
                 held.pop(end % len(held))
 
+    def later(self) -> Iterator[tuple[Json, Cycle]]:
+        """The same of cycles that begin with what is under notice and held."""
+        state: Json = {"fairhold_state": 1, "now": NOW, "requests": self.first, "allocations": []}
+        for seconds, ends in [(0, []), *self.turns]:
+            plan, parsed = read(self.plan, state)
+            cycle = run_cycle(plan, parsed)
+            if seconds or state["allocations"]:
+                yield state, cycle
+            state = state_document(plan, cycle.after) | {"requests": self.then}
+            state["now"] = format_instant((parse_instant(state["now"]) or 0) + seconds * SECOND)
+            told = {(row["request"], row["host"]) for row in state.get("reclaims", [])}
+            held: list[Json] = state.setdefault("allocations", [])
+            for end in ends:
+                free = [row for row in held if (row["request"], row["host"]) not in told]
+                if free:
+                    held.remove(free[end % len(free)])
+
 
 def stories(*, gangs: bool = True, limits: bool = True) -> st.SearchStrategy[Story]:
     return st.integers(0, 10**9).map(lambda seed: story(Random(seed), gangs=gangs, limits=limits))
@@ -55,7 +75,11 @@ def story(rng: Random, *, gangs: bool, limits: bool) -> Story:
     plan, leaves = lent(rng, limits=limits)
     requests = asked(rng, plan, leaves, gangs=gangs)
     first = rng.randint(1, len(requests) - 1)
-    return Story(plan, requests[:first], requests, [rng.randrange(9) for _ in range(rng.choice((0, 0, 0, 1)))])
+    ends = [rng.randrange(9) for _ in range(rng.choice((0, 0, 0, 1)))]
+    turns = [
+        (rng.choice((0, 3, 5, 5, 30)), [rng.randrange(9) for _ in range(rng.choice((0, 0, 1, 2)))]) for _ in range(4)
+    ]
+    return Story(plan, requests[:first], requests, ends, turns)
 
 
 def lent(rng: Random, *, limits: bool) -> tuple[Json, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.pools.small import of, on, own, placed, run, taken
+from tests.pools.small import NOW, of, on, own, placed, run, taken
 
 PAIR: dict[str, dict[str, object]] = {"/A": {}, "/B": {}}
 
@@ -180,3 +180,35 @@ def test_r_held_1_nothing_of_a_pool_is_held_for_who_takes_no_part_in_it() -> Non
     cycle = run(consumers, wants, held, hosts={"h0": 4})
     assert sum(row["units"] for row in cycle.document["reclaims"]) == 3
     assert [(row.request, row.units) for row in cycle.after.held] == [("B", 3)]
+
+
+def test_r_held_1_what_was_freed_is_held_in_the_order_of_the_state() -> None:
+    """What M owns of h0 stays held for x, for which Z let go of it, and y has what is nobody's."""
+    consumers = {"/M": own(per_host={"cpu": 3}), "/M/x": {}, "/M/y": {}, "/Z": {}}
+    wants = [of("/M/x", 3, 3), of("/M/y", 1), of("/Z", 3)]
+    nobodys, lent = on("h0", "Z", 4), on("h0", "Z", 3, M=3)
+    notices = [
+        {"request": "Z", "host": "h0", "units": 3, "for": "x", "deadline": NOW, "lenders": {"/M": 3}},
+        {"request": "Z", "host": "h0", "units": 1, "for": "y", "deadline": NOW},
+    ]
+    for row in notices:
+        row |= {"started": NOW, "pool": "/"}
+    holds = [{"request": name, "host": "h0", "units": 1} for name in "xy"]
+    more = {"reclaims": notices, "held": holds, "previous_cycle": "2026-01-05T08:59:59Z"}
+    rows = placed(consumers, wants, [nobodys, lent], hosts={"h0": 7}, **more)
+    assert rows == [("x", "h0", 1, "/M"), ("y", "h0", 1, "/")]
+
+
+def test_r_notice_2_what_an_owner_takes_back_stays_noticed_though_others_leave_enough_in_an_outer_pool() -> None:
+    """W's unit stands on x's own; those of Y on what is M's and nobody's: four units of x come, five CPUs are free."""
+    consumers = {
+        "/M": own(per_host={"cpu": 4}) | {"share_limit": {"gpu": 4}},
+        "/M/x": own(per_host={"cpu": 1}),
+        "/W": {"reclaim_grace": "30s"},
+        "/Y": {"reclaim_grace": "30s"},
+    }
+    held = [on("h0", "W", 1) | {"lenders": {"/M/x": 1}}]
+    held += [on("h0", "Y", 1) | {"stands_on": {"/": {"cpu": 1}, "/M": {"cpu": 1}}}, on("h0", "Y", 1, M=1)]
+    wants = [of("/M/x", 9, {"cpu": 1, "gpu": 1}), of("/W", 1), of("/Y", 2, 2)]
+    rows = taken(consumers, wants, held, hosts={"h0": {"cpu": 5, "gpu": 8}})
+    assert ("W", "h0", 1, "x", 30) in rows

@@ -377,7 +377,7 @@ def _see_host_before(opened: Opening, host: Machine, chains: dict[tuple[int, str
 
 
 def _keeps(books: PoolBooks, state: State) -> None:
-    """For whom space is held, as the cycle before has left it; of a live cluster also what was given back since."""
+    """For whom space is held, in the order in which the cycle before has left it; then for whom units have gone since."""
     for request, name in state.freed:
         asked, host = books.asked.get(request), books.host_of.get(name)
         if asked is not None and host is not None and not host.is_closed:
@@ -387,4 +387,4 @@ def _keeps(books: PoolBooks, state: State) -> None:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
         if asked is not None and host is not None and not host.is_closed and will_do(asked, host):
             said[asked, host] = said.get((asked, host), 0) + noun.units
-    books.keeps |= said
+    books.keeps = said | {place: None for place in books.keeps if place not in said}

@@ -95,7 +95,7 @@ def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Ki
         is_here = row.request in stock.asked and row.host in stock.hosts
         if is_here and will_do(stock.asked[row.request], stock.hosts[row.host]):
             said[row.request, row.host] += row.units
-    stock.keeps |= said
+    stock.keeps = said | {place: None for place in stock.keeps if place not in said}
     stop_never(stock)
     cap_users(stock)
 
