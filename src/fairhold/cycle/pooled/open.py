@@ -377,7 +377,7 @@ def _see_host_before(opened: Opening, host: Machine, chains: dict[tuple[int, str
 
 
 def _keeps(books: PoolBooks, state: State) -> None:
-    """For whom space is held, in the order in which the cycle before has left it; then for whom units have gone since."""
+    """For whom space is held, in the order in which the cycle before left it; then for whom units have gone since."""
     for request, name in state.freed:
         asked, host = books.asked.get(request), books.host_of.get(name)
         if asked is not None and host is not None and not host.is_closed:
