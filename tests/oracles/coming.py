@@ -124,7 +124,7 @@ class Moving(FirstSweep):
 
     def reached(self, wish: Wish, unit: Unit, most: str) -> Vector:
         """What a unit uses of parcels that the taker may use in a pool, and in those inside it."""
-        among = {each for pool in self.levels(wish, most) for each in self.usable(wish.leaf, pool, unit.host)}
+        among = self.reach(wish, unit.host, most)
         return add(self.resources, *(part for parcel, part in unit.books.items() if parcel in among))
 
     def levels(self, wish: Wish, most: str) -> list[str]:
@@ -136,12 +136,14 @@ class Moving(FirstSweep):
     def book_again(self, wish: Wish, host: str) -> bool:
         """What is on its way stands on what those that still go leave, in the nearest pool that has enough.
 
-        What that does not give is held of what is idle there, of the nearest pool first, where all pools are needed.
+        What that does not give is held of what is idle there, on what is nearest first.
         """
         come = self.coming_to(wish, host)
         levels = self.levels(wish, PUBLIC)
         for pool in levels:
-            parcels = self.usable(wish.leaf, pool, host) if pool != levels[-1] else self.nearest_first(wish, host)
+            parcels = self.nearest_first(wish, host)
+            if pool != levels[-1]:
+                parcels = [each for each in self.reach(wish, host, pool) if self.has(pool, each, wish.leaf)]
             for each in come:
                 each.books = {}
             for each in come:
@@ -157,12 +159,16 @@ class Moving(FirstSweep):
 
     def nearest_first(self, wish: Wish, host: str) -> list[Parcel]:
         """All that a request may use on a host; first what is of the pool that has all that goes for it there."""
-        levels = self.levels(wish, PUBLIC)
-        parcels = dict.fromkeys(each for pool in levels for each in self.usable(wish.leaf, pool, host))
+        parcels = self.reach(wish, host, PUBLIC)
         gone = [each for one in self.notices if one.taker is wish and one.unit.host == host for each in one.unit.books]
         way = [OWN, *(pool for pool in self.pools() if self.is_below(wish.leaf, pool))]
         level = next((pool for pool in way if all(self.has(pool, each, wish.leaf) for each in gone)), PUBLIC)
         return sorted(parcels, key=lambda each: not self.has(level, each, wish.leaf))
+
+    def reach(self, wish: Wish, host: str, most: str) -> list[Parcel]:
+        """Parcels that a request may use in a pool, and in those inside it, the nearest first."""
+        levels = self.levels(wish, most)
+        return list(dict.fromkeys(each for pool in levels for each in self.usable(wish.leaf, pool, host)))
 
     def idle_beside(self, parcel: Parcel) -> Vector:
         """What is idle of a parcel and held for nobody."""

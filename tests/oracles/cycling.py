@@ -177,11 +177,6 @@ class WholeCycle(SecondSweep):
             self.coming.append(Coming(wish, unit.host, books))
         self.spare |= {(wish, parcel): some for parcel, some in left.items() if any(some)}
 
-    def reach(self, wish: Wish, host: str, most: str) -> list[Parcel]:
-        """Parcels that a request may use in a pool, and in those inside it."""
-        levels = self.levels(wish, most)
-        return list(dict.fromkeys(each for pool in levels for each in self.usable(wish.leaf, pool, host)))
-
     # What is needless
 
     def withdraw(self) -> None:
