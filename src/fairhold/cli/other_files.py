@@ -1,19 +1,16 @@
-"""`check` of a file that is no plan, and says so itself: a scenario, tenants, or what another command takes."""
+"""`check` of a file that is no plan, and says so itself: a scenario, or tenants."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.files import fault_document, print_json, print_text
-from fairhold.errors import Fault, InputError, printable
+from fairhold.errors import InputError, printable
 from fairhold.planio.document import parse_document, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-_TAKEN = {"fairhold_state": ("a state", "`fairhold quota PLAN STATE`")}
-"""First key of a file → what it is, and who reads it together with what it belongs to."""
 
 
 def check_other(path: Path, *, as_json: bool) -> bool:
@@ -31,10 +28,6 @@ def check_other(path: Path, *, as_json: bool) -> bool:
         if key in top:
             _tell(path, check, as_json=as_json)
             return True
-    for key, (what, mend) in _TAKEN.items():
-        if key in top:
-            fault = Fault("version", f"this is no plan but {what}", f"it is checked by {mend}", (key,))
-            raise InputError(document.locate([fault]))
     return False
 
 

@@ -16,7 +16,7 @@ from fairhold.lab.runs import Way, play_at_once, play_plan, results_of
 from fairhold.lab.scenario import Asked, plan_names, read_scenario
 from fairhold.planio.report import listed, shown
 from fairhold.runtime.outlet import warn
-from fairhold.units import format_duration
+from fairhold.units import SECOND, format_duration, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,6 +69,7 @@ def run_scenario(
     if as_json:
         print_json({"plans": documents, "expected": outcome})
     else:
+        _print_begin(scenario, documents)
         _print(documents, outcome)
     is_same = all(each["as_recorded"]["is_same"] for each in documents.values() if "as_recorded" in each)
     return 0 if is_same and all(each["holds"] for each in outcome) else 1
@@ -193,6 +194,14 @@ def _expectations(
         for each in asked
         for never in [never_run(each.path, document)]
     ]
+
+
+def _print_begin(scenario: Scenario, documents: Mapping[str, Document]) -> None:
+    """What was cut."""
+    warm_up = scenario.begin - scenario.scenes[next(iter(documents))].start
+    if warm_up:
+        begin = format_instant(scenario.begin // SECOND * SECOND)
+        print_text(f"measured from {begin} on: the warm-up of {format_duration(warm_up)} before it counts nothing")
 
 
 def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> None:

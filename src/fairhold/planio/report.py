@@ -24,6 +24,13 @@ LONGEST_NAME = 200
 LEAVE_AWAY = "leave it out"
 _INSTEAD = {"labels": "list the hosts under `hosts:` instead"}
 """Keys that are not supported and cannot just go: something supported has to take their place."""
+FORMATS = {
+    "fairhold": ("a plan", "give a plan its own place, before the state or the scenario"),
+    "fairhold_state": ("a state", "name it after the plan, as in `fairhold quota PLAN STATE`"),
+    "fairhold_scenario": ("a scenario", "`fairhold simulate` plays it, and `fairhold diff` takes it with `--at`"),
+    "fairhold_tenants": ("a file of tenants", "name it in the `workload:` of a scenario"),
+}
+"""First key of a file → what it is, and where it belongs."""
 LAST_DEADLINE = LAST_INSTANT + LONGEST
 """The last instant with the longest grace added."""
 
@@ -142,7 +149,12 @@ class Report:
         return micros
 
     def version(self, top: dict[str, Value], key: str) -> None:
-        """Check the format version that every file starts with."""
+        """Check the format version that every file starts with; of another kind of file it is the only fault."""
+        other = next((each for each in FORMATS if each in top and each != key), "")
+        if key not in top and other and key in FORMATS:
+            what = f"this is {FORMATS[other][0]}, where {FORMATS[key][0]} is wanted"
+            self.faults = [Fault("version", what, FORMATS[other][1], (other,))]
+            self.settle()  # all else that is wrong with it says the same
         if key not in top:
             self.fault("version", f"`{key}` is missing: it says which format the file has", f"add `{key}: 1`", ())
         elif top[key] != 1 or not is_whole(top[key]):
