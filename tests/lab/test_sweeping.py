@@ -114,3 +114,24 @@ def test_the_command_prints_the_best_first_and_exits_1_where_none_will_do(tmp_pa
     assert lines[1:] == [["1", "2s", "yes"], ["2", "2s", "yes"], ["0", "1m10s", "no"]]
     scenario.write_text(text_of(expect=["wait.max(/A) <= 1s"]))
     assert len(json.loads(fairhold(*call, "--json", exits=1).stdout)) == 3
+
+
+def test_what_is_varied_of_nobody_is_told_before_anything_is_played(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    (tmp_path / "s.yaml").write_text(text_of())
+    errors = fairhold("sweep", str(tmp_path / "s.yaml"), "--vary", "/C:owned=1,2", "--show", "told(/A)", exits=1).stderr
+    assert "`/C:owned`: there is no consumer `/C` [variation]" in errors
+    errors = fairhold("sweep", str(tmp_path / "s.yaml"), "--vary", "/A:owned=1", "--show", "told(/C)", exits=1).stderr
+    assert "there is no consumer `/C` [unknown-consumer]" in errors
+
+
+def test_what_is_left_to_nobody_s_chance_is_told_before_it_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    text = text_of(plans={"a": "plan.yaml", "b": "plan.yaml"}).replace("plan: plan.yaml\n", "")
+    (tmp_path / "s.yaml").write_text(text)
+    assert "every draw is the same" in fairhold("compare", str(tmp_path / "s.yaml"), exits=2).stderr
+    named = tmp_path / "plan.yaml"
+    other = f"{named.parent}/./{named.name}"
+    assert "longest" in fairhold("simulate", str(tmp_path / "s.yaml"), "--plan", other).stdout
