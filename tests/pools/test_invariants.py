@@ -130,6 +130,13 @@ def one_below_its_quota_gives(cycle: PooledCycle) -> None:
         standing.demand[row] = Fraction(2)
 
 
+def some_of_a_gang_stay(cycle: PooledCycle) -> None:
+    gang = cycle.books.asked["Z"]
+    stays = sum(unit.notice is None for unit in gang.units)
+    assert stays > 0
+    gang.model = replace(gang.model, min_count=stays + 1)
+
+
 def a_unit_stands_elsewhere(cycle: PooledCycle) -> None:
     unit_of(cycle, "y", "h1").books = dict.fromkeys(cycle.books.hosts[3].parcels, (1000, 0))
 
@@ -163,6 +170,7 @@ def one_more_has_units_on_the_way(cycle: PooledCycle) -> None:
         (a_slow_one_borrows, "who_borrows_lets_go_in_time"),
         (reserved_is_used, "what_is_reserved_goes_to_nobody_else"),
         (another_pool_is_touched, "pools_do_not_touch_one_another"),
+        (some_of_a_gang_stay, "no_gang_goes_on_below_its_minimum"),
         (one_below_its_quota_gives, "nobody_at_or_under_quota_loses_a_unit"),
         (more_is_divided_than_there_is, "quotas_are_within_total_and_demand"),
         (usages_do_not_add_up, "quotas_are_within_total_and_demand"),

@@ -75,3 +75,14 @@ def test_a_host_without_work_has_none_and_an_amount_of_zero_counts_nothing() -> 
     assert workload(host) == 0
     host.units[Unit(Asked(Request("r", 0, "", 1, unit=(3, 0)), 0), host, 0, 0, 0)] = None
     assert workload(host) == Fraction(3, 4)
+
+
+@pytest.mark.parametrize(("packing", "found"), [("stacked", [3, 2]), ("balanced", [2, 3])])
+def test_r_place_2_the_packing_decides_between_hosts_with_leftovers_of_a_gang(packing: str, found: list[int]) -> None:
+    """Of each preference there is too little, of both together enough; 4 of the 16 of h0 are in use."""
+    mine = [{"resource_group": "all", "hosts": [f"h{at}"], "preference": at + 1} for at in range(2)]
+    asked = [of("/A", 5, 4, name="gang", min_count=5), of("/A", 1, 4, name="one")]
+    hosts = {"h0": 16, "h1": 16}
+    rows = placed({"/A": {"own": mine}}, asked, [on("h0", "one", 1)], hosts=hosts, settings={"packing": packing})
+    assert {row[3] for row in rows} == {"own"}
+    assert [sum(row[2] for row in rows if row[1] == host) for host in hosts] == found

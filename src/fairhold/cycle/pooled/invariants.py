@@ -266,6 +266,20 @@ def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
             yield Violation(name, done.path(leaf), text)
 
 
+def no_gang_goes_on_below_its_minimum(done: Done) -> Iterator[Violation]:
+    """Of a gang of which units are newly told to go, the minimum stays or nothing (R-TAKE-4).
+
+    Gangs that get units in the same cycle are left out.
+    """
+    name = "no_gang_goes_on_below_its_minimum"
+    placed = {unit.asked for unit in done.cycle.sweeps.placed}
+    for asked in dict.fromkeys(unit.asked for unit in done.cycle.sweeps.noticed):
+        stays, least = sum(unit.notice is None for unit in asked.units), asked.model.min_count
+        if 0 < stays < least and asked not in placed:
+            text = f"{stays} units of {asked.model.id} stay, and its minimum is {least}"
+            yield Violation(name, done.path(asked.leaf), text)
+
+
 def quotas_are_within_total_and_demand(done: Done) -> Iterator[Violation]:
     """In every pool: usages add up; children have no more than their parent's quota, nobody more than its demand."""
     name, tree = "quotas_are_within_total_and_demand", done.books.terms.tree
@@ -323,6 +337,7 @@ TRUTHS: tuple[Truth, ...] = (
     what_is_reserved_goes_to_nobody_else,
     pools_do_not_touch_one_another,
     nobody_at_or_under_quota_loses_a_unit,
+    no_gang_goes_on_below_its_minimum,
     quotas_are_within_total_and_demand,
     nothing_is_placed_in_vain,
     nothing_is_taken_where_others_stay,

@@ -56,7 +56,7 @@ class Filling:
         able = (host for host in mine if will_do(asked, host) and self._is_own(asked, host))
         if self.stock.terms.settings.packing == "exclusive":
             able = (host for host in able if leaves_on(self.stock, host) <= {asked.leaf})
-        return next(able, None)
+        return min(able, key=lambda host: self.seeking.key(asked, host), default=None)
 
     def put(self, asked: Asked, units: int) -> list[Unit]:
         """Place all of so many units, or none."""

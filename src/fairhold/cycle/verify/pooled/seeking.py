@@ -62,7 +62,7 @@ class Seeking:
         while line:
             said, name = line[0]
             host = self.stock.hosts[name]
-            now = self._key(asked, host)
+            now = self.key(asked, host)
             if now != said:
                 heapreplace(line, (now, name))
             elif self.has_room(asked, host):
@@ -76,14 +76,14 @@ class Seeking:
         for host in hosts:
             self.loads.pop(host.name, None)
             if is_back or is_choosy(asked):
-                heappush(self.line(asked), (self._key(asked, host), host.name))
+                heappush(self.line(asked), (self.key(asked, host), host.name))
 
     def line(self, asked: Asked) -> list[tuple[Key, str]]:
         """Hosts that may have room for a request, as a heap."""
         alike = self._alike(asked)
         if alike not in self.lines:
             able = [host for host in self._roomy(asked.unit) if will_do(asked, host)]
-            self.lines[alike] = [(self._key(asked, host), host.name) for host in able]
+            self.lines[alike] = [(self.key(asked, host), host.name) for host in able]
             heapify(self.lines[alike])
         return self.lines[alike]
 
@@ -110,7 +110,8 @@ class Seeking:
             ]
         return self.sizes[unit]
 
-    def _key(self, asked: Asked, host: Host) -> Key:
+    def key(self, asked: Asked, host: Host) -> Key:
+        """Place of a host for one more unit; the smallest first."""
         wanted = wish(asked, host) if is_choosy(asked) else (0, 0)
         if self.packing != "balanced":
             return wanted, 0, host.place
