@@ -22,6 +22,7 @@ from tests.lab.logs import Written, lines_of, recorded, replayed
 from tests.sim.scenes import SECOND, random_jobs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -99,13 +100,20 @@ def test_a_story_of_vectors_comes_out_as_it_was(seed: int) -> None:
     assert replayed(recorded(lines.all, text, 0), scene) == lines.told()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_record_begins_anywhere(seed: int) -> None:
-    scene, text = story_of(seed)
+@pytest.mark.parametrize("since", [7_123_457, 15_123_457, 30_000_000])
+@pytest.mark.parametrize("make", [story_of, vectors_of])
+@pytest.mark.parametrize("seed", [0, 5, 6, 27])
+def test_a_record_begins_anywhere(
+    seed: int, make: Callable[[int], tuple[Scene, str]], since: int, tmp_path: Path
+) -> None:
+    """Also where a unit is handed on before the first cycle, by the quotas of the last one before (R-HAND-1)."""
+    scene, text = make(seed)
     lines = lines_of(scene)
-    since = 30 * SECOND
     found = recorded(lines.all, text, 0, since)
     assert found.story.state is not None
+    assert (list(found.story.quotas) == ["compute"]) is (make is story_of)
+    write_record(tmp_path / "mine", found)
+    assert read_record(tmp_path / "mine" / "story.jsonl").story == found.story
     assert replayed(found, scene) == [line for line in lines.told() if json.loads(line)[0] >= since]
 
 

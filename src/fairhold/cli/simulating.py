@@ -238,8 +238,11 @@ def _print_record(document: Document) -> None:
         tasks = "1 task was" if otherwise["guessed"] == 1 else f"{otherwise['guessed']:,} tasks were"
         print_text(f"{tasks} not done in the record: taken to run as long as is usual for the consumer")
     if otherwise is not None and otherwise["passed_over"]:
-        wishes = "1 wish" if otherwise["passed_over"] == 1 else f"{otherwise['passed_over']:,} wishes"
-        print_text(f"{wishes} or reports of the record mean nothing under this plan")
+        count = otherwise["passed_over"]
+        wishes = (
+            "1 wish or report of the record means" if count == 1 else f"{count:,} wishes or reports of the record mean"
+        )
+        print_text(f"{wishes} nothing under this plan")
 
 
 def _print_shared(shared: Document) -> None:

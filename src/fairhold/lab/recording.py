@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cycle.run import quotas
 from fairhold.errors import Fault, InputError
 from fairhold.lab.backtesting import Known
 from fairhold.lab.rebuilding import RESTORE, UNREADABLE, Rebuilt, damaged, read_fields
 from fairhold.lab.retracing import Retracing
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.plan import parse_plan
@@ -109,8 +111,11 @@ class _Recording:
             raise InputError([Fault("record-gone", what, "record until a later instant: --until", file=name)])
         self.begin(saved, read)
         first, begin = 0, max(self.since, saved.at if saved else 0)
+        cycles, told = self._last_cycles(read), dict[str, tuple[int, ...]]()
         while first < len(read) and (self.rebuilt.cluster is None or read[first][0].at < self.since):
             begin = max(self.since, read[first][0].at)
+            if (group := cycles.get(first)) is not None:
+                told[group] = self._quotas(group, begin)
             self.pass_by(*read[first])
             first += 1
         cluster = self.rebuilt.cluster
@@ -126,9 +131,31 @@ class _Recording:
         end = min(self.until, entries[-1].at + 1)
         lines = self.retracing.close(is_running=self.source.is_running() or end == self.until)
         has_cycles = self.retracing.has_cycles
-        story = Story(own, begin, end, state, tuple(lines), tuple(self.decided), has_cycles=has_cycles)
+        decided = tuple(self.decided)
+        story = Story(own, begin, end, state, tuple(lines), decided, has_cycles=has_cycles, quotas=told)
         is_cut = saved is not None and saved.at > self.since
         return Record(story, tuple(self.plans), tuple(self.versions), self.left_out, is_cut)
+
+    def _last_cycles(self, read: list[tuple[Entry, str, list[Any], Change | None]]) -> dict[int, str]:
+        """Place of the last cycle of slots before the begin → its group, but where its quotas count no longer."""
+        last: dict[str, int] = {}
+        for place, (entry, kind, _, change) in enumerate(read):
+            if entry.at >= self.since:
+                break
+            if kind == PLAN_APPLIED:
+                last.clear()
+            elif isinstance(change, said.CycleRan):
+                last[change.resource_group] = place
+            elif isinstance(change, (said.WindowOpened, said.BudgetsSpent)):
+                last.pop(change.resource_group, None)
+        last.pop(POOLED, None)
+        return {place: group for group, place in last.items()}
+
+    def _quotas(self, group: str, at: int) -> tuple[int, ...]:
+        """Those that the cycle found that comes next: by them units were handed on, and no log says them."""
+        cluster = self.rebuilt.cluster
+        assert cluster is not None, "a cycle runs under a plan"
+        return tuple(quotas(cluster.books[group], at).draft.quota)
 
     def begin(self, saved: Saved | None, read: list[tuple[Entry, str, list[Any], Change | None]]) -> None:
         """Stand where a log begins, or a snapshot was taken."""

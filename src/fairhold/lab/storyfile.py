@@ -35,6 +35,7 @@ def story_lines(story: Story, plan_names: Iterator[str], head: Mapping[str, Any]
         "own": story.own,
         "has_cycles": story.has_cycles,
         "lines": len(story.lines),
+        "quotas": {group: list(quota) for group, quota in story.quotas.items()},
     }
     yield _encode({**first, **head}) + "\n"
     for line in story.lines:
@@ -96,6 +97,7 @@ def read_story(path: Path, decided: tuple[str, ...] = ()) -> tuple[Story, Docume
             tuple(lines),
             decided,
             bool(head["has_cycles"]),
+            {group: tuple(map(int, quota)) for group, quota in head.get("quotas", {}).items()},
         ),
     )
     return story, head

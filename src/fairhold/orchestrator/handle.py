@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
@@ -45,8 +46,7 @@ from fairhold.orchestrator.windows import Openings, VectorSwitches
 from fairhold.rules.handing import hand_over
 
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairhold.cycle.pooled.keeping import Kept
     from fairhold.ledger.books import Books
@@ -152,6 +152,15 @@ class Orchestrator:
         if wake is not None:
             self._out.append(WakeAt(wake))
         return tuple(self._out)
+
+    def cycled_all(self) -> None:
+        """The rhythm of all groups counts from now, as if a cycle had run in each."""
+        for pacing in self._pacing.values():
+            pacing.ran(self.now)
+
+    def hand_by(self, quotas: Mapping[str, Sequence[int]]) -> None:
+        """Units are handed on by these quotas until a cycle finds others; resource group → (rows,) quotas."""
+        self._quota |= {group: array("q", quota) for group, quota in quotas.items() if group in self.books}
 
     def replay(self, change: say.Change, now: int) -> None:
         """Let a change of the log happen again."""

@@ -67,6 +67,7 @@ class Replay:
         self._place = 0
         self._wake: int | None = None
         self.live = self._orchestrator(opened(scene.plan, self.story, is_same=True))
+        self.live.hand_by(self.story.quotas)
         if not self.story.has_cycles:
             self._feed(Woken())
 
@@ -151,13 +152,15 @@ class Replay:
         live = Orchestrator(
             cluster,
             cycle_min_gap=NEVER if self.story.has_cycles else self.scene.min_gap,
-            cycle_max_interval=self.scene.max_interval,
+            cycle_max_interval=NEVER if self.story.has_cycles else self.scene.max_interval,
             on_cycle=self._cycled if self._watches else None,
             on_vectors=self._cycled_vectors if self._watches else None,
             is_brief=self._is_brief,
         )
         live.now = self.now
-        if self.story.has_cycles or self.story.state is not None:
+        if self.story.has_cycles:
+            live.cycled_all()
+        elif self.story.state is not None:
             live.changed_all()
         return live
 

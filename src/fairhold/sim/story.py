@@ -6,7 +6,7 @@ would have been.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ class Story:
     lines   : in order
     decided : what was written down, as `sim.log` writes it; empty = not known
     has_cycles : whether it is known when cycles ran; else they run when they are due
+    quotas  : resource group → (rows,) those of the last cycle before the begin, as far as they still counted by then
     """
 
     own: str
@@ -87,3 +88,4 @@ class Story:
     lines: tuple[Line, ...]
     decided: tuple[str, ...] = ()
     has_cycles: bool = True
+    quotas: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
