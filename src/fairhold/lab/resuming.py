@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold import __version__
@@ -40,7 +41,7 @@ def _enter(noun: object, update: Update) -> None:
         for field in fields(noun):
             if field.compare:  # what is not compared follows from the rest
                 _enter(getattr(noun, field.name), update)
-    elif isinstance(noun, str | bytes | int | float | None):
+    elif isinstance(noun, str | bytes | int | float | Fraction | None):
         update(f"{noun!r};".encode())
     elif isinstance(noun, array) or (isinstance(noun, Sequence) and noun and all(type(each) is int for each in noun)):
         update(f"numbers {len(noun)}:{','.join(map(str, noun))};".encode())

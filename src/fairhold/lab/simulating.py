@@ -11,7 +11,8 @@ from fairhold.lab.twin import Twin
 from fairhold.ledger.vectors import POOLED
 from fairhold.planio.report import listed, shown
 from fairhold.sim.account import Spans
-from fairhold.sim.checking import Truths
+from fairhold.sim.checking import Truths, Watcher
+from fairhold.sim.little import Little
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.otherwise import Otherwise
@@ -51,8 +52,8 @@ def simulate(
     """Play the scenario under one of its plans; returns the summary.
 
     write       : is given every line of the event log
-    check       : look at every cycle whether what must hold of it does, and let the independent check compute again
-                  what it decides; raises BrokenRuleError where something is wrong
+    check       : look at every cycle whether what must hold of it does, let the independent check compute again what it
+                  decides, and hold the run against Little's law; raises BrokenRuleError where something is wrong
     on_progress : is told how many jobs have come so far, how many of them are over, and how many there will be
     """
     scene = scenario.scenes[plan]
@@ -69,8 +70,8 @@ def simulate(
     for each in measures:
         each.take_over(simulation.live.cluster, scene.start)
     told += measures
-    if check:
-        told.append(Recomputed(scene.plan, simulation.live.cluster))
+    laws = _laws(measures, scene, simulation.live.cluster) if check else []
+    told += [*laws, Recomputed(scene.plan, simulation.live.cluster)] if check else []
     first, last, step = simulation.arrived, simulation.last, simulation.step
     goes_on = True
     while goes_on:
@@ -81,8 +82,10 @@ def simulate(
         if on_progress is not None:
             come = simulation.arrived - first
             on_progress(come, come - len(simulation.live.jobs), last - first)
+    end = max(simulation.now, scenario.begin)
     for each in measures:
-        each.close(max(simulation.now, scenario.begin))
+        each.close(end)
+    _hold(laws, end)
     document: Document = {"plan": plan} | summarize(measures, simulation.refused, log.digest)
     if twin is not None and scene.story is not None and scene.story.decided:
         document["as_recorded"] = twin.document(is_whole=scene.end == scene.story.end)
@@ -98,15 +101,29 @@ def simulation_of(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Sim
     return (Replay if scene.is_replay else Otherwise)(scene, told, is_brief=is_brief)
 
 
+def _laws(measures: Sequence[Measures], scene: Scene, cluster: Cluster) -> list[Little]:
+    """Who holds what is measured against Little's law."""
+    laws = [Little(each, cluster) for each in measures]
+    for law in laws:
+        law.take_over(cluster, scene.start)
+    return laws
+
+
+def _hold(laws: Sequence[Little], now: int) -> None:
+    """A run that is measured is over: raises BrokenRuleError where it does not keep the law."""
+    for law in laws:
+        law.close(now)
+
+
 def _replanned(told: Sequence[Watch]) -> OnPlan:
     """Lets whoever looks go on with another plan."""
 
     def tell(plan: Plan, cluster: Cluster) -> None:
         for each in told:
-            if isinstance(each, Measures):
+            if isinstance(each, Measures | Little):
                 each.replan(cluster)
-            elif isinstance(each, Truths):
-                each.replan(plan)
+            elif isinstance(each, Watcher):
+                each.replan(plan, cluster)
 
     return tell
 

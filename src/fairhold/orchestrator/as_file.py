@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.model.state import HeldUnits
+from fairhold.cycle.open import close_books
+from fairhold.model.siting import label_set
+from fairhold.model.state import HeldUnits, State
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from fairhold.model.state import State
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
 
     Line = dict[str, Any]
@@ -18,6 +22,65 @@ def decided(cycle: VectorCycle) -> Line:
     """The moves of a cycle, of all entries in force."""
     moves = ("grants", "reclaims", "withdrawn", "observed")
     return {kind: [row for each in cycle.done for row in getattr(each, kind)] for kind in moves}
+
+
+def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> State:
+    """The slots of a live cluster as a file can hold them before a cycle.
+
+    mine : books whose cycle it is; None = it is one of vectors
+
+    Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot until
+    it is gone, so that the cycle counts it and a reader must not settle it. Where `max_reclaims` bounds what one
+    instant may take back, or other windows have opened, its grace is said to go on for a moment instead. A host that
+    starts nothing and on which nothing stands is said to be down.
+    """
+    slots = {group: each for group, each in cluster.books.items() if each.vectors is None}
+    state = close_books(slots, State(now=now))
+    ran: int | None = now
+    if mine is not None and (mine.before or any(each.settings.max_reclaims for each in mine.rows.entries)):
+        ran = mine.ran
+        notices = tuple(replace(each, deadline=max(each.deadline, now + 1)) for each in state.notices)
+        state = replace(state, notices=notices)
+    return replace(
+        state,
+        previous_cycle=ran,
+        slots={
+            group: each.hosts.slots[0]
+            for group, each in slots.items()
+            if each.hosts.name == [""] and each.hosts.slots[0] != each.rows.group.slots
+        },
+        hosts_down=frozenset(
+            name
+            for each in slots.values()
+            for row, name in enumerate(each.hosts.name)
+            if name and (not each.hosts.up[row] or (row in each.hosts.closed and not each.hosts.used[row]))
+        ),
+        spent={
+            (node, group): amount // SECOND
+            for group, each in slots.items()
+            if each.spending is not None
+            for node, amount in each.spending.used(now).items()
+        },
+    )
+
+
+def is_sayable(mine: Books, down: frozenset[str]) -> bool:
+    """Whether a file can say which hosts a group of slots has: all as the plan says, but for those that are down.
+
+    No file says that a host starts nothing while something stands on it, nor what agents say of their machines.
+    """
+    hosts, told = mine.hosts, mine.rows.group.hosts
+    return not told or (
+        [*hosts.name] == [each.name for each in told]
+        and all(
+            each.name in down
+            or (
+                (hosts.slots[row] == each.slots and row not in hosts.closed)
+                and hosts.labels.get(row, frozenset()) == label_set(each.labels)
+            )
+            for row, each in enumerate(told)
+        )
+    )
 
 
 def as_file(state: State) -> State:

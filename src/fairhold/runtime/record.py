@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
-from fairhold.cycle.open import close_books
 from fairhold.ledger.vectors import POOLED
-from fairhold.model.state import State
-from fairhold.orchestrator.as_file import as_file, decided, together
+from fairhold.orchestrator.as_file import as_file, decided, slots_as_file, together
 from fairhold.orchestrator.instructions import WakeAt
 from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.state import state_document
@@ -149,17 +147,10 @@ class Record:
 
         books : of slots, whose cycle it is; None = it is one of vectors
 
-        Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot
-        until it is gone, so that the cycle counts it and a reader must not settle it. Where `max_reclaims` bounds what
-        one instant may take back, its grace is said to go on for a moment instead.
         """
         name = f"cycles/{self._cycles:04d}.state.json"
         path = self._directory / name
-        slots = {group: each for group, each in self._cluster.books.items() if each.vectors is None}
-        state = close_books(slots, State(now=now))
-        if books is not None and any(each.settings.max_reclaims for each in books.rows.entries):
-            notices = tuple(replace(each, deadline=max(each.deadline, now + 1)) for each in state.notices)
-            state = replace(state, previous_cycle=books.ran, notices=notices)
+        state = slots_as_file(self._cluster, now, books)
         if POOLED in self._cluster.books:
             state = together(state, as_file(state_of(self._cluster, now)))
         text = json.dumps(state_document(self._plan, state), indent=1)

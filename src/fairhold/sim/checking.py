@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.changes import Change
+    from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
 
 
@@ -28,8 +29,8 @@ class Watcher:
         self._plan = plan
         self.count = 0
 
-    def replan(self, plan: Plan) -> None:
-        """Another plan is in force."""
+    def replan(self, plan: Plan, cluster: Cluster) -> None:  # noqa: ARG002 - others look at the cluster
+        """Another plan is in force, with another cluster."""
         self._plan = plan
 
     def note(self, now: int, changes: Sequence[Change]) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.document import decision_document, run_cycle
-from fairhold.cycle.open import close_books
 from fairhold.cycle.verify import verify
-from fairhold.model.state import State
-from fairhold.orchestrator.as_file import as_file, together
+from fairhold.orchestrator.as_file import as_file, is_sayable, slots_as_file, together
 from fairhold.planio.statewrite import state_document
 from fairhold.sim.checking import Watcher
 
@@ -18,6 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.run import CycleResult
     from fairhold.model.plan import Plan
+    from fairhold.model.state import State
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
 
@@ -28,40 +26,43 @@ _MOVES = ("grants", "reclaims", "withdrawn")
 class Recomputed(Watcher):
     """Raises BrokenRuleError at the first cycle of a cluster that the independent check finds wrong.
 
-    Only cycles that decided something are computed again.
+    Only cycles that decided something are computed again, and only where a state file can say which hosts there are:
+    none says that something stands on a host that starts nothing.
     """
 
     def __init__(self, plan: Plan, cluster: Cluster) -> None:
         super().__init__(plan)
         self._cluster = cluster
 
+    def replan(self, plan: Plan, cluster: Cluster) -> None:
+        """Another plan is in force, with another cluster."""
+        super().replan(plan, cluster)
+        self._cluster = cluster
+
     def cycled(self, now: int, result: CycleResult) -> None:
         """Compute a cycle of slots again; other groups as they would decide at this instant."""
-        if any(result.decision[:3]):
-            group = result.snapshot.rows.group.name
+        mine = result.snapshot.books
+        if not any(result.decision[:3]):
+            return
+        state = slots_as_file(self._cluster, now, mine)
+        if is_sayable(mine, state.hosts_down):
+            group = mine.rows.group.name
             decided = {kind: rows for kind, rows in decision_document(result).items() if kind in _MOVES}
-            self._verify(now, decided, lambda row: row["resource_group"] == group)
+            self._verify(now, decided, lambda row: row["resource_group"] == group, state)
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:
         """Compute a cycle of vectors again."""
         decided = {kind: [row for each in result.done for row in getattr(each, kind)] for kind in _MOVES}
-        if any(decided.values()):
+        if any(decided.values()) and not result.state.hosts_closed:
             mine = {request.id for request in result.state.requests}
-            self._verify(now, decided, lambda row: row["request"] in mine, result.state)
+            state = together(slots_as_file(self._cluster, now), as_file(result.state))
+            self._verify(now, decided, lambda row: row["request"] in mine, state)
 
-    def _verify(
-        self, now: int, decided: Document, is_mine: Callable[[Document], bool], vectors: State | None = None
-    ) -> None:
+    def _verify(self, now: int, decided: Document, is_mine: Callable[[Document], bool], state: State) -> None:
         """The cycle from a state as a file holds it: decides the same, and obeys the rules.
 
         decided : moves of the cycle; is_mine : whether a move is one of what the cycle was for
-        vectors : the state before the cycle, where it was one of vectors
         """
-        books = {group: each for group, each in self._cluster.books.items() if each.vectors is None}
-        # What stands past its deadline has been told to stop and holds its slot until it is gone: not to be settled.
-        state = replace(close_books(books, State(now=now)), previous_cycle=now)
-        if vectors is not None:
-            state = together(state, as_file(vectors))
         cycle = run_cycle(self._plan, state)
         wrong = []
         for kind in _MOVES:
