@@ -68,7 +68,7 @@ def busy(served: Served) -> None:
 
 
 def played(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = simulate(read_scenario(folder / "scenario.yaml"), "plan")["as_recorded"]
+    found: dict[str, Any] = simulate(read_scenario(folder / "scenario.yaml"), "plan", check=True)["as_recorded"]
     return found
 
 
