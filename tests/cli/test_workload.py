@@ -31,6 +31,22 @@ def test_show_as_json() -> None:
     assert sum(span["jobs"] for span in found["load"]) == 4
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ([5, 4], "1 job submitted before the one above, in line 3"),
+        ([9, 8, 7, 6, 5], "4 jobs submitted before the one above, in lines 3, 4, 5, …"),
+    ],
+)
+def test_what_was_put_in_order_is_told_with_its_lines(seconds: list[int], said: str, tmp_path: Path) -> None:
+    rows = [f"2026-01-05 09:00:{each:02},1.0,1,1,c" for each in seconds]
+    (tmp_path / "p.csv").write_text("\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows]) + "\n")
+    shown = fairhold("workload", "show", str(tmp_path / "p.csv"), "--kind", "philly").stdout
+    assert f"\nput in order: {said}\n" in shown
+    as_json = fairhold("workload", "show", str(tmp_path / "p.csv"), "--kind", "philly", "--json").stdout
+    assert json.loads(as_json)["put_in_order_first"] == [3, 4, 5][: len(seconds) - 1]
+
+
 def test_faults_are_told_and_exit_with_1_unless_they_may_be_skipped(tmp_path: Path) -> None:
     found = fairhold("workload", "show", BAD, "--json", exits=1)
     assert {fault["code"] for fault in json.loads(found.stdout)["faults"]} == {

@@ -138,7 +138,11 @@ def _text(workload: Workload, findings: Findings) -> str:
     lines = [f"{printable(findings.name)}: {found}"]
     lines += [f"passed over: {why}, {count:,}" for why, count in findings.passed.items()]
     if findings.disordered:
-        lines.append(f"put in order: {_many(findings.disordered, 'job')} submitted before the one above")
+        rows = ", ".join(str(line) for line in findings.first_disordered)
+        word = findings.word if findings.disordered == 1 else f"{findings.word}s"
+        more = ", …" if findings.disordered > len(findings.first_disordered) else ""
+        found = f"{_many(findings.disordered, 'job')} submitted before the one above, in {word} {rows}{more}"
+        lines.append(f"put in order: {found}")
     if not held:
         return "\n".join(lines)
     first, last = workload.submit[0], workload.submit[-1]

@@ -80,7 +80,7 @@ def count_disorder(table: Table, submit: Numbers, *, is_fault: bool) -> None:
         if instant is None:
             continue
         if instant < last:
-            table.findings.disordered += 1
+            table.findings.put_in_order(table.lines[row])
             if is_fault:
                 table.findings.add(ORDER, "a job was submitted before the one above it", table.lines[row])
         last = instant

@@ -58,7 +58,7 @@ class Findings:
     name   : the file, as faults show it
     word   : what its rows are called: line, row or item
     rows   : how many there were
-    disordered : rows whose job was submitted before the one above
+    disordered : rows whose job was submitted before the one above; first_disordered: the lines of the first few
     passed : why rows are no jobs, which is nobody's fault → how many
     is_fatal : whether nothing is used where rows are at fault; else they are left out, and faults say so
     """
@@ -68,6 +68,7 @@ class Findings:
         self.word = word
         self.rows = 0
         self.disordered = 0
+        self.first_disordered: list[int] = []
         self.passed: dict[str, int] = {}
         self.is_fatal = True
         self.kinds: dict[tuple[str, str], Kind] = {}
@@ -81,6 +82,12 @@ class Findings:
         kind.count += 1
         if len(kind.first) < SHOWN:
             kind.first.append((line, value))
+
+    def put_in_order(self, line: int) -> None:
+        """Count a row whose job was submitted before the one above."""
+        self.disordered += 1
+        if len(self.first_disordered) < SHOWN:
+            self.first_disordered.append(line)
 
     def passed_over(self, why: str, count: int) -> None:
         """Count rows that are no jobs."""

@@ -45,6 +45,7 @@ def document_of(workload: Workload, findings: Findings) -> Document:
         "jobs": len(workload),
         "passed_over": dict(findings.passed),
         "put_in_order": findings.disordered,
+        "put_in_order_first": findings.first_disordered,
         "first": format_instant(workload.submit[0]) if len(workload) else None,
         "last": format_instant(workload.submit[-1]) if len(workload) else None,
         "users": len({user for user in workload.user if workload.users[user]}) if workload.users else 0,
