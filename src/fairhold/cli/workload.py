@@ -129,6 +129,14 @@ def _lenient(source: Source) -> Source:
     return replace(source, reading=replace(source.reading, is_fatal=False))
 
 
+def _disorder(findings: Findings) -> str:
+    """How many jobs were put in order, and where the first few stood."""
+    first = ", ".join(map(str, findings.first_disordered))
+    word = findings.word if findings.disordered == 1 else f"{findings.word}s"
+    more = ", …" if findings.disordered > len(findings.first_disordered) else ""
+    return f"{_many(findings.disordered, 'job')} submitted before the one above, in {word} {first}{more}"
+
+
 def _text(workload: Workload, findings: Findings) -> str:
     asking = len({user for user in workload.user if workload.users[user]}) if workload.users else 0
     users = f", {_many(asking, 'user')}" if asking else ""
@@ -138,11 +146,7 @@ def _text(workload: Workload, findings: Findings) -> str:
     lines = [f"{printable(findings.name)}: {found}"]
     lines += [f"passed over: {why}, {count:,}" for why, count in findings.passed.items()]
     if findings.disordered:
-        rows = ", ".join(str(line) for line in findings.first_disordered)
-        word = findings.word if findings.disordered == 1 else f"{findings.word}s"
-        more = ", …" if findings.disordered > len(findings.first_disordered) else ""
-        found = f"{_many(findings.disordered, 'job')} submitted before the one above, in {word} {rows}{more}"
-        lines.append(f"put in order: {found}")
+        lines.append(f"put in order: {_disorder(findings)}")
     if not held:
         return "\n".join(lines)
     first, last = workload.submit[0], workload.submit[-1]
