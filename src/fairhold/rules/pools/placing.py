@@ -200,11 +200,16 @@ class Placing:
         return self.host_for(asked) if some is None else self._chosen(asked, some)
 
     def _host_of_own(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
-        """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4, R-PLACE-2)."""
-        if not asked.min_count or self.pool == asked.leaf or asked.leaf not in self.books.terms.own:
+        """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4, R-PLACE-2).
+
+        Of a host on which nothing of its leaf's own is at this level nothing else is asked: there are no leftovers.
+        """
+        pool, leaf = self.pool, asked.leaf
+        if not asked.min_count or pool == leaf or leaf not in self.books.terms.own:
             return None
         hosts = self.hosts if some is None else some
-        return self._chosen(asked, [host for host in hosts if self._is_own(asked, self._parcels(host, asked))])
+        mine = [host for host in hosts if any(each.owner == leaf and each.level == pool for each in host.parcels)]
+        return self._chosen(asked, [host for host in mine if self._is_own(asked, self._parcels(host, asked))])
 
     def _is_own(self, asked: Asked, parcels: list[Parcel]) -> bool:
         """Whether a unit will stand on what its own leaf owns, which comes first."""
