@@ -78,19 +78,31 @@ class Divisions:
     def __init__(self, snapshot: Snapshot, on_stage: Callable[[str], None] = _unwatched) -> None:
         self._snapshot, self._on_stage = snapshot, on_stage
         self.tried: list[array[int]] = []
+        self._drafts: dict[bytes, Draft] = {}
 
     def divide(self) -> Draft:
-        """The quotas by what the snapshot says."""
+        """The quotas by what the snapshot says, which has been asked before where a gang gave way in vain."""
+        draft = self._drafts.get(self._question())
+        return self._divide(remembered(self._snapshot)) if draft is None else draft
+
+    def quotas(self) -> array[int]:
+        """Only the quotas, which may be known."""
+        quota = remembered(self._snapshot)
+        if quota is None:
+            draft = self._drafts[self._question()] = self._divide(None)
+            quota = draft.quota
+        self.tried.append(quota)
+        return quota
+
+    def _question(self) -> bytes:
+        """All that differs between the divisions of one cycle."""
+        return self._snapshot.usable.tobytes() + self._snapshot.most.tobytes()
+
+    def _divide(self, known: array[int] | None) -> Draft:
         snapshot = self._snapshot
-        draft = new_draft(snapshot)
+        draft = new_draft(snapshot, known)
         for rule in policy_of(snapshot.rows).quotas:
             self._on_stage(rule.__name__)
             rule(snapshot, draft)
         remember(snapshot, draft)
         return draft
-
-    def quotas(self) -> array[int]:
-        """Only the quotas, which may be known."""
-        known = remembered(self._snapshot)
-        self.tried.append(self.divide().quota if known is None else known)
-        return self.tried[-1]

@@ -47,6 +47,7 @@ class Owning(NamedTuple):
 class Draft:
     """Everything that one cycle computes on the way to its decision; rows as in the snapshot.
 
+    known     : quotas that are known already, as an earlier division came to them; None = none are
     needs     : reserve now, sure slots, need (R-SCALE, R-NEED)
     quota     : (rows,) whole slots (R-QUOTA, R-ROUND)
     entitled  : (rows,) of a leaf, up to where it takes back what it misses; of a branch, what it may hold before others
@@ -75,6 +76,7 @@ class Draft:
     balance   : who misses, can give, must give, lacks and gives what (R-RECLAIM)
     """
 
+    known: array[int] | None
     needs: Needs
     quota: array[int]
     entitled: array[int]
@@ -104,11 +106,12 @@ class Draft:
     decision: Decision
 
 
-def new_draft(snapshot: Snapshot) -> Draft:
+def new_draft(snapshot: Snapshot, known: array[int] | None = None) -> Draft:
     """An empty draft."""
     rows = len(snapshot.rows)
     quota = zeros(rows)
     return Draft(
+        known=known,
         needs=Needs(*(zeros(rows) for _ in Needs._fields)),
         quota=quota,
         entitled=quota,

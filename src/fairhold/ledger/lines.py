@@ -34,6 +34,7 @@ class Lines:
     """
 
     __slots__ = (
+        "_least",
         "_requests",
         "_wanted",
         "answers",
@@ -57,6 +58,7 @@ class Lines:
         self.answers: dict[int, dict[tuple[int, int, int], int]] = {}
         self.changed: set[tuple[int, int]] | None = None
         self._wanted: dict[int, int] = {}  # rows in `gang_line` → units that they want
+        self._least: dict[int, int] = {}  # leaf → what `least` said, until one of its requests changes
 
     def apart(self, requests: Requests) -> Lines:
         """A copy for a copy of the requests."""
@@ -67,6 +69,17 @@ class Lines:
         other.gang_line = {leaf: line[:] for leaf, line in self.gang_line.items()}
         other.priorities = {leaf: {*known} for leaf, known in self.priorities.items()}
         return other
+
+    def least(self, leaf: int) -> int:
+        """Fewest units of which any request that waits in a leaf could use some; one waits."""
+        known = self._least.get(leaf)
+        if known is None:
+            gangs, requests = self.gangs.get(leaf, {}), self._requests
+            known = 1
+            if sum(map(len, self.of[leaf].values())) == len(gangs):
+                known = max(1, min(requests.minimum[row] - requests.held[row] for row in gangs))
+            self._least[leaf] = known
+        return known
 
     def key(self, row: int) -> tuple[int, str, int]:
         """Place in its queue; the row tells requests of one name apart."""
@@ -146,6 +159,7 @@ class Lines:
         """What is known of its leaf's requests may hold no more."""
         leaf = self._requests.leaf[row]
         self.answers.pop(leaf, None)
+        self._least.pop(leaf, None)
         if self.changed is not None:
             self.changed.add((leaf, row))
 

@@ -70,6 +70,7 @@ class _Turns:
     wanted : (rows,) what leaves want and could be given
     whole  : (rows,) what of that they could use, were it not for gangs
     bound  : (rows,) the same while some give way: what their quotas are made of, or for fixed shares bounded by
+    _usable : leaf → quota → units that its requests could use of it
     """
 
     def __init__(self, snapshot: Snapshot, leaves: list[int]) -> None:
@@ -78,6 +79,7 @@ class _Turns:
         self.bound = snapshot.most if snapshot.rows.is_fixed else snapshot.usable
         self.whole = self.bound[:]
         self.wanted = snapshot.counted
+        self._usable: dict[int, dict[int, int]] = {leaf: {} for leaf in leaves}
 
     def stuck(self, quota: array[int]) -> dict[int, int]:
         """Leaf → units that its requests could use, where these are fewer than its quota and what counts; by path."""
@@ -85,12 +87,15 @@ class _Turns:
 
     def each_stuck(self, quota: array[int]) -> Iterator[tuple[int, int]]:
         """The same, leaf by leaf."""
-        books, now, wanted = self.snapshot.books, self.snapshot.now, self.wanted
-        for leaf in self.leaves:
-            if wanted[leaf] <= quota[leaf]:  # it could use all, and its quota is made of no more than that
+        books, now, wanted, bound = self.snapshot.books, self.snapshot.now, self.wanted, self.bound
+        for leaf, known in self._usable.items():
+            most = quota[leaf]
+            if wanted[leaf] <= most:  # it could use all, and its quota is made of no more than that
                 continue
-            units = usable(books, leaf, now, wanted[leaf], quota[leaf])
-            if units < min(quota[leaf], self.bound[leaf]):
+            units = known.get(most)
+            if units is None:
+                units = known[most] = usable(books, leaf, now, wanted[leaf], most)
+            if units < most and units < bound[leaf]:
                 yield leaf, units
 
 

@@ -53,7 +53,7 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     ever be, otherwise the first one, as what it leaves may be enough for the next. So it is where a leaf that collects
     for a gang has more set aside than it uses (R-HOLD-1).
     """
-    if snapshot.idle == 0 or not _misses_any(snapshot, draft):
+    if snapshot.idle == 0 or not _may_grant_any(snapshot, draft):
         keep_for_gangs(snapshot, draft, ())
         return
     wanted = snapshot.counted[:]
@@ -75,12 +75,20 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     draft.idle = max(0, snapshot.slots - draft.held[0])
 
 
-def _misses_any(snapshot: Snapshot, draft: Draft) -> bool:
-    """Whether some leaf wants more than it holds and may hold more: both passes give nobody else anything."""
+def _may_grant_any(snapshot: Snapshot, draft: Draft) -> bool:
+    """Whether some leaf may hold more and could use it: both passes give nobody else anything, however often made.
+
+    No leaf is handed more than is idle, or than its quota leaves room for. Of that a gang may need more to start.
+    """
     if is_fixed(snapshot) or draft.collecting or draft.inside[0]:
         return True
-    held, wanted, quota = snapshot.held, snapshot.counted, draft.quota
-    return any(quota[leaf] > held[leaf] < wanted[leaf] for leaf in snapshot.rows.leaves)
+    held, wanted, quota, idle = snapshot.held, snapshot.counted, draft.quota, snapshot.idle
+    lines = snapshot.books.requests.lines
+    return any(
+        quota[leaf] > held[leaf] < wanted[leaf]
+        and (leaf not in lines.of or lines.least(leaf) <= min(idle, quota[leaf] - held[leaf]))
+        for leaf in snapshot.rows.leaves
+    )
 
 
 def is_fixed(snapshot: Snapshot) -> bool:

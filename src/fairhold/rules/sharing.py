@@ -11,7 +11,6 @@ from fairhold.kernels.columns import Needs, zeros
 from fairhold.kernels.rollup import needs
 from fairhold.kernels.share import share
 from fairhold.rules.exact import ExactShares, fill_children
-from fairhold.rules.remembering import remembered
 
 if TYPE_CHECKING:
     from fairhold.ledger.draft import Draft
@@ -40,11 +39,10 @@ def needs_of_sharers(snapshot: Snapshot, draft: Draft) -> Needs:
 def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
     """The quota of every consumer (R-QUOTA-1, R-QUOTA-2, R-QUOTA-3, R-QUOTA-4, R-FILL-1, R-FILL-2, R-ROUND-1)."""
     rows, needs = snapshot.rows, needs_of_sharers(snapshot, draft)
-    known = None if rows.is_mixed else remembered(snapshot)
-    if known is None:
+    if draft.known is None or rows.is_mixed:
         _share(snapshot, needs, draft.quota)
     else:
-        draft.quota[:] = known
+        draft.quota[:] = draft.known
     draft.entitled, draft.firm = draft.quota, draft.needs.sure
     fill = partial(fill_children, snapshot, needs)
     draft.exact = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill).amount

@@ -25,10 +25,14 @@ def givers(standing: Standing, asked: Asked) -> tuple[frozenset[int], frozenset[
 
 def may_give(standing: Standing, taker: int, leaf: int) -> bool:
     """Whether a leaf's unit may be taken for another leaf: who takes is below its quota, who gives above its own."""
+    mine, _ = siblings(standing.books.terms, taker, leaf)
+    return standing.is_below(mine) and is_above_quota(standing, taker, leaf)
+
+
+def is_above_quota(standing: Standing, taker: int, leaf: int) -> bool:
+    """Whether a leaf is above its quota, and all above it to where it meets the taker's branch."""
     terms = standing.books.terms
-    mine, theirs = siblings(terms, taker, leaf)
-    if not standing.is_below(mine):
-        return False
+    _, theirs = siblings(terms, taker, leaf)
     for row in terms.above[leaf]:
         if not standing.is_above(row):
             return False

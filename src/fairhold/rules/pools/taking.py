@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import beyond, fits, times
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit
 from fairhold.rules.pools.content import deadline_of
+from fairhold.rules.pools.enough import may_be_enough
 from fairhold.rules.pools.picking import Pick, Picker
 from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now, may_take
@@ -82,6 +83,8 @@ class Taker:
 
         So it is where what was on its way to that host counted in a pool inside this one (R-HELD-1).
         """
+        if units > 1 and not may_be_enough(self.picker, asked, source, hosts, units):
+            return False
         gone: list[_Done] = []
         is_fair, is_gang = True, asked.missing > 0
         is_limited = units == 1 and self.limits.is_for(asked)
