@@ -58,7 +58,7 @@ def _of_hosts(asked: Asked, source: Source, hosts: Iterable[Machine]) -> set[Ask
     for host in hosts:
         among = set(source.parcels(host))
         for unit in host.units:
-            if unit.notice is None and unit.asked.leaf != asked.leaf and source.gives(unit):
-                if host.is_plain or not among.isdisjoint(unit.books):
-                    found.add(unit.asked)
+            may_go = unit.notice is None and unit.asked.leaf != asked.leaf and source.gives(unit)
+            if may_go and (host.is_plain or not among.isdisjoint(unit.books)):
+                found.add(unit.asked)
     return found
