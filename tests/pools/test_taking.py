@@ -71,6 +71,18 @@ def test_r_take_4_gangs_go_whole_s0_45() -> None:
     assert stops == [("B", "h0", 3, "A", 0), ("B", "h1", 1, "A", 0)]
 
 
+def test_r_take_4_a_gang_that_goes_whole_gets_nothing_beside_until_it_is_gone() -> None:
+    """B may have a third unit on h1, and would go on with that alone; told in this cycle, or in one before."""
+    lent, hosts = {"/A": own(hosts=["h0"]), "/B": {}}, {"h0": 2, "h1": 1}
+    wants, stands = [of("/A", 1, 2), of("/B", 3, min_count=2)], [on("h0", "B", 2, A=2)]
+    assert placed(lent, wants, stands, hosts=hosts) == []
+    assert taken(lent, wants, stands, hosts=hosts) == [("B", "h0", 2, "A", 0)]
+    notice = {"request": "B", "host": "h0", "units": 2, "for": "A", "deadline": "2026-01-05T09:00:30Z"}
+    assert placed(lent, wants, stands, hosts=hosts, reclaims=[notice]) == []
+    found = placed(lent, wants, stands, hosts=hosts | {"h2": 2}, reclaims=[notice])
+    assert found == [("A", "h2", 1, "/"), ("B", "h1", 1, "/")]  # nobody takes from it any more: it goes on
+
+
 def test_r_take_4_of_a_gang_that_stops_whole_nothing_stays_that_was_picked_before() -> None:
     """Two of B's five go first, as it may go on with three; then A needs a third, and three would do."""
     better = {"/A": {"share_priority": 1}, "/B": {}}

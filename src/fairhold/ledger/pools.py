@@ -203,16 +203,24 @@ class Asked:
         return max(0, self.count - len(self.units) - self.away)
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether all of a gang goes: what it got beside would be all that it has (R-TAKE-4)."""
+        going = (unit.notice is not None and not unit.notice.is_move for unit in self.units)
+        return self.min_count > 0 and bool(self.units) and all(going)
+
+    @property
     def waiting(self) -> int:
-        """The same, of those that it may hold."""
-        count, most = self.count, self.most
-        left = (count if count < most else most) - len(self.units) - self.away  # noqa: FURB136 - it is asked all the time
+        """The same, of those that it may hold; of a gang that goes whole none, until it is gone."""
+        if self.min_count and self.is_stopping:
+            return 0
+        most = self.count if self.count < self.most else self.most  # noqa: FURB136 - it is asked all the time
+        left = most - len(self.units) - self.away
         return left if left > 0 else 0  # noqa: FURB136
 
     @property
     def missing(self) -> int:
         """Units without which a gang does not run; none where it may not hold them."""
-        if not self.min_count:
+        if not self.min_count or self.is_stopping:
             return 0
         return max(0, min(self.min_count, self.most) - len(self.units) - self.away)
 
@@ -388,8 +396,3 @@ def free_of(unit: Unit, parcels: set[Parcel], dimensions: int) -> Vector:
         if parcel in parcels:
             found = add(found, part)
     return found
-
-
-def within(limit: int | None) -> int:
-    """A bound in microseconds; None = any."""
-    return UNLIMITED if limit is None else limit

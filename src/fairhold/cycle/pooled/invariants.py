@@ -248,12 +248,14 @@ def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
     """Who gave in a pool for others was above its quota before its last unit went (R-TAKE-1).
 
     What owners take back, and what is above limits or on reserved parcels, goes before, whatever the quotas. Leaves of
-    which a gang stops whole are left out.
+    which a gang stops whole are left out; so is what goes for somebody that will stand elsewhere (R-HELD-1), as there
+    its wish counts from then on, and quotas of the pool that it leaves are more.
     """
     name, standings = "nobody_at_or_under_quota_loses_a_unit", done.cycle.sweeps.standings
     last: dict[tuple[int, int], int] = {}
     for unit, taker in _taken(done):
-        if unit.pool in done.books.terms.above[taker.leaf] and not _is_taken_back(done, unit, taker):
+        is_shared = unit.pool in done.books.terms.above[taker.leaf] and _will_stand(done, taker, unit) == unit.pool
+        if is_shared and not _is_taken_back(done, unit, taker):
             place = unit.pool, unit.asked.leaf
             last[place] = max(last.get(place, 0), standings[unit.pool].size[unit.asked])
     stopped = {unit.asked.leaf for unit in done.cycle.sweeps.noticed if _is_gang_stopped(unit.asked)}
@@ -267,15 +269,11 @@ def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
 
 
 def no_gang_goes_on_below_its_minimum(done: Done) -> Iterator[Violation]:
-    """Of a gang of which units are newly told to go, the minimum stays or nothing (R-TAKE-4).
-
-    Gangs that get units in the same cycle are left out.
-    """
+    """Of a gang of which units are newly told to go, the minimum stays or nothing (R-TAKE-4)."""
     name = "no_gang_goes_on_below_its_minimum"
-    placed = {unit.asked for unit in done.cycle.sweeps.placed}
     for asked in dict.fromkeys(unit.asked for unit in done.cycle.sweeps.noticed):
         stays, least = sum(unit.notice is None for unit in asked.units), asked.model.min_count
-        if 0 < stays < least and asked not in placed:
+        if 0 < stays < least:
             text = f"{stays} units of {asked.model.id} stay, and its minimum is {least}"
             yield Violation(name, done.path(asked.leaf), text)
 
@@ -320,6 +318,12 @@ def _is_taken_back(done: Done, unit: Unit, taker: Asked) -> bool:
     terms = done.books.terms
     branch = [row for row in terms.above[taker.leaf] if row not in terms.above[unit.asked.leaf]]
     return any(row in branch for parcel in unit.books for row, _ in parcel.chain)
+
+
+def _will_stand(done: Done, taker: Asked, unit: Unit) -> int:
+    """The pool in which what a unit goes for will stand, or OWN; that of the unit where it brings nothing there."""
+    way = done.cycle.sweeps.ways.of.get(taker, {}).get(unit.host)
+    return way.pool if way is not None and way.units else unit.pool
 
 
 def _pool(done: Done, pool: int) -> str:

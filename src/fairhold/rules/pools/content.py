@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, count, less, total
-from fairhold.ledger.pools import OWN, PUBLIC, within
+from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Terms, Unit
+
+
+def within(limit: int | None) -> int:
+    """A bound in microseconds; None = any."""
+    return UNLIMITED if limit is None else limit
 
 
 def bound_on(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> int:

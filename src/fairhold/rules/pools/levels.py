@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.pools import OWN, PUBLIC, within
-from fairhold.rules.pools.content import is_lent_to, may_use
+from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.rules.pools.content import is_lent_to, may_use, within
 from fairhold.rules.pools.picking import Source
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.turns import Turns

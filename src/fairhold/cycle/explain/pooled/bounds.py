@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.inquiry import duration
-from fairhold.ledger.pools import PUBLIC, within
+from fairhold.ledger.pools import PUBLIC
+from fairhold.rules.pools.content import within
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from fairhold.cycle.explain.pooled.changes import (
 )
 from fairhold.cycle.explain.pooled.inquiry import duration
 from fairhold.kernels.vectors import add, fits, less
-from fairhold.ledger.pools import within
 from fairhold.model.vector import amount
+from fairhold.rules.pools.content import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.bounds import bound_of
 from fairhold.cycle.explain.pooled.inquiry import duration
 from fairhold.kernels.vectors import add, times
-from fairhold.ledger.pools import OWN, within
+from fairhold.ledger.pools import OWN
+from fairhold.rules.pools.content import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -107,8 +107,16 @@ class Asked:
         return max(0, self.model.count - self.held)
 
     @property
+    def stops(self) -> bool:
+        """Whether it is a gang of which nothing stays on any host: told to go, and not only to move."""
+        going = [unit.notice for unit in self.units if unit.notice is not None]
+        return self.model.min_count > 0 and len(going) - self.moving == len(self.units) > 0
+
+    @property
     def waiting(self) -> int:
-        """Those that it may hold."""
+        """Those that it may hold, and gets while it is there: a gang that stops gets none (R-TAKE-4)."""
+        if self.stops:
+            return 0
         return self.unmet if self.cap is None else max(0, min(self.unmet, self.cap - self.held))
 
     @property

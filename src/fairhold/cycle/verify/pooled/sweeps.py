@@ -130,7 +130,8 @@ class Sweeps:
         has_gang = any(unit.asked.model.min_count for unit in self.placed[placed:])
         is_lost = self._lost_some()
         is_any, is_idle = self._withdraw()
-        is_idle = is_idle or (is_any and self.coming.is_exclusive)  # whose units stay may use the host again
+        # Whose units stay may use the host again, and a gang that stays waits again.
+        is_idle = is_idle or (is_any and (self.coming.is_exclusive or self._has_waiting_gang()))
         has_room = self.used.count_coming(self.coming.shared())
         return is_lost or is_idle or has_room or (len(self.placed) > placed and (has_early or has_gang))
 
@@ -188,7 +189,7 @@ class Sweeps:
         for unit in [unit for unit in self.stock.units() if is_against_reserve(self.stock, unit)]:
             self._tell_to_go(unit)
         self._keep_limits()
-        self._spare_nobodys()
+        is_back = self._spare_nobodys() and self._has_waiting_gang()
         before = -1
         while len(self.noticed) != before:
             before = len(self.noticed)
@@ -198,7 +199,10 @@ class Sweeps:
                 take_lent_up(self.taking, pool, is_early=False)
                 compare(self.taking, pool)
             compare(self.taking, TOP)
-        return self._spare_nobodys()
+        return self._spare_nobodys() or is_back
+
+    def _has_waiting_gang(self) -> bool:
+        return any(asked.model.min_count and asked.waiting for asked in self.stock.asked.values())
 
     def _spare_nobodys(self) -> bool:
         """Notices for nobody that limits do not need; whether there were any."""
