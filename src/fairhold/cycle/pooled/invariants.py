@@ -254,7 +254,7 @@ def nobody_at_or_under_quota_loses_a_unit(done: Done) -> Iterator[Violation]:
     name, standings = "nobody_at_or_under_quota_loses_a_unit", done.cycle.sweeps.standings
     last: dict[tuple[int, int], int] = {}
     for unit, taker in _taken(done):
-        is_shared = unit.pool in done.books.terms.above[taker.leaf] and _will_stand(done, taker, unit) == unit.pool
+        is_shared = unit.pool in done.books.terms.above[taker.leaf] and _will_stand(done, taker, unit.pool)
         if is_shared and not _is_taken_back(done, unit, taker):
             place = unit.pool, unit.asked.leaf
             last[place] = max(last.get(place, 0), standings[unit.pool].size[unit.asked])
@@ -320,10 +320,10 @@ def _is_taken_back(done: Done, unit: Unit, taker: Asked) -> bool:
     return any(row in branch for parcel in unit.books for row, _ in parcel.chain)
 
 
-def _will_stand(done: Done, taker: Asked, unit: Unit) -> int:
-    """The pool in which what a unit goes for will stand, or OWN; that of the unit where it brings nothing there."""
-    way = done.cycle.sweeps.ways.of.get(taker, {}).get(unit.host)
-    return way.pool if way is not None and way.units else unit.pool
+def _will_stand(done: Done, taker: Asked, pool: int) -> bool:
+    """Whether all that is on its way to a request will stand in a pool."""
+    ways = done.cycle.sweeps.ways.of.get(taker, {}).values()
+    return all(way.pool == pool for way in ways if way.units)
 
 
 def _pool(done: Done, pool: int) -> str:

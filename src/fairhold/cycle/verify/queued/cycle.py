@@ -171,7 +171,10 @@ class Queued:
                 waiting = {asked for asked in self.stock.asked.values() if taking.wants(asked)}
                 while waiting:
                     asked = self._next(waiting, taking.wants)
-                    is_open = self.restraint.allows(asked.leaf) and not self._is_early(asked)
+                    # A gang that is told to go whole meanwhile wants nothing any more.
+                    is_open = (
+                        taking.wants(asked) > 0 and self.restraint.allows(asked.leaf) and not self._is_early(asked)
+                    )
                     if not (is_open and taking.take(asked, is_inside=is_inside) and taking.wants(asked)):
                         waiting.discard(asked)
 
