@@ -110,8 +110,8 @@ def wrong_request(cycle: Cycle, request: Json) -> Iterator[str]:
         yield f"{noticed} units of {name} are under notice"
     if request["waiting"] != max(0, request["count"] - request["held"]):
         yield f"{name} waits for {request['waiting']}"
-    if sum(each["units"] for each in request["coming"]) != request["on_the_way"]:
-        yield f"{request['on_the_way']} units are on the way to {name}: {request['coming']}"
+    if sum(each["units"] for each in [*request["coming"], *request["kept"]]) != request["on_the_way"]:
+        yield f"{request['on_the_way']} units are on the way to {name}: {request['coming']}, {request['kept']}"
     if bool(request["waiting"]) != bool(request["waits"]):
         yield f"{name} waits for {request['waiting']} because of {request['waits']}"
     if request["waits"] and request["on_the_way"] >= request["waiting"] and request["waits"]["reason"] != "on the way":
