@@ -84,9 +84,12 @@ def test_whoever_moves_holds_as_much_as_before(story: tuple[Json, Json]) -> None
         assert verify(plan, state, cycle_of(plan, state)) == ()
         moved = [row for row in cycle.document["reclaims"] if row["reason"] == "consolidation"]
         if moved and len(moved) == len(cycle.document["reclaims"]):
-            later = run_cycle(plan, replace(cycle.after, now=state.now + 5 * SECOND)).after
-            assert all(held(later)[row["request"]] >= held(cycle.after)[row["request"]] for row in moved)
-            assert held(later).total() > held(cycle.after).total()
+            then = run_cycle(plan, replace(cycle.after, now=state.now + 5 * SECOND))
+            # Who is of a better priority in its queue may take of what has just moved.
+            told = {row["request"] for row in then.document["reclaims"]}
+            stay = [row["request"] for row in moved if row["request"] not in told]
+            assert all(held(then.after)[name] >= held(cycle.after)[name] for name in stay)
+            assert held(then.after).total() > held(cycle.after).total() or len(stay) < len(moved)
         if not any(cycle.document[kind] for kind in MOVES):
             return
         after = json.dumps(state_document(plan, cycle.after))
