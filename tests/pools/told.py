@@ -35,7 +35,7 @@ def untold(cycle: Cycle, told: Json) -> Iterator[str]:
     for parcel in told["owned"]:
         yield from wrong_parcel(cycle, parcel)
     for limit in told["share_limits"]:
-        left = max(Fraction(0), number(limit["limit"]) - number(limit["used"]))
+        left = max(Fraction(0), number(limit["limit"]) - number(limit["used"]) - number(limit["on_the_way"]))
         if number(limit["left"]) != left:
             yield f"{limit} should leave {left}"
 
