@@ -300,3 +300,15 @@ def test_on_whole_hosts_all_go_that_others_have_there_or_nobody() -> None:  # R-
     assert verified(cluster)
     cluster.cycle()
     assert cluster.reclaims() == {}
+
+
+def test_a_gang_that_was_to_stop_whole_and_stays_gets_more_in_the_same_cycle() -> None:
+    cluster = Cluster([1, 1, 4], {"/A": {}}).ask("x", "/A", on={"h2": 1})
+    cluster.ask("gang", "/A", 3, min_count=2, on={"h0": 1, "h1": 1}).ask("y", "/A", on={"h2": 1})
+    of_gang = {"request": "gang", "units": 1, "deadline": "2026-01-05T09:00:20Z"}
+    cluster.document["reclaims"] = [of_gang | {"host": "h0", "for": "x"}, of_gang | {"host": "h1", "for": "y"}]
+    cluster.document["hosts_down"] = ["h0"]
+    assert verified(cluster)
+    found = cluster.cycle().document
+    assert [(row["request"], row["host"]) for row in found["withdrawn"]] == [("gang", "h1")]
+    assert [(row["request"], row["host"]) for row in found["grants"]] == [("gang", "h2")]

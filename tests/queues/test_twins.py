@@ -151,10 +151,19 @@ def wants(request: Request) -> int:
     return max(0, request.least - len(request.units)) or min(1, request.count - len(request.units))
 
 
+def may_start(twin: Twin, request: Request) -> bool:
+    """Whether a gang fits on the hosts, were they empty: else it counts for nothing (R-GANG-2)."""
+    full = dict.fromkeys(twin.room, Fraction(0))
+    for each in twin.requests:
+        for unit in each.units:
+            full[unit.host] += unit.request.unit
+    return sum((room + full[host]) // request.unit for host, room in twin.room.items()) >= request.least
+
+
 def serve(twin: Twin) -> list[tuple[str, str]]:
     """Idle room goes out in turns; (request, host) in order."""
     found = []
-    waiting = [each for each in twin.requests if wants(each)]
+    waiting = [each for each in twin.requests if wants(each) and may_start(twin, each)]
     while (request := twin.served_first(waiting, wants)) is not None:
         units, need = wants(request), request.unit * wants(request)
         room = {host: int(each // request.unit) for host, each in twin.room.items()}

@@ -83,7 +83,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         for unit in all_on_reserved(books):
             give_up(taker, unit)  # SPEC §6.7.4
         keep_limits(taker)
-        may_go_on = withdraw_nobodys(found, taker) and _waits_any_gang(books)
+        may_go_on = withdraw_nobodys(found, taker) and waits_any_gang(books)
         _take_back(taker, found)
         is_needless = withdraw_nobodys(found, taker) or may_go_on
         is_unplaced = forget_unplaced(found.placed, limits)
@@ -113,13 +113,13 @@ def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:
     is_unplaced = forget_unplaced(found.placed, limits)
     is_any, is_released = withdraw(found)
     # What stays after all lets its leaf use its host, and a gang that goes on may get more.
-    is_released = is_released or (is_any and (are_alone(books) or _waits_any_gang(books)))
+    is_released = is_released or (is_any and (are_alone(books) or waits_any_gang(books)))
     has_room = limits.expect(found.ways.shared())
     may_go_on = early.is_any or any(unit.asked.model.min_count for unit in found.placed[before:])
     return is_unplaced or is_released or has_room or (may_go_on and len(found.placed) > before)
 
 
-def _waits_any_gang(books: PoolBooks) -> bool:
+def waits_any_gang(books: PoolBooks) -> bool:
     """Whether a gang waits for units; one that was to stop whole, and stays, does again."""
     return any(asked.min_count and asked.waiting for asked in books.asked.values())
 

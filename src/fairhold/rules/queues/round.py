@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.rules.pools.sweeps import MOST_ROUNDS, Sweeps
+from fairhold.rules.pools.sweeps import MOST_ROUNDS, Sweeps, waits_any_gang
 from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import let_stay, withdraw
@@ -37,6 +37,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
             placed = serve(books, queues, ways, gates, crowds)
             found.placed += placed
             is_any, is_released = withdraw(found)
+            is_released |= is_any and waits_any_gang(books)  # one that was to stop whole, and stays, may get more
             is_released |= gates.expect(_beside_moves(ways))
             is_moved |= bool(placed) or is_any
         if is_moved:

@@ -45,7 +45,8 @@ class Queued:
             while is_idle:
                 self._count()
                 self._serve()
-                _, is_idle = self._withdraw()
+                is_any, is_idle = self._withdraw()
+                is_idle |= is_any and any(asked.model.min_count and asked.waiting for asked in stock.asked.values())
                 is_idle |= self.gates.count_coming(self.coming.beside_moves())
             self._count()
             self._take_back()
