@@ -150,20 +150,29 @@ class Level:
             for host in [host for host in claim.has if not self.is_busy(claim.row, host)]:
                 self.former[claim][host] = claim.has.pop(host)
         self.let_go()
-        order = [*self.rows]
-        for claim in sorted(
-            self.claims, key=lambda each: (each.way == "remaining", order.index(each.row), each.way != "names")
-        ):
+        self.give_short()
+
+    def give_short(self) -> None:
+        turns = sorted(self.claims, key=lambda c: (c.way == "remaining", self.rows.index(c.row), c.way != "names"))
+        for claim in turns:
+            self.round_off(claim, list(self.former.values()))
             for host in self.space:
                 if claim.way == "per_host" or (host in claim.names and host not in claim.has):
                     self.take(claim, host)
             while claim.way in {"count", "remaining"} and len(claim.has) < self.target[claim]:
-                found = self.next_host(claim)
-                if found is None:
+                if (found := self.next_host(claim)) is None:
                     break
                 self.take(claim, found)
             if claim.way == "total":
                 self.take_total(claim)
+        for claim in turns:
+            self.round_off(claim, [])
+
+    def round_off(self, claim: Claim, others: list[Space]) -> None:
+        """Of its whole hosts it has what is public, but for what others had before."""
+        for host in claim.has if claim in self.target else ():
+            was = add(self.world.resources, *(each[host] for each in others if host in each))
+            self.more(claim, host, bound(less(self.left(host), was)))
 
     def remember(self, row: str, host: str) -> None:
         """What was owned of a host is of the entries that had it, else of those that seem to (R-ADJUST-1)."""

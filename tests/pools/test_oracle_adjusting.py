@@ -77,6 +77,14 @@ def changed(rng: Random, plan: Json) -> Json:
     return made_right(after)
 
 
+def resized(rng: Random, plan: Json) -> Json:
+    """The same plan with a host that has more of everything; of what is owned by it nothing is known yet."""
+    after: Json = json.loads(json.dumps(plan))
+    host = rng.choice(after["resource_groups"]["all"]["hosts"])
+    host["cpu"], host["gpu"] = host["cpu"] + rng.randint(1, 4), host["gpu"] + rng.randint(0, 2)
+    return after
+
+
 def wanted(rng: Random, plan: Json) -> list[Json]:
     tree = plan["consumers"]
     leaves = [path for path in tree if not any(each.startswith(f"{path}/") for each in tree)]
@@ -123,6 +131,7 @@ def test_who_owns_what_is_what_the_oracle_says(seed: int) -> None:
         }
         assert oracle == said
         state = state_document(plan, cycle.after)
+        document = resized(rng, document) if rng.randrange(4) == 0 else document
         document = changed(rng, document) if rng.randrange(2) else document
         state["hosts_down"] = [host["name"] for host in hosts if rng.randrange(5) == 0]
         held = [row for row in state.get("allocations", []) if rng.randrange(2)]

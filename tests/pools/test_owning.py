@@ -124,6 +124,27 @@ def test_r_adjust_3_public_hosts_then_those_of_worse_ranks_s2_20_s2_21_s2_22_s2_
     assert [row["amounts"]["cpu"] for row in rest.document["ownership"]] == [1, 3]
 
 
+def test_r_adjust_3_a_whole_host_that_has_grown_or_was_partly_another_s_becomes_whole_s2_16_s2_23() -> None:
+    """By count, by name, as what remains, and inside a parent; units stand on what it has, so that it stays."""
+    ways: list[dict[str, Any]] = [{"hosts": 1}, {"hosts": ["h0"]}, {"hosts": "50%"}, {"hosts": "remaining"}]
+    for way in ways:
+        plan, state = inputs({"/A": own(**way)}, [of("/A", 2)], [on("h0", "A", 2, "own")], ownership=[("h0", "/A", 2)])
+        rows = run_cycle(plan, state).document["ownership"]
+        assert {"host": "h0", "consumer": "/A", "amounts": {"cpu": 4}} in rows, way
+    inside = {"/M": own(hosts=1), "/M/x": own(hosts=1), "/M/y": {}}
+    rows = run(inside, [of("/M/x", 2)], [on("h0", "x", 2, "own")], ownership=[("h0", "/M/x", 2)]).document["ownership"]
+    assert rows == [{"host": "h0", "consumer": "/M/x", "amounts": {"cpu": 4}}]
+
+
+def test_r_adjust_3_what_a_sibling_has_let_go_of_a_host_is_its_again_before_the_host_becomes_whole_s2_19() -> None:
+    """/B comes first in the plan and has work on the host; what /A has there idles, and is not /B's for that."""
+    both = {"/B": own(hosts=1), "/A": own(total={"cpu": 1})}
+    before = [("h0", "/A", 1), ("h0", "/B", 2)]
+    for wants, expected in ((both, {"/A": 1, "/B": 3}), (both | {"/A": {}}, {"/B": 4})):
+        rows = run(wants, [of("/B", 2)], [on("h0", "B", 2, "own")], ownership=before).document["ownership"]
+        assert {row["consumer"]: row["amounts"]["cpu"] for row in rows} == expected
+
+
 def test_r_adjust_4_units_go_on_as_borrowed_until_the_owner_wants_it_s2_29_s2_30() -> None:
     graces = {"/A": {"reclaim_grace": "60s"}, "/C": own(hosts=["h1"], lend_grace="5s")}
     held, before = [on("h1", "A", 2, "own")], [("h1", "/A", 4)]

@@ -83,9 +83,11 @@ class Level(Holdings):
             have = add(others, keep)
 
     def give_short(self) -> None:
-        """Whoever is short takes: formerly its own, public hosts, hosts of worse ranks, parts (R-ADJUST-3)."""
-        for key in sorted(self.holds, key=self._turn):
+        """Whoever is short takes: of its hosts, formerly its own, public, of worse ranks, parts (R-ADJUST-3)."""
+        turns = sorted(self.holds, key=self._turn)
+        for key in turns:
             entry = key.entry
+            self._make_whole(key, spares=True)
             if entry.per_host:
                 self._take_parts_of_all(key)
             elif entry.total:
@@ -96,6 +98,20 @@ class Level(Holdings):
                         self._take_host(key, host)
             else:
                 self._take_hosts(key)
+        for key in turns:
+            self._make_whole(key)
+
+    def _make_whole(self, key: Target, *, spares: bool = False) -> None:
+        """Of a whole host of which it has a part, as another had the rest or the host has grown, it takes the rest.
+
+        spares : but for what was another's until it was let go for want of work: that is given back first
+        """
+        for host in self.holds[key] if key in self.target else ():
+            rest = self.left[host]
+            for former in self.former.values() if spares and any(rest) else ():
+                if host in former:
+                    rest = beyond(rest, former[host])
+            self._add(key, host, rest)
 
     def _turn(self, key: Target) -> tuple[bool, int, bool]:
         """In path order, of one consumer what it names first; what remains after all others."""

@@ -157,13 +157,23 @@ class Claims:
             if claim.target is None:
                 self._trim_parts(claim)
         order = self.terms.order
-        for claim in sorted(self.claims, key=lambda c: (self._rank(c), order[c.path], not c.entry.names)):
+        line = sorted(self.claims, key=lambda c: (self._rank(c), order[c.path], not c.entry.names))
+        for claim in line:
+            self._fill_up(claim, {host for has in self.former.values() for host in has})
             if claim.entry.per_host:
                 self._take_of_every_host(claim)
             elif claim.entry.total:
                 self._take_total(claim)
             else:
                 self._take_hosts(claim)
+        for claim in line:
+            self._fill_up(claim, set())
+
+    def _fill_up(self, claim: Claim, awaited: set[Host]) -> None:
+        """What is nobody's of its whole hosts is its own; awaited: hosts of which some was let go, which comes back."""
+        for host in list(claim.has) if claim.target is not None else ():
+            was = [has[host] for has in self.former.values() if host in has] if host in awaited else []
+            claim.add(host, excess(self._public(host), summed(was, self.terms.width)))
 
     def sort_out(self, is_lent: Callable[[str, Host, Amounts], bool]) -> None:
         """Which host is of which entry of a consumer; is_lent: whether others stand on what one has of a host."""
