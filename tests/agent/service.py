@@ -51,7 +51,7 @@ class Service:
 
     def launch(self, *words: str, groups: str = "none") -> subprocess.Popen[bytes]:
         command = [sys.executable, "-I", "-S", str(PROGRAM), "--directory", str(self.state), "--connect", self.address]
-        command += ["--host", "here", "--slots", "4", "--secret", str(self.secret), "--groups", groups, *words]
+        command += ["--host", "here", "--secret", str(self.secret), "--groups", groups, *words]
         agent = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
         self.agents.append(agent)
         return agent

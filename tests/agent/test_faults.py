@@ -336,6 +336,15 @@ def test_words_that_make_no_agent(bare: Service, words: list[str], said: str) ->
     assert "Traceback" not in heard.decode()
 
 
+def test_an_agent_need_not_say_how_many_slots_its_host_has(bare: Service) -> None:
+    """The plan says it; who says a number is understood, as agents of before."""
+    for words, slots in (((), 0), (("--slots", "4"), 4)):
+        agent = bare.launch(*words)
+        assert bare.accept()["slots"] == slots
+        agent.terminate()
+        agent.wait(timeout=10)
+
+
 def test_a_stranger_at_the_door_gets_nowhere(bare: Service) -> None:
     """Who does not know the secret is left, again and again, and the right one is found at last."""
     bare.launch()

@@ -1,6 +1,6 @@
 """The agent's command line.
 
-    python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --slots N --secret FILE
+    python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --secret FILE
 
 Also as `python -I -S …/fairhold/agent/__main__.py`, which starts twice as fast.
 """
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _USAGE = (
-    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --slots N "
-    "--secret FILE [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]"
+    "usage: python -m fairhold.agent --directory DIR --connect unix:PATH|tcp:HOST:PORT --host NAME --secret FILE "
+    "[--slots N] [--label NAME=VALUE]... [--groups auto|none|HIERARCHY]"
 )
-_WORDS = ("directory", "connect", "host", "slots", "secret")
+_WORDS = ("directory", "connect", "host", "secret")
 _LOCK_PATIENCE = 0.5
 """Seconds: a supervisor that was forked the moment before the last agent died gives its lock back at once."""
 _LOOK = 1.0
@@ -73,13 +73,13 @@ def main(words: Sequence[str]) -> int:
 
 def _read(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Options, and the labels of the host."""
-    options = {"groups": "auto"}
+    options = {"groups": "auto", "slots": "0"}
     labels = []
     for name, value in zip(words[::2], words[1::2], strict=False):
         if name == "--label":
             labels.append(value)
             continue
-        if not name.startswith("--") or name[2:] not in {*_WORDS, "groups"}:
+        if not name.startswith("--") or name[2:] not in {*_WORDS, *options}:
             raise ValueError(f"{name} is not known")
         options[name[2:]] = value
     missing = [name for name in _WORDS if name not in options]
