@@ -114,6 +114,7 @@ def test_a_notice_without_its_host_is_one_fault() -> None:
         ({"cpu": 0.0003}, "no-multiple", "write 0.001"),
         ({"cpu": 0}, "out-of-range", "write an amount above 0 of one resource at least"),
         ({"cpus": 1}, "unknown-resource", "did you mean `cpu`?"),
+        ({"CPU": 1}, "unknown-resource", "did you mean `cpu`?"),
         ({"slots": 1}, "unknown-resource", "name some of `cpu`, `memory`, `gpu`"),
     ],
 )

@@ -262,3 +262,21 @@ def test_below_a_consumer_without_quota_there_is_nothing_to_divide() -> None:
     consumers: Json = {"/A": {"share_priority": 1}, "/B": {}, "/B/x": {}}
     told = explained("/B/x", consumers, [of("/A", 9), of("/B/x", 1)], [on("h0", "A", 4)], hosts={"h0": 4})
     assert pools_in_words(told).count("nothing to divide") == 1
+
+
+def test_units_that_differ_in_the_parcels_of_their_host_alone_are_told_in_one_line() -> None:
+    """Of A one unit has the CPUs and the other the GPU, the rest is nobody's."""
+    cpus, gpu = {"cpu": 4}, {"gpu": 1}
+    stands = [
+        on("h0", "B", 1, A=1) | {"stands_on": {"/A": mine, "/": rest}} for mine, rest in ((cpus, gpu), (gpu, cpus))
+    ]
+    told = explained(
+        "/B",
+        {"/A": own(total={"gpu": 2}), "/B": {}},
+        [of("/B", 2, {"cpu": 4, "gpu": 1})],
+        stands,
+        hosts={"h0": {"cpu": 16, "gpu": 4}},
+        ownership=[("h0", "/A", {"cpu": 8, "gpu": 2})],
+    )
+    assert [row["units"] for row in told["requests"][0]["stands"]] == [1, 1]
+    assert "  2 on h0 in the public pool (2 on what /A owns); lets go" in pools_in_words(told)

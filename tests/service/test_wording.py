@@ -43,12 +43,24 @@ LATEST = "9999-12-31T23:59:59-12:00"
         ({"signal": "KILL"}, "unknown-word", "signal", "can be caught"),
         ({"units": 2**60}, "out-of-range", "units", "the number is above"),
         ({"need": ["a b"]}, "name", "need", "a label of a host"),
+        ({"unit": {"gpu": True}}, "not-a-number", "unit.gpu", "expected an amount"),
+        ({"unit": {"gpu": [1]}}, "not-a-number", "unit.gpu", "expected an amount"),
+        ({"unit": {"gpu": "1" * 101}}, "not-a-number", "unit.gpu", "longer than any amount"),
     ],
 )
 def test_a_fault_of_a_body(bank: Bank, terms: dict[str, Any], code: str, place: str, what: str) -> None:
     fault = bank.submit(422, **terms)["faults"][0]
     assert (fault["code"], what in fault["what"], fault["place"].startswith(place)) == (code, True, True), fault
     assert fault["mend"]
+
+
+@pytest.mark.parametrize(
+    ("written", "code"), [("null", "not-a-number"), ("NaN", "bad-number"), ("1e999", "bad-number")]
+)
+def test_an_amount_that_is_none_is_told_once_with_its_place(bank: Bank, written: str, code: str) -> None:
+    body = f'{{"consumer": "/Research", "argv": ["true"], "unit": {{"gpu": {written}}}}}'
+    faults = bank.client.post("/v1/jobs", content=body, headers=JSON).json()["faults"]
+    assert [(fault["code"], fault["place"], fault["file"]) for fault in faults] == [(code, "unit.gpu", "")]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def request_text(request: Document) -> str:
         f"{title} of {request['consumer']}: {counted(request['count'])}{gang} of "
         f"{listed(request['unit'])}; holds {request['held']}{waits}{coming}."
     )
-    lines = [head, *map(_stands, request["stands"])]
+    lines = [head, *map(_stands, _told_once(request["stands"]))]
     if request["on_hosts_down"]:
         lines.append(f"  {request['on_hosts_down']} on hosts that are down, in no pool")
     lines += [line for coming in request["coming"] for line in _coming(coming)]
@@ -59,6 +59,21 @@ def pool_name(pool: str) -> str:
     if pool == "own":
         return "what it owns"
     return "the public pool" if pool == "/" else f"the private pool of {pool}"
+
+
+def _told_once(rows: Sequence[Document]) -> Iterator[Document]:
+    """Where units stand; rows that differ only in what parcels they have of the host are told as one."""
+    found: dict[str, Document] = {}
+    for row in rows:
+        told = {name: each for name, each in row.items() if name not in {"units", "parcels", "lenders"}}
+        key = f"{told} {sorted(row['lenders'])}"
+        if key in found:
+            units, lenders = found[key]["units"] + row["units"], found[key]["lenders"]
+            summed = {path: lenders[path] + more for path, more in row["lenders"].items()}
+            found[key] |= {"units": units, "lenders": summed}
+        else:
+            found[key] = dict(row)
+    yield from found.values()
 
 
 def _stands(row: Document) -> str:

@@ -62,11 +62,13 @@ class Report:
         return self.document.locate(self.warnings)
 
     def suggest(self, word: str, known: Iterable[str], otherwise: str = "") -> str:
-        """`did you mean …?` where one of the known words is close, else `otherwise`."""
+        """`did you mean …?` where one of the known words is close, or differs in capitals alone, else `otherwise`."""
         self._suggested += 1
         if self._suggested > SUGGESTIONS or len(word) > LONGEST_NAME:
             return otherwise
-        close = get_close_matches(word, [name for name in known if len(name) <= LONGEST_NAME], n=1)
+        names = [name for name in known if len(name) <= LONGEST_NAME]
+        alike = [name for name in names if name.casefold() == word.casefold()]
+        close = alike or get_close_matches(word, names, n=1)
         return f"did you mean `{shown(close[0])}`?" if close else otherwise
 
     def mapping(self, value: Value, place: Place, *, what: str = "a mapping") -> dict[str, Value]:

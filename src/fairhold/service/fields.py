@@ -4,6 +4,7 @@ import re
 import signal
 from base64 import b64decode
 from binascii import Error as Base64Error
+from math import isfinite
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -15,6 +16,8 @@ from fairhold.units import LAST_INSTANT, LONGEST, SECOND, parse_duration, parse_
 
 MOST = 2**40
 """The largest number of tasks, slots and the like; as `orchestrator.jobs.MOST`."""
+_LONGEST_AMOUNT = 100
+"""Characters of an amount as text."""
 _LONGEST_SECONDS = LONGEST // SECOND
 _NEVER = (signal.SIGKILL, signal.SIGSTOP)
 
@@ -45,6 +48,16 @@ def _span(micros: int) -> int:
     if not micros:
         raise _wrong("duration", "expected a time that is longer than nothing", "write a longer one, as `1h`")
     return micros
+
+
+def _amount(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise _wrong("not-a-number", "expected an amount", "write a number")
+    if isinstance(value, float) and not isfinite(value):
+        raise _wrong("bad-number", "an amount is no number that can be counted with", "write a number")
+    if isinstance(value, str) and len(value) > _LONGEST_AMOUNT:
+        raise _wrong("not-a-number", "the text is longer than any amount", "write a number")
+    return value
 
 
 def _instant(value: object) -> int:
@@ -174,7 +187,8 @@ GroupName = Annotated[Plain, Field(min_length=1, max_length=1_000)]
 JobName = Annotated[str, *_of_form(r"^[0-9]{1,18}$", "a job is named by its number, as a string")]
 ResourceName = Annotated[Plain, Field(min_length=1, max_length=1_000)]
 Amount = Annotated[
-    int | float | Annotated[str, Field(max_length=100)],
+    int | float | str,
+    BeforeValidator(_amount),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}], "description": "A number, exact as text."}),
 ]
 Command = Annotated[list[Plain], Field(min_length=1), AfterValidator(_command)]
