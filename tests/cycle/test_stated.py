@@ -215,7 +215,7 @@ TOP: list[tuple[Callable[[Json], Any], str, list[object]]] = [
     (
         lambda plan: plan["resource_groups"]["c"]["hosts"][0].update(labels={"zone": "a"}),
         "resource_groups.c.hosts.h1.labels",
-        [{}, {"zone": "a"}],
+        [None, {"zone": "a"}],
     ),
     (
         lambda plan: plan["resource_groups"]["v"]["hosts"][0].update(memory=0.5),
@@ -292,6 +292,13 @@ def test_amounts_are_compared_as_they_are_written() -> None:
         after = deepcopy(before)
         change(after)
         assert {row["place"] for row in differences(plan_of(before), plan_of(after), {})} == places
+
+
+def test_a_host_that_is_new_is_told_with_what_it_has_and_with_no_labels_that_it_has_not() -> None:
+    assert told(lambda plan: plan["resource_groups"]["v"]["hosts"].append({"name": "v3", "cpu": 4})) == {
+        "resource_groups.v.hosts": [["v1", "v2"], ["v1", "v2", "v3"]],
+        "resource_groups.v.hosts.v3.amounts": [None, {"cpu": 4}],
+    }
 
 
 def test_an_entry_that_is_put_in_front_changes_no_other() -> None:

@@ -10,14 +10,14 @@ import pytest
 
 from fairhold.cli.explaining import print_explanation
 from fairhold.cli.files import check_plan, print_cycle, print_quota
-from fairhold.cli.pools import percent
+from fairhold.cli.pools import ownership_text, percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
 from fairhold.errors import ArgumentError
 from fairhold.model.vector import Owning, Resource, own_document
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document
-from tests.pools.small import inputs, of, on, run
+from tests.pools.small import inputs, of, on, own, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,6 +216,13 @@ def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys
     assert "  4 on h1 in the public pool (4 on what /A owns), new; lets go within 0s, the reclaim_grace of /B" in text
     assert "    the public pool: a share limit allows no more: /B has 4 of 4.5 cpu [R-LIMIT-1]\n" in text
     assert "    share_limit cpu 5 instead of 4.5 for /B: holds 5\n" in text
+
+
+def test_what_is_owned_stands_in_the_order_of_the_plan_s_resources() -> None:
+    """The first parcel has no CPUs."""
+    hosts = {"h0": {"gpu": 2}, "h1": {"cpu": 4}}
+    text = ownership_text(run({"/A": own(hosts=["h0"]), "/B": own(hosts=["h1"])}, [], hosts=hosts).document)
+    assert text == "Owned:\nconsumer  host  cpu  gpu\n/A        h0      0    2\n/B        h1      4    0"
 
 
 @pytest.mark.parametrize("policy", ["multidimensional", "fair_share"])

@@ -56,7 +56,9 @@ def ownership_text(document: Document) -> str:
     rows, refused = document["ownership"], document["refused"]
     texts = ["Owned: nothing"]
     if rows:
-        keys = list(dict.fromkeys(key for row in rows for key in row["amounts"]))
+        told = {key for row in rows for key in row["amounts"]}
+        in_order = dict.fromkeys(key for _, pool in _pools(document) for key in pool["amounts"])
+        keys = [key for key in in_order if key in told]
         cells = [(row["consumer"], row["host"], *(row["amounts"].get(key, 0) for key in keys)) for row in rows]
         texts = ["Owned:\n" + table(("consumer", "host", *keys), cells)]
     warnings = [(row["consumer"], row["message"]) for row in document["warnings"]]

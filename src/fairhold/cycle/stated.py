@@ -99,7 +99,7 @@ def _of_group(name: str, group: ResourceGroup | None, resources: Sequence[Resour
             found[(*place, "hosts", host.name, "amounts")] = amounts_document(resources, host.amounts)
         else:
             found[(*place, "hosts", host.name, "slots")] = host.slots
-        found[(*place, "hosts", host.name, "labels")] = dict(host.labels)
+        found[(*place, "hosts", host.name, "labels")] = dict(host.labels) or None
     return found
 
 
