@@ -154,7 +154,10 @@ def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machi
 
 
 def _alike(taker: Taker, asked: Asked) -> object | None:
-    """What it shares with others of its leaf that get nothing where it did; None = it is like no other."""
-    if asked.siting is not None or asked.min_count or asked in taker.ways.of:
+    """What it shares with others of its leaf that get nothing where it did; None = it is like no other.
+
+    Gangs that hold nothing are alike where they miss as much.
+    """
+    if asked.siting is not None or asked in taker.ways.of or (asked.min_count and asked.units):
         return None
-    return asked.unit
+    return asked.unit, taker.wants(asked) if asked.min_count else 1

@@ -104,7 +104,7 @@ class Picker:
         leaves, alone = self._givers(asked, source)
         if not is_gang and alone is not None and not alone:
             return None
-        search = _Search(self, asked, source, leaves, alone)
+        search = Search(self, asked, source, leaves, alone)
         best: Pick | None = None
         for host in hosts:
             able = search.able(host)
@@ -121,7 +121,7 @@ class Picker:
                 continue
             if source.is_compared and not is_gang and not search.would_be_fair(pick):
                 continue
-            if (best is None or _is_better(pick, best)) and (allows is None or allows(pick)):
+            if (best is None or is_better(pick, best)) and (allows is None or allows(pick)):
                 best = pick
         return best
 
@@ -191,7 +191,7 @@ class Picker:
                 standing.moves(unit.asked, 1)
 
 
-class _Search:
+class Search:
     """A search for who gives to one request; until it ends, nothing moves but what it picks itself.
 
     leaves, alone : leaves that may give to it, and requests of which a unit may go alone; None = all
@@ -225,15 +225,23 @@ class _Search:
         if self._spares_young:
             return True
         first = best.over[0]
-        return any(self._most_of(unit) <= first for unit in able)
+        return any(self.most_of(unit) <= first for unit in able)
 
-    def _most_of(self, unit: Unit) -> tuple[int, Over]:
+    def most_of(self, unit: Unit) -> tuple[int, Over]:
         """How over-used the holder of a unit is before anything is picked."""
         place = unit.pool, unit.asked.leaf
         found = self._most.get(place)
         if found is None:
             found = self._most[place] = self._over(unit)
         return found
+
+    def key(self, place: tuple[int, int]) -> tuple[object, ...] | None:
+        """Place of a leaf's units of a pool among those that give, nothing being picked; None = they may not go."""
+        keys = self._keys
+        if place not in keys:
+            is_able = self.leaves is None or place[1] in self.leaves
+            keys[place] = self._key(*place) if is_able else None
+        return keys[place]
 
     def _over(self, unit: Unit) -> tuple[int, Over]:
         """How over-used the holder of a unit is, of the outermost pool first."""
@@ -295,7 +303,7 @@ class _Search:
                 best, first, order = unit, of_leaf, mine
         if best is None:
             return None
-        over = self._over(best) if gone else self._most_of(best)
+        over = self._over(best) if gone else self.most_of(best)
         return _Turn(bundle_of(best, gone), over, order, breaks=breaks_gang(best, gone))
 
     def _key(self, pool: int, leaf: int) -> tuple[object, ...] | None:
@@ -326,7 +334,7 @@ def _goes_with_gang(turn: _Turn, picked: list[_Turn]) -> bool:
     return not turn.breaks and any(each.breaks and each.bundle[0].asked is asked for each in picked)
 
 
-def _is_better(one: Pick, other: Pick) -> bool:
+def is_better(one: Pick, other: Pick) -> bool:
     """Most over-used victims, fewest gangs broken, fewest units, then by `victims`; else the first host stays."""
     for mine, theirs in zip(one.over, other.over, strict=False):
         if mine != theirs:

@@ -10,6 +10,7 @@ from fairhold.kernels.vectors import beyond, fits, times
 from fairhold.ledger.pools import PUBLIC, Machine, Notice, Parcel, Unit
 from fairhold.rules.pools.content import deadline_of
 from fairhold.rules.pools.enough import may_be_enough
+from fairhold.rules.pools.gathering import Gathering, can_gather
 from fairhold.rules.pools.picking import Pick, Picker
 from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now, may_take
@@ -90,11 +91,17 @@ class Taker:
         is_limited = units == 1 and self.limits.is_for(asked)
         full = self.limits.full(asked) if is_limited else ()
         allows = partial(self._keeps_limits, asked, source) if is_limited else None
+        gathering = Gathering(self.picker, asked, source, hosts) if can_gather(self.picker, units) else None
         for _ in range(units):
-            pick = self.picker.best(asked, source, hosts, is_gang=is_gang, full=full, allows=allows)
+            if gathering is not None:
+                pick = gathering.best()
+            else:
+                pick = self.picker.best(asked, source, hosts, is_gang=is_gang, full=full, allows=allows)
             if pick is None:
                 break
             gone.append(self._notice(asked, source, pick))
+            if gathering is not None:
+                gathering.went(pick)
         else:
             victims = [unit for done in gone for unit in done.pick.victims]
             is_fair = not source.is_compared or self.picker.is_fair(asked, source, victims)

@@ -1,0 +1,133 @@
+"""On which hosts a gang takes, unit after unit (R-TAKE-3, R-TAKE-4): as `picking`, with what stays the same remembered.
+
+With every unit those who gave move back in the line of those who give. Who of a leaf would go on a host, and what that
+frees there, stays as it is until somebody goes there, or somebody of a gang that has units there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairhold.kernels.vectors import add, fits, total
+from fairhold.ledger.pools import free_of
+from fairhold.rules.pools.alone import are_alone
+from fairhold.rules.pools.giving import may_give
+from fairhold.rules.pools.picking import Pick, Search, is_better
+from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, Machine, Unit
+    from fairhold.rules.pools.picking import Picker, Source
+
+
+class First(NamedTuple):
+    """The first of a leaf's units in a pool that would go on a host.
+
+    order : its place in the leaf; bundle: what goes with it; freed: what they have of what the taker may use there
+    """
+
+    unit: Unit
+    order: tuple[object, ...]
+    bundle: list[Unit]
+    breaks: bool
+    freed: Vector
+
+
+class There(NamedTuple):
+    """What a host has for a gang.
+
+    room   : what is there already; firsts: (pool, leaf) → who of it would go first
+    is_any : whether a unit of the gang could stand there at all
+    """
+
+    room: Vector
+    firsts: dict[tuple[int, int], First]
+    is_any: bool
+
+
+def can_gather(picker: Picker, units: int) -> bool:
+    """Whether only quotas and usages say who goes for several units: nobody is spared, no host is for one leaf."""
+    return units > 1 and not picker.books.restraint.spares_young and not are_alone(picker.books)
+
+
+class Gathering:
+    """Who goes for a gang, unit after unit."""
+
+    def __init__(self, picker: Picker, asked: Asked, source: Source, hosts: list[Machine]) -> None:
+        self._picker, self._asked, self._source, self._hosts = picker, asked, source, hosts
+        self._there: dict[Machine, There] = {}
+
+    def best(self) -> Pick | None:
+        """The host for the next unit: one with room, else where those give that are most over-used (R-TAKE-3)."""
+        search = Search(self._picker, self._asked, self._source, self._leaves(), None)
+        best: Pick | None = None
+        for host in self._hosts:
+            there = self._there.get(host)
+            if there is None:
+                there = self._there[host] = self._look(host)
+            pick = self._pick(search, host, there) if there.is_any else None
+            if pick is not None and not pick.victims:
+                return pick
+            if pick is not None and (best is None or is_better(pick, best)):
+                best = pick
+        return best
+
+    def went(self, pick: Pick) -> None:
+        """Those who were picked are told to go."""
+        hosts = {pick.host}
+        for unit in pick.victims:
+            hosts.add(unit.host)
+            if unit.asked.min_count:
+                hosts.update(each.host for each in unit.asked.units)
+        for host in hosts:
+            self._there.pop(host, None)
+
+    def _leaves(self) -> frozenset[int] | None:
+        """Leaves that may give now; None = all."""
+        if not self._source.is_compared:
+            return None
+        standing, mine = self._picker.standing(self._source.pool), self._asked.leaf
+        return frozenset(leaf for leaf in standing.holders if leaf != mine and may_give(standing, mine, leaf))
+
+    def _look(self, host: Machine) -> There:
+        asked, source, terms = self._asked, self._source, self._picker.books.terms
+        parcels = source.parcels(host)
+        if not fits(asked.unit, total((each.amounts for each in parcels), terms.dimensions)):
+            return There((), {}, is_any=False)
+        room = self._picker.room(asked, source, host, is_within=not source.is_compared)
+        among = set(parcels)
+        firsts: dict[tuple[int, int], tuple[tuple[object, ...], Unit]] = {}
+        for unit in host.units if not fits(asked.unit, room) else ():
+            if unit.notice is None and unit.asked.leaf != asked.leaf and source.gives(unit):
+                if not (host.is_plain or not among.isdisjoint(unit.books)):
+                    continue
+                place = unit.pool, unit.asked.leaf
+                order = giving_order(terms, unit, breaks=breaks_gang(unit, ()))
+                if place not in firsts or order < firsts[place][0]:
+                    firsts[place] = order, unit
+        found: dict[tuple[int, int], First] = {}
+        for place, (order, unit) in firsts.items():
+            bundle = bundle_of(unit, ())
+            parts: Iterable[Vector] = (free_of(each, among, terms.dimensions) for each in bundle if each.host is host)
+            found[place] = First(unit, order, bundle, breaks_gang(unit, ()), total(parts, terms.dimensions))
+        return There(room, found, is_any=True)
+
+    def _pick(self, search: Search, host: Machine, there: There) -> Pick | None:
+        """Whose units go on a host so that one unit fits; where one is not enough all are looked at again."""
+        unit = self._asked.unit
+        if fits(unit, there.room):
+            return Pick(host, [], [], 0, [])
+        first: tuple[tuple[object, ...], First] | None = None
+        for place, each in there.firsts.items():
+            key = search.key(place)
+            if key is not None and (first is None or (key, each.order) < (first[0], first[1].order)):
+                first = key, each
+        if first is None:
+            return None
+        found = first[1]
+        if not fits(unit, add(there.room, found.freed)):
+            return search.pick(host, search.able(host))
+        return Pick(host, found.bundle, [search.most_of(found.unit)], int(found.breaks), [found.order])
