@@ -51,6 +51,36 @@ def test_plans_are_compared(scenario: Path) -> None:
     fairhold("simulate", str(scenario), "--plan", "rented", exits=2)
 
 
+def test_of_several_resources_each_number_has_its_own_and_waits_are_told_once(tmp_path: Path) -> None:
+    """/A has no limit in the one plan, and in the other one of a CPU: what it uses of both resources is otherwise."""
+    for name, limit in (("free", "{}"), ("limited", "{share_limit: {cpu: 1}}")):
+        (tmp_path / f"{name}.yaml").write_text(
+            "fairhold: 1\nresources: {cpu: {}, gpu: {}}\n"
+            "resource_groups: {g: {hosts: [{name: h, cpu: 4, gpu: 8}]}}\nconsumers: {A: {}, B: {}}\n"
+            f"policies: [{{resource_groups: [g], policy: multidimensional, consumers: {{/A: {limit}}}}}]\n"
+        )
+    (tmp_path / "tenants.yaml").write_text(
+        "fairhold_tenants: 1\nseed: 1\nbegin: 2026-01-05T00:00:00Z\nlength: 1h\n"
+        "tenants: {/A: {jobs_per_day: 240, jobs: [{unit: {cpu: 1, gpu: 2}, tasks: 2, gang: false, duration: 10m}]}}\n"
+    )
+    file = tmp_path / "scenario.yaml"
+    file.write_text(
+        "fairhold_scenario: 1\nplans: {free: free.yaml, limited: limited.yaml}\n"
+        "workload: {kind: tenants, file: tenants.yaml}\nend: 1h\n"
+        "expect: [wait.max(/A) <= 1s, use(/A) < 2h]\n"
+    )
+    out = fairhold("simulate", str(file), exits=1).stdout
+    rows = [line.split() for line in out.split("# limited instead of free")[1].splitlines() if line.startswith("/A")]
+    assert [row[-1] for row in rows if row[1] == "wait.mean"] == ["-"]
+    assert [row[-1] for row in rows if row[1] == "use"] == ["gpu", "cpu"]
+    said = [line.partition(": ")[2] for line in out.splitlines() if line.startswith("limited: ")]
+    assert [line.rpartition(":")[0] for line in said] == [
+        "wait.max(/A) <= 1s does not hold",
+        "use(/A) < 2h holds of cpu",
+        "use(/A) < 2h does not hold of gpu",
+    ]
+
+
 def test_results_are_the_same_bytes_again(scenario: Path, tmp_path: Path) -> None:
     found = []
     for name in ("one", "two"):

@@ -217,13 +217,31 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
     names = list(documents)
     for other in names[1:]:
         print_text(f"# {other} instead of {names[0]}: what is different, the weightiest first")
-        print_text(_difference_table(differences(documents[names[0]], documents[other])))
-    for each in outcome:
-        word = "holds" if each["holds"] else "does not hold"
+        first = documents[names[0]]
+        print_text(_difference_table(differences(first, documents[other]), is_of_several=len(first["shared"]) > 1))
+    for each in _told_once(outcome):
+        word = f"{'holds' if each['holds'] else 'does not hold'}{each['of']}"
         jobs = "1 job of it" if each["never_run"] == 1 else f"{each['never_run']:,} jobs of it"
         never = f", and {jobs} can never run" if each["never_run"] else ""
         nothing = ", of nothing that was measured" if each["is_empty"] else ""
         print_text(f"{each['plan']}: {each['expected']} {word}: {each['found_text']}{nothing}{never}")
+
+
+def _told_once(outcome: Sequence[Document]) -> Iterator[Document]:
+    """What came of each expectation, once where it is the same of all that is shared, else `of` what it came so."""
+    rows: dict[tuple[str, str], list[Document]] = {}
+    for each in outcome:
+        rows.setdefault((each["plan"], each["expected"]), []).append(each)
+    for mine in rows.values():
+        if len({(each["holds"], each["found_text"], each["is_empty"]) for each in mine}) == 1:
+            yield mine[0] | {"of": ""}
+        else:
+            yield from (each | {"of": f" of {_shared_name(each)}"} for each in mine)
+
+
+def _shared_name(shared: Document) -> str:
+    """What is shared: a resource group, of resources the resource."""
+    return str(shared["resource_group"] or shared["resource"])
 
 
 def _print_record(document: Document) -> None:
@@ -246,11 +264,10 @@ def _print_record(document: Document) -> None:
 
 
 def _print_shared(shared: Document) -> None:
-    where = shared["resource"] if not shared["resource_group"] else shared["resource_group"]
-    bounces = sum(count for *_, count in shared["bounces"])
+    taken, bounces = (sum(count for *_, count in shared[key]) for key in ("taken", "bounces"))
     print_text(
-        f"{where}: {shared['utilisation'] / 10_000:.1f} % used, fairness {shared['fairness'] / 1_000_000:.3f}, "
-        f"{sum(count for *_, count in shared['taken'])} units taken back, {bounces} of them to and fro"
+        f"{_shared_name(shared)}: {shared['utilisation'] / 10_000:.1f} % used, fairness "
+        f"{shared['fairness'] / 1_000_000:.3f}, {taken} units taken back, {bounces} of them to and fro"
     )
     head = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "missed h", "longest", "lost h")
     consumers = shared["consumers"]
@@ -284,14 +301,18 @@ def _hours(amount: float) -> str:
     return f"{amount / HOUR:,.1f}"
 
 
-def _difference_table(found: Sequence[Difference]) -> str:
+def _difference_table(found: Sequence[Difference], *, is_of_several: bool) -> str:
     if not found:
         return "nothing"
-    rows = [
-        (each.consumer, each.what, number_text(each.what, each.before), number_text(each.what, each.after))
-        for each in found[:MOST_DIFFERENCES]
-    ]
-    return table(("consumer", "what", "before", "after"), rows)
+    rows: dict[tuple[str, ...], None] = {}
+    for each in found:
+        told = each.consumer, each.what, number_text(each.what, each.before), number_text(each.what, each.after)
+        of = each.resource_group or ("-" if each.what.startswith("wait") else each.resource)
+        rows[(*told, of)] = None  # how long one waits is of no one resource
+    shown_ones = list(rows)[:MOST_DIFFERENCES]
+    if is_of_several:
+        return table(("consumer", "what", "before", "after", "of"), shown_ones)
+    return table(("consumer", "what", "before", "after"), [row[:-1] for row in shown_ones])
 
 
 def number_text(what: str, value: int) -> str:
