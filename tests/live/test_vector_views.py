@@ -130,6 +130,31 @@ def test_hosts_show_what_is_used_of_every_resource(
     assert "cpu 6/8, memory 24/64, gpu 3/4" in row
 
 
+def test_a_host_that_has_more_or_less_in_a_new_plan(play: GpuPlay) -> None:
+    """Who owns it whole owns what is more. On what is less units stay, and the owner's starts when there is room."""
+    lent = play.ask("/B", 3)
+    owner = play.ask("/A", 1)
+    for gpus, cpus, owned, held in ((6, 24, 6, 4), (2, 8, 2, 4)):
+        host = PLAN["resource_groups"]["gpu"]["hosts"][0] | {"gpu": gpus, "cpu": cpus}
+        plan = PLAN | {"resource_groups": {"gpu": {"hosts": [host]}}}
+        play.core.apply_plan(json.dumps(plan), "ann", "", play.core.version)
+        play.report("h1")
+        play.pass_time(SECOND)
+        (row,) = hosts_document(play.core)["hosts"]
+        assert row["owners"] == [{"consumer": "/A", "amounts": {"cpu": cpus, "memory": 64, "gpu": owned}}]
+        assert row["resources"]["gpu"] == {"total": gpus, "used": held}
+    assert [play.explained(job)["reclaims"] for job in (lent, owner)] == [[], []]
+    play.end(4)
+    waiting = play.ask("/A", 1)
+    found = []
+    for at in (2, 3):
+        play.end(at, "yielded")
+        play.pass_time(SECOND)
+        play.commit()
+        found.append(play.explained(waiting)["state"])
+    assert found == ["waiting", "running"]
+
+
 def test_metrics_count_each_resource_by_group(tmp_path: Path) -> None:
     groups = PLAN["resource_groups"] | {"big": {"hosts": [{"name": "h2", "cpu": 16, "memory": 256}]}}
     entry = PLAN["policies"][0] | {"resource_groups": ["gpu", "big"]}
