@@ -46,7 +46,16 @@ class Moving(FirstSweep):
 
     def waiting(self, wish: Wish) -> int:
         coming = sum(each.wish is wish for each in self.coming)
-        return 0 if self.never_fits(wish) else max(0, wish.count - len(wish.units) - coming)
+        return 0 if self.waits_for_nothing(wish) else max(0, wish.count - len(wish.units) - coming)
+
+    def waits_for_nothing(self, wish: Wish) -> bool:
+        """Whether a gang can never start, or all of it goes: what it got would be all that it has (R-TAKE-4)."""
+        return self.never_fits(wish) or (bool(wish.units) and self.is_stopped_whole(wish))
+
+    def waits_in(self, wish: Wish, pool: str) -> int:
+        """What waits, and what is on its way to the pool."""
+        there = sum(each.wish is wish and self.goes_to(wish, each.host) == pool for each in self.coming)
+        return self.waiting(wish) + there
 
     def wanted(self, wish: Wish) -> int:
         """Units that may still be asked for: of a gang none beyond its minimum until it has that."""
@@ -258,11 +267,6 @@ class Moving(FirstSweep):
         return min([comes, *(have // need for have, need in zip(left, wish.unit, strict=True) if need)])
 
     # Measured as in the first sweep, but with what is on its way, and what a pool takes back
-
-    def waits_in(self, wish: Wish, pool: str) -> int:
-        """What waits, and what is on its way to the pool."""
-        there = sum(each.wish is wish and self.goes_to(wish, each.host) == pool for each in self.coming)
-        return self.waiting(wish) + there
 
     def content(self, pool: str, host: str) -> Vector:
         if not self.retaking or pool == PUBLIC:

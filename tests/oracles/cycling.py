@@ -139,6 +139,8 @@ class WholeCycle(SecondSweep):
         return add(self.resources, claimed, self.spare.get((wish, parcel), (0,) * len(claimed)))
 
     def serve(self, wish: Wish, pool: str) -> bool:
+        if self.waits_for_nothing(wish):
+            return False
         coming, spare = [(each, each.books) for each in self.coming], dict(self.spare)
         if super().serve(wish, pool):
             return True
@@ -187,7 +189,7 @@ class WholeCycle(SecondSweep):
         for wish in self.seen:
             self.withdraw_of(wish)
             needs = max(0, (wish.least if len(wish.units) < wish.least else wish.count) - len(wish.units))
-            if self.never_fits(wish):
+            if self.waits_for_nothing(wish):
                 needs = 0
             hosts = list(dict.fromkeys(each.host for each in self.coming if each.wish is wish))[::-1]
             for host in sorted(
@@ -200,7 +202,7 @@ class WholeCycle(SecondSweep):
 
     def withdraw_of(self, wish: Wish) -> None:
         needs = max(0, (wish.least if len(wish.units) < wish.least else wish.count) - len(wish.units))
-        if self.never_fits(wish):
+        if self.waits_for_nothing(wish):
             needs = 0
         done: set[Unit] = set()
         for notice in sorted((each for each in self.notices if each.taker is wish), key=self.latest, reverse=True):
