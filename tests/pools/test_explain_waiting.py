@@ -280,3 +280,12 @@ def test_units_that_differ_in_the_parcels_of_their_host_alone_are_told_in_one_li
     )
     assert [row["units"] for row in told["requests"][0]["stands"]] == [1, 1]
     assert "  2 on h0 in the public pool (2 on what /A owns); lets go" in pools_in_words(told)
+
+
+def test_r_site_5_a_gang_that_packs_finds_nothing_beside_its_host() -> None:
+    gang = of("/A", 2, min_count=1, place="pack")
+    stands = first("/A", {"/A": {}}, [gang], [on("h0", "A", 1)], hosts={"h0": 1, "h1": 4})
+    assert (level(stands)["reason"], level(stands)["nearest"]) == ("nobody else", {"host": "h0", "missing": {"cpu": 1}})
+    wants = [of("/A", 3, min_count=3, place="pack"), of("/B", 2)]
+    starts = first("/A", PAIR, wants, [on("h2", "B", 2)], hosts={"h0": 2, "h1": 2, "h2": 3})
+    assert (level(starts)["reason"], level(starts)["gang"]) == ("gang", {"units": 3, "room_for": 2})

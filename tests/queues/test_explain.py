@@ -272,3 +272,11 @@ def test_every_reason_and_bound_has_words() -> None:
     assert RULE_OF.keys() <= (WHY | WHY_OF_QUEUES).keys()
     assert WHY_OF_QUEUES.keys() <= RULE_OF.keys()
     assert RULE_OF_BOUND.keys() == BOUND.keys()
+
+
+def test_r_site_5_a_gang_that_packs_finds_nothing_beside_its_host() -> None:
+    stands = Cluster([1, 4], {"/A": {}}).ask("x", "/A", 2, min_count=1, place="pack", on={"h0": 1})
+    assert waits(stands, "/A")["reason"] == "nobody else"
+    assert waits(stands, "/A")["nearest"] == {"host": "h0", "missing": {"gpu": 1}}
+    starts = Cluster([2, 2, 3], {"/A": {}}).ask("y", "/A", 2, on={"h2": 2}).ask("x", "/A", 3, min_count=3, place="pack")
+    assert explained(starts, "/A")["requests"][1]["waits"]["gang"] == {"units": 3, "room_for": 2}

@@ -64,11 +64,16 @@ def hosts_for(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] |
     """
     found = [host for host in hosts if not host.is_closed and (asked.siting is None or will_do(asked, host))]
     if packs_whole(asked):
-        there = {unit.host for unit in asked.units} or {host for host, way in (ways or {}).items() if way.units}
-        found = [host for host in found if not asked.away and (not there or host in there)]
+        found = where_packed(asked, found, ways)
     if is_choosy(asked):
         found.sort(key=lambda host: choice(asked, host))
     return found
+
+
+def where_packed(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
+    """Of some hosts those on which a gang that packs may go on, with the same `ways` (R-SITE-3)."""
+    there = {unit.host for unit in asked.units} or {host for host, way in (ways or {}).items() if way.units}
+    return [host for host in hosts if not asked.away and (not there or host in there)]
 
 
 def most_units(books: PoolBooks, pool: int, members: Iterable[Asked]) -> dict[Asked, int]:

@@ -18,7 +18,7 @@ from fairhold.cycle.explain.pooled.spaces import (
 from fairhold.kernels.vectors import count, fits
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.alone import are_alone
-from fairhold.rules.pools.siting import will_do
+from fairhold.rules.pools.siting import packs_whole, where_packed, will_do
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,16 +27,19 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
     from fairhold.cycle.explain.pooled.spaces import Gap, Lack, Part, Space
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import Asked, Parcel
 
     Room = Callable[[Space], Vector]
 
 
 class Spaces:
-    """The hosts of one level as a request finds them, in inventory order; what holds for a size of unit is kept."""
+    """The hosts of one level as a request finds them, in inventory order; what holds for a size of unit is kept.
 
-    def __init__(self, spaces: list[Space]) -> None:
-        self.spaces = spaces
+    is_packed : whether all units of the request stand on one host, so that it finds no more than one of them has
+    """
+
+    def __init__(self, spaces: list[Space], *, is_packed: bool = False) -> None:
+        self.spaces, self.is_packed = spaces, is_packed
         self._has: dict[tuple[Vector, Room], bool] = {}
         self._units: dict[tuple[Vector, Room], int] = {}
         self._nearest: dict[tuple[Vector, Room], tuple[Lack, Gap] | None] = {}
@@ -57,9 +60,10 @@ class Spaces:
         return next((space.host.name for space in self.spaces if fits(unit, room(space))), "")
 
     def units(self, unit: Vector, room: Room) -> int:
-        """How many units fit on all hosts."""
+        """How many units fit on all hosts that it may use together."""
         if (unit, room) not in self._units:
-            self._units[unit, room] = sum(count(unit, room(space)) for space in self.spaces)
+            fit = [count(unit, room(space)) for space in self.spaces]
+            self._units[unit, room] = max(fit, default=0) if self.is_packed else sum(fit)
         return self._units[unit, room]
 
     def nearest(self, unit: Vector, room: Room) -> tuple[Lack, Gap] | None:
@@ -91,10 +95,16 @@ class Rooms:
         self._lent: dict[int, list[Part]] = {}
         self._known: dict[Any, Spaces] = {}
 
-    def _once(self, key: Any, find: Callable[[], list[Space]]) -> Spaces:  # noqa: ANN401 - whatever tells them apart
-        if key not in self._known:
-            self._known[key] = Spaces(find())
-        return self._known[key]
+    def _once(self, asked: Asked, key: Any, find: Callable[[], list[Space]]) -> Spaces:  # noqa: ANN401 - whatever tells them apart
+        """What a request finds; one that packs finds nothing where it does not go on (R-SITE-3)."""
+        if not packs_whole(asked):
+            if key not in self._known:
+                self._known[key] = Spaces(find())
+            return self._known[key]
+        if (asked, key) not in self._known:
+            able = set(where_packed(asked, self.inquiry.books.hosts, self.inquiry.ways.of.get(asked)))
+            self._known[asked, key] = Spaces([each for each in find() if each.host in able], is_packed=True)
+        return self._known[asked, key]
 
     def _alike(self, asked: Asked) -> tuple[object, ...]:
         """What requests have in common that find the same in a pool: where they may stand and what they may use."""
@@ -105,17 +115,19 @@ class Rooms:
 
     def whole(self, asked: Asked) -> Spaces:
         """Every host that will do as if it were empty and everybody's."""
-        return self._once(
-            asked.siting, lambda: [each for each in whole_hosts(self.inquiry) if will_do(asked, each.host)]
-        )
+        if asked.siting not in self._known:
+            mine = [each for each in whole_hosts(self.inquiry) if will_do(asked, each.host)]
+            self._known[asked.siting] = Spaces(mine)
+        return self._known[asked.siting]
 
     def own(self, asked: Asked) -> list[tuple[int, Spaces]]:
         """What it finds on what its leaf owns, preference by preference."""
         key = asked.leaf, asked.siting, asked if asked in self.kept else None
-        return [
-            (preference, self._once((OWN, preference, *key), lambda mine=mine: own_spaces(self.inquiry, asked, mine)))  # type: ignore[misc]
-            for preference, mine in self._owned.get(asked.leaf, ())
-        ]
+
+        def mine(preference: int, parcels: list[list[Parcel]]) -> Spaces:
+            return self._once(asked, (OWN, preference, *key), lambda: own_spaces(self.inquiry, asked, parcels))
+
+        return [(preference, mine(preference, parcels)) for preference, parcels in self._owned.get(asked.leaf, ())]
 
     def pool(self, asked: Asked, pool: int, givers: frozenset[int]) -> Spaces:
         """What it finds in a pool.
@@ -126,11 +138,11 @@ class Rooms:
             self._parts[pool] = parts_of(self.inquiry, pool)
         parts = self._parts[pool]
         key = pool, givers, self._alike(asked)
-        return self._once(key, lambda: pool_spaces(self.inquiry, asked, pool, parts, givers))
+        return self._once(asked, key, lambda: pool_spaces(self.inquiry, asked, pool, parts, givers))
 
     def lent(self, asked: Asked, pool: int) -> Spaces:
         """What it finds where the owner of a private pool may take back what it lent up."""
         if pool not in self._lent:
             self._lent[pool] = lent_parts(self.inquiry, pool)
         parts = self._lent[pool]
-        return self._once((pool, self._alike(asked)), lambda: lent_spaces(self.inquiry, asked, pool, parts))
+        return self._once(asked, (pool, self._alike(asked)), lambda: lent_spaces(self.inquiry, asked, pool, parts))

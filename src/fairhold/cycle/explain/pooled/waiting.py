@@ -14,7 +14,7 @@ from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.never import why_unplaceable
-from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
+from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, packs_whole
 from fairhold.rules.pools.ways import limits_as_moved
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Why:
         control = held_back(self.inquiry, asked, self._free)
         if control is not None:
             return Waiting("control", control=control)
-        if asked in self.inquiry.ways.of or asked in self._keeps:
+        if asked in self.inquiry.ways.of or asked in self._keeps or packs_whole(asked):
             return self._looked(asked)
         # What is kept for nobody of them makes no difference.
         alike = asked.leaf, asked.unit, asked.siting, self.wants(asked)
