@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import fits
+from fairhold.kernels.vectors import fits, times, total
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.content import parcels_for, room_in
@@ -54,6 +54,9 @@ class Placing:
         self._kinds: dict[Asked, _Kind] = {}
         self._alike: dict[object, _Kind] = {}
         self._failed: set[tuple[int, Vector]] = set()
+        self._idle: Vector | None = None
+        """All that is idle at this level, None = it is to be added up; those of a leaf: hosts on which it has some."""
+        self._hosts_of: dict[int, list[Machine]] = {}
         self._is_exclusive = are_alone(books)
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
@@ -177,7 +180,7 @@ class Placing:
         """The same, on some hosts alone; None = on all."""
         placed: list[Unit] = []
         kind = self._kind(asked)
-        if some is None and units >= kind.too_many:
+        if some is None and (units >= kind.too_many or not self._may_fit(asked, units)):
             return []
         begin, kept = kind.at, self._kept_for(asked)
         for _ in range(units):
@@ -196,6 +199,15 @@ class Placing:
             placed.append(self._put_on(asked, *found))
         return placed
 
+    def _may_fit(self, asked: Asked, units: int) -> bool:
+        """Whether all that is idle would be enough for so many units, were it on one host."""
+        if asked in self._keeps:
+            return True
+        if self._idle is None:
+            idle = (each.idle for host in self.hosts for each in host.parcels if each.level == self.pool)
+            self._idle = total(idle, self.books.terms.dimensions)
+        return fits(times(asked.unit, units), self._idle)
+
     def _host_among(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
         return self.host_for(asked) if some is None else self._chosen(asked, some)
 
@@ -207,8 +219,12 @@ class Placing:
         pool, leaf = self.pool, asked.leaf
         if not asked.min_count or pool == leaf or leaf not in self.books.terms.own:
             return None
-        hosts = self.hosts if some is None else some
-        mine = [host for host in hosts if any(each.owner == leaf and each.level == pool for each in host.parcels)]
+        mine = self._hosts_of.get(leaf) if some is None else None
+        if mine is None:
+            hosts = self.hosts if some is None else some
+            mine = [host for host in hosts if any(each.owner == leaf and each.level == pool for each in host.parcels)]
+            if some is None:
+                self._hosts_of[leaf] = mine
         return self._chosen(asked, [host for host in mine if self._is_own(asked, self._parcels(host, asked))])
 
     def _is_own(self, asked: Asked, parcels: list[Parcel]) -> bool:
@@ -228,7 +244,7 @@ class Placing:
         return [(parcel, parcel.kept[asked]) for parcel in parcels if asked in parcel.kept]
 
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
-        unit = place(self.books, asked, host, self.pool, parcels)
+        unit, self._idle = place(self.books, asked, host, self.pool, parcels), None
         if self._loads is not None:
             self._loads.change(host, asked.unit, 1)
         if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
@@ -244,3 +260,4 @@ class Placing:
         if self._loads is not None:
             self._loads.change(unit.host, unit.asked.unit, -1)
         remove(unit)
+        self._idle = None
