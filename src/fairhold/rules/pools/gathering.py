@@ -16,35 +16,37 @@ from fairhold.rules.pools.picking import Pick, Search, is_better
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Unit
+    from fairhold.ledger.pools import Asked, Machine, Parcel, Unit
     from fairhold.rules.pools.picking import Picker, Source
 
 
-class First(NamedTuple):
+class First:
     """The first of a leaf's units in a pool that would go on a host.
 
-    order : its place in the leaf; bundle: what goes with it; freed: what they have of what the taker may use there
+    order  : its place in the leaf; breaks: whether its gang stops whole
+    bundle : what goes with it, None = it is not asked yet; freed: what they have of what the taker may use there
     """
 
-    unit: Unit
-    order: tuple[object, ...]
-    bundle: list[Unit]
-    breaks: bool
-    freed: Vector
+    __slots__ = ("breaks", "bundle", "freed", "order", "unit")
+
+    def __init__(self, unit: Unit, order: tuple[object, ...], *, breaks: bool) -> None:
+        self.unit, self.order, self.breaks = unit, order, breaks
+        self.bundle: list[Unit] | None = None
+        self.freed: Vector = ()
 
 
 class There(NamedTuple):
     """What a host has for a gang.
 
     room   : what is there already; firsts: (pool, leaf) → who of it would go first
+    among  : parcels that the gang may use
     is_any : whether a unit of the gang could stand there at all
     """
 
     room: Vector
     firsts: dict[tuple[int, int], First]
+    among: set[Parcel]
     is_any: bool
 
 
@@ -95,25 +97,21 @@ class Gathering:
     def _look(self, host: Machine) -> There:
         asked, source, terms = self._asked, self._source, self._picker.books.terms
         parcels = source.parcels(host)
-        if not fits(asked.unit, total((each.amounts for each in parcels), terms.dimensions)):
-            return There((), {}, is_any=False)
-        room = self._picker.room(asked, source, host, is_within=not source.is_compared)
         among = set(parcels)
-        firsts: dict[tuple[int, int], tuple[tuple[object, ...], Unit]] = {}
+        whole = parcels[0].amounts if len(parcels) == 1 else total((each.amounts for each in parcels), terms.dimensions)
+        if not fits(asked.unit, whole):
+            return There((), {}, among, is_any=False)
+        room = self._picker.room(asked, source, host, is_within=not source.is_compared)
+        firsts: dict[tuple[int, int], First] = {}
         for unit in host.units if not fits(asked.unit, room) else ():
             if unit.notice is None and unit.asked.leaf != asked.leaf and source.gives(unit):
                 if not (host.is_plain or not among.isdisjoint(unit.books)):
                     continue
-                place = unit.pool, unit.asked.leaf
-                order = giving_order(terms, unit, breaks=breaks_gang(unit, ()))
-                if place not in firsts or order < firsts[place][0]:
-                    firsts[place] = order, unit
-        found: dict[tuple[int, int], First] = {}
-        for place, (order, unit) in firsts.items():
-            bundle = bundle_of(unit, ())
-            parts: Iterable[Vector] = (free_of(each, among, terms.dimensions) for each in bundle if each.host is host)
-            found[place] = First(unit, order, bundle, breaks_gang(unit, ()), total(parts, terms.dimensions))
-        return There(room, found, is_any=True)
+                place, breaks = (unit.pool, unit.asked.leaf), breaks_gang(unit, ())
+                order = giving_order(terms, unit, breaks=breaks)
+                if place not in firsts or order < firsts[place].order:
+                    firsts[place] = First(unit, order, breaks=breaks)
+        return There(room, firsts, among, is_any=True)
 
     def _pick(self, search: Search, host: Machine, there: There) -> Pick | None:
         """Whose units go on a host so that one unit fits; where one is not enough all are looked at again."""
@@ -128,6 +126,10 @@ class Gathering:
         if first is None:
             return None
         found = first[1]
+        if found.bundle is None:
+            found.bundle = bundle_of(found.unit, ())
+            parts = [free_of(each, there.among, len(unit)) for each in found.bundle if each.host is host]
+            found.freed = parts[0] if len(parts) == 1 else total(parts, len(unit))
         if not fits(unit, add(there.room, found.freed)):
             return search.pick(host, search.able(host))
         return Pick(host, found.bundle, [search.most_of(found.unit)], int(found.breaks), [found.order])

@@ -90,17 +90,21 @@ def compare(taker: Taker, pool: int) -> None:
 
     def source(leaf: int) -> Source:
         is_in_time = terms.grace[leaf] <= public_grace
+        known: dict[Machine, list[Parcel]] = {}  # they stay the same until somebody takes
 
         def parcels(host: Machine) -> list[Parcel]:
             if host.is_plain:  # the common case
                 return host.parcels if is_in_time and pool == PUBLIC else []
-            there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
-            return [
-                parcel
-                for parcel in host.parcels
-                if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
-                and may_use(terms, parcel, leaf, pool)
-            ]
+            found = known.get(host)
+            if found is None:
+                there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
+                found = known[host] = [
+                    parcel
+                    for parcel in host.parcels
+                    if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
+                    and may_use(terms, parcel, leaf, pool)
+                ]
+            return found
 
         return Source(
             pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True
