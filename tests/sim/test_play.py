@@ -18,6 +18,7 @@ from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation, Watch
+from fairhold.sim.quotas import Quotas
 from fairhold.sim.scene import Outage, Resizing, Scene, Work
 from fairhold.sim.submitting import slots_of
 from fairhold.sim.summary import histogram, jain, quantile, summarize
@@ -200,6 +201,7 @@ def measured(scene: Scene, end: int, piece: int = 10 * SECOND, begin: int = 0) -
     simulation = Simulation(scene, watches)  # type: ignore[arg-type]
     measures = Measures(simulation.live.cluster, "compute", "slots", Spans(begin, piece))
     log = Log()
+    measures.quotas = Quotas(measures.spans, lambda: simulation.live.quotas_of("compute"))
     watches += [log, measures]
     simulation.run()
     measures.close(end)
@@ -220,6 +222,9 @@ def test_who_held_what_of_whom() -> None:
     assert shared["taken"] == [["/B", "/A", 2]]
     assert shared["utilisation"] == 1_000_000
     assert a["held_in"] == [0, 0, 0, 16 * SECOND, 4 * SECOND, 0]
+    assert a["quota_in"] == [0, 0, 0, 20 * SECOND, 4 * SECOND, 0]
+    assert b["quota_in"] == [40 * SECOND, 40 * SECOND, 40 * SECOND, 20 * SECOND, 36 * SECOND, 40 * SECOND]
+    assert shared["consumers"]["/"]["quota_in"] == [40 * SECOND] * 6
     assert b["borrowed_in"] == [20 * SECOND, 20 * SECOND, 20 * SECOND, 4 * SECOND, 16 * SECOND, 20 * SECOND]
     assert sum(b["borrowed_in"]) == b["borrowed"]
     assert (shared["told_in"], shared["lost_in"]) == ([[3, 2]], [[3, 64 * SECOND]])

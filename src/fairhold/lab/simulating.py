@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
@@ -17,6 +18,7 @@ from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.otherwise import Otherwise
 from fairhold.sim.play import Simulation
+from fairhold.sim.quotas import Quotas
 from fairhold.sim.replaying import Replay
 from fairhold.sim.summary import summarize
 from fairhold.sim.verifying import Recomputed
@@ -68,6 +70,8 @@ def simulate(
     if isinstance(simulation, Replay):
         simulation.on_plan = _replanned(told)
     for each in measures:
+        if each.group != POOLED:
+            each.quotas = Quotas(each.spans, partial(_quotas, simulation, each.group))
         each.take_over(simulation.live.cluster, scene.start)
     told += measures
     laws = _laws(measures, scene, simulation.live.cluster) if check else []
@@ -113,6 +117,11 @@ def _hold(laws: Sequence[Little], now: int) -> None:
     """A run that is measured is over: raises BrokenRuleError where it does not keep the law."""
     for law in laws:
         law.close(now)
+
+
+def _quotas(simulation: Simulation | Replay | Otherwise, group: str) -> Sequence[int] | None:
+    """Of who decides now: a replay goes on with another orchestrator where the plan changes."""
+    return simulation.live.quotas_of(group)
 
 
 def _replanned(told: Sequence[Watch]) -> OnPlan:

@@ -162,6 +162,10 @@ class Orchestrator:
         """Units are handed on by these quotas until a cycle finds others; resource group → (rows,) quotas."""
         self._quota |= {group: array("q", quota) for group, quota in quotas.items() if group in self.books}
 
+    def quotas_of(self, group: str) -> Sequence[int] | None:
+        """(rows,) quotas of the leaves of a group by its last cycle; None = none ran under what is in force."""
+        return self._quota.get(group)
+
     def replay(self, change: say.Change, now: int) -> None:
         """Let a change of the log happen again."""
         self._quiet = None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.sim.account import Spans
+    from fairhold.sim.quotas import Quotas
 
 SHORT = 10_000_000
 """Microseconds that a task counts at least for its slowdown: shorter ones would say nothing."""
@@ -83,6 +84,7 @@ class Measures:
     unit, base : what the resource is counted in, empty = a plain number, and base units of one
     room     : capacity over time as an account holds it
     withheld : who waited for what they own
+    quotas   : of leaves over time, None where nobody asks for them
     told_in, lost_in : piece → attempts told to leave, and work lost in unit-microseconds; only pieces that have any
     """
 
@@ -109,6 +111,8 @@ class Measures:
         self._fresh: set[str] = set()  # jobs that count and of which no task has started
         self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
         self._told: dict[int, int] = {}
+        self.quotas: Quotas | None = None
+        self._has_run = False
         self._is_stale = True
         self._drains = False
         self._notes: dict[type, Callable[[int, Any], None]] = {
@@ -119,6 +123,7 @@ class Measures:
             said.Noticed: self._notice,
             said.Withdrawn: self._withdraw,
             said.JobMoved: self._move,
+            said.CycleRan: self._ran,
         }
 
     def take_over(self, cluster: Cluster, now: int) -> None:
@@ -182,6 +187,9 @@ class Measures:
                 self._is_stale = True
         if self._is_stale:
             self._size(now)
+        if self._has_run and self.quotas is not None:
+            self.quotas.read(self._books.rows, now)
+        self._has_run = False
         self.withheld.note(now, changes)
 
     def lost(self, now: int, attempt: int, work: int) -> None:
@@ -204,11 +212,15 @@ class Measures:
             self._fold()
         for account in (*self.accounts.values(), self.room):
             account.advance(now)
+        if self.quotas is not None:
+            self.quotas.close(now)
         self.withheld.close(now)
 
     def _fold(self) -> None:
         for account in (*self.accounts.values(), self.room):
             account.fold()
+        if self.quotas is not None:
+            self.quotas.fold()
         self.told_in, self.lost_in = _folded(self.told_in), _folded(self.lost_in)
         self.spans.piece *= 2
 
@@ -227,6 +239,9 @@ class Measures:
             if amount != account.entitled:
                 account.advance(now)
                 account.entitled = amount
+
+    def _ran(self, _now: int, change: said.CycleRan) -> None:
+        self._has_run |= change.resource_group == self.group
 
     def _count(self, column: dict[int, int], now: int, amount: int) -> None:
         piece = (now - self.spans.begin) // self.spans.piece

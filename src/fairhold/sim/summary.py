@@ -120,6 +120,7 @@ def _consumer(measures: Measures, path: str) -> Document:
         "due_in": list(account.due_in),
         "entitled_in": list(account.entitled_in),
         "borrowed_in": list(account.borrowed_in),
+        **({} if measures.quotas is None else {"quota_in": measures.quotas.column(path, len(measures.room.held_in))}),
         "waits": histogram(waits),
         "slowdowns": histogram(slowdowns),
     }

@@ -55,9 +55,7 @@ def _against_own(frame: Frame) -> Plot:
     rows = alt.Row("consumer:N", sort=alt.EncodingSortField("rank", op="min"), title=None)
     height = 54
     base = alt.Chart().properties(width=WIDTH - 40, height=height)
-    entitled = base.mark_line(interpolate="step-after", strokeWidth=1.5, strokeDash=[4, 2]).encode(
-        x=time(frame), y="entitled:Q", stroke=alt.value(GREY)
-    )
+    entitled = _line(frame, base, "entitled", GREY, [4, 2])
     if len(frame.names) == 1:
         names = list(_KINDS)
         kinds = alt.Color("kind:N", scale=alt.Scale(domain=names, range=list(_KINDS.values())))
@@ -73,7 +71,7 @@ def _against_own(frame: Frame) -> Plot:
         says = (
             "What each used of its own and borrowed; the dashed line is what is its own: what is wanted below it should"
         )
-        says += " be there. Every row has a scale of its own."
+        says += " be there. The dotted line is its quota, of slots. Every row has a scale of its own."
     else:
         held = (
             base.transform_calculate(held="datum.own + datum.borrowed")
@@ -81,13 +79,22 @@ def _against_own(frame: Frame) -> Plot:
             .encode(x=time(frame), y=alt.Y("held:Q", title=None), color=plans(frame))
         )
         says = "What each used under every plan; the dashed line is what is its own. Every row has a scale of its own."
+    quota = _line(frame, base.transform_filter("isValid(datum.quota)"), "quota", colour(3).strong, [1, 2])
+    lines = [entitled, quota] if len(frame.names) == 1 else [entitled]
     chart = (
-        alt.layer(held, entitled, data=alt.NamedData("over"))
+        alt.layer(held, *lines, data=alt.NamedData("over"))
         .facet(row=rows, spacing=10)
         .resolve_scale(y="independent")
         .configure_axisY(tickCount=3)
     )
     return Plot("entitlement", "Each consumer against what is its own", says, ("over",), chart)
+
+
+def _line(frame: Frame, base: alt.Chart, column: str, ink: str, dashes: list[int]) -> alt.Chart:
+    """A broken line of a number over time."""
+    line = base.mark_line(interpolate="step-after", strokeWidth=1.5, strokeDash=dashes)
+    found: alt.Chart = line.encode(x=time(frame), y=f"{column}:Q", stroke=alt.value(ink))
+    return found
 
 
 def _lending(frame: Frame) -> Plot:

@@ -114,12 +114,12 @@ def fitting(views: Sequence[View], plans: int) -> list[tuple[View, int]]:
     for at, view in enumerate(views):
         lines = len(view.parts) * plans
         share = left // (1 if at == 0 else min(4, len(views) - at)) - SPREAD * lines - LOANS * plans
-        points = min(POINTS, share // (5 * lines))
+        points = min(POINTS, share // (6 * lines))
         if at and points < POINTS // 5:
             break
         points = max(points, POINTS // 10)
         found.append((view, points))
-        left -= (5 * points + SPREAD) * lines + LOANS * plans
+        left -= (6 * points + SPREAD) * lines + LOANS * plans
     return found
 
 
@@ -150,6 +150,8 @@ def over_time(plan: str, document: Document, shared: Document, view: View, *, po
             "due": due,
             "entitled": entitled,
         }
+        if all("quota_in" in shared["consumers"][path] for path in paths if path in shared["consumers"]):
+            columns["quota"] = clock.means(summed(shared, paths, "quota_in"), unit.base)
         if not rank:
             columns["capacity"] = clock.means(shared["capacity_in"], unit.base)
         found.append(_series(clock, columns, plan=plan, consumer=name, rank=rank))
