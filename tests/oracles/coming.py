@@ -102,8 +102,12 @@ class Moving(FirstSweep):
             for each in self.usable(wish.leaf, level, host)
         ]
         left = [(each, bound(self.left_of(wish, each))) for each in dict.fromkeys(outer) if each not in usable]
-        if self.quota or more:
-            return self.booked(wish.unit, [(each, bound(some)) for each, some in [*free, *left]])
+        if self.quota or more:  # first on what goes for it, then on what is idle, the nearest first
+            some_of = {each: bound(some) for each, some in free}
+            goes = {each: least_of(some, bound(self.left_of(wish, each))) for each, some in some_of.items()}
+            near = [each for each in self.reach(wish, host, PUBLIC) if each in some_of]
+            idle = {each: less(some_of[each], goes[each]) for each in dict.fromkeys([*near, *usable])}
+            return self.booked_twice(wish.unit, goes, idle | dict(left))
         room = add(self.resources, *(some for _, some in free))
         levels = [OWN, *self.pools()]
         if levels.index(self.goes_to(wish, host)) > levels.index(pool):  # what comes stands elsewhere as far as it can
@@ -282,6 +286,11 @@ class Moving(FirstSweep):
 def bound(amounts: Vector) -> Vector:
     """Nothing below 0."""
     return tuple(max(0, each) for each in amounts)
+
+
+def least_of(one: Vector, other: Vector) -> Vector:
+    """The smaller of each."""
+    return tuple(min(pair) for pair in zip(one, other, strict=True))
 
 
 def freed(units: list[Unit], parcel: Parcel) -> list[Vector]:

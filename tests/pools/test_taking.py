@@ -138,6 +138,14 @@ def test_r_held_1_what_a_notice_relies_on_is_kept_for_its_taker() -> None:
     assert placed(consumers, late, [], hosts={"h0": 6}, held=freed) == [("A", "h0", 1, "/")]
 
 
+def test_r_held_1_what_is_idle_is_held_where_it_is_nearest_while_a_gang_takes() -> None:
+    """Two units of x fit into what /A has, beside what is idle of /B: they count there, and /A is below its quota."""
+    mine, gang = own(per_host={"cpu": 2}), of("/A/x", 3, {"cpu": 1, "gpu": 1}, min_count=3)
+    consumers = {"/B": mine, "/A": mine, "/A/x": {}, "/V": {}}
+    rows = taken(consumers, [gang, of("/V", 4)], [on("h0", "V", 4, B=2)], hosts={"h0": {"cpu": 6, "gpu": 6}})
+    assert rows == [("V", "h0", 1, "x", 0)]
+
+
 def test_r_notice_2_who_waits_no_longer_takes_nothing() -> None:
     consumers = {"/A": {}, "/B": {"reclaim_grace": "30s"}}
     notice = {"request": "B", "host": "h0", "units": 3, "for": "A", "deadline": "2026-01-05T09:00:30Z"}

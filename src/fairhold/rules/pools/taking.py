@@ -12,7 +12,7 @@ from fairhold.rules.pools.content import deadline_of
 from fairhold.rules.pools.enough import may_be_enough
 from fairhold.rules.pools.gathering import Gathering, can_gather
 from fairhold.rules.pools.picking import Pick, Picker
-from fairhold.rules.pools.reach import hold_beyond
+from fairhold.rules.pools.reach import hold_beyond, reachable
 from fairhold.rules.pools.restraint import go_now, may_take
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace_for
@@ -180,6 +180,9 @@ class Taker:
 
     def _hold(self, asked: Asked, source: Source, host: Machine) -> None:
         parcels = [each for each in source.parcels(host) if source.is_idle(each)]
+        if len(parcels) > 1:  # what is nearest to it first
+            among = set(parcels)
+            parcels = [each for each in reachable(self.books, asked, host) if each in among]
         need = times(asked.unit, self.ways.of[asked][host].units)
         hold_beyond(asked, host, parcels, beyond(need, self.ways.freed_there(asked, host)))
 

@@ -326,10 +326,8 @@ class Taking:
 
     def _tell(self, asked: Asked, ground: Ground, choice: Choice) -> Undo:
         """All that a choice makes go is told, and a unit is on its way; what it takes to undo it."""
-        touched, there = (
-            dict.fromkeys([choice.host, *(unit.host for unit in choice.units)]),
-            self.coming.to.get(asked, {}),
-        )
+        touched = dict.fromkeys([choice.host, *(unit.host for unit in choice.units)])
+        there = self.coming.to.get(asked, {})
         new = [each for each in touched if each not in there]
         host, way = choice.host, self.coming.way(asked, choice.host, ground.pool)
         undo = way.pool, {parcel: (parcel.idle, dict(parcel.kept)) for parcel in host.parcels}, new
@@ -339,7 +337,8 @@ class Taking:
         self._count(asked, way, -1)
         way.units += 1
         need = excess(scaled(asked.unit, way.units), self.coming.freed_for_it(asked, host))
-        keep(asked.id, host, [parcel for parcel in ground.parcels(host) if ground.idle(parcel)], need)
+        mine = [parcel for parcel in ground.parcels(host) if ground.idle(parcel)]
+        keep(asked.id, host, [parcel for parcel in reachable(self.terms, asked.leaf, host) if parcel in mine], need)
         way.pool = self.coming.pool_on(asked, host)
         self._count(asked, way, 1)
         return undo
