@@ -102,6 +102,13 @@ def test_r_hold_1_a_gang_that_its_user_may_never_hold_collects_nothing() -> None
     assert (granted(cycle), cycle.after.held) == ({"a": 2}, ())
 
 
+def test_r_user_1_what_is_kept_for_who_has_no_room_left_is_others() -> None:
+    line = [request("late", 1, minute=10, priority=1, user="ann"), request("early", 1, priority=1, user="ann")]
+    case = case_of({"h": (4, [])}, {"A": {"user_limit": 1}}, [*line, request("other", 1)], policy="hybrid")
+    document = case.state_document | {"held": [{"request": "late", "host": "h", "units": 1}]}
+    assert granted(verified(Case(case.plan_document, document))) == {"early": 1, "other": 1}
+
+
 def test_r_hold_1_a_gang_that_no_host_can_take_collects_nothing() -> None:
     line = [request("g", 3, 3, need=["zone=b"]), request("p", 4, 4, place="pack"), request("a", 5)]
     cycle = verified(case_of({"h": (3, ["zone=a"]), "i": (2, [])}, {"A": {"owned": 5}}, line, **HOLD))

@@ -127,6 +127,16 @@ class Served:
         """So much of the room of the user of a request is another's no more."""
         if self.room(row) < UNLIMITED:
             self._room[self._requests.user[row]] -= units
+            self._keep_within(row)
+
+    def _keep_within(self, row: int) -> None:
+        """What is kept for requests of the user of one is others' as far as it is beyond his room."""
+        user, left = self._requests.user[row], self.room(row)
+        for other, kept in self._reserved.items():
+            if self._requests.user[other] == user:
+                self._reserved[other] = min(kept, left)
+                self._others -= kept - self._reserved[other]
+                left -= self._reserved[other]
 
     def _wanted(self, row: int) -> int:
         return self._requests.count[row] - self._requests.held[row] - self.given.get(row, 0)
