@@ -11,7 +11,7 @@ from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
@@ -24,6 +24,8 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
 
     waits : units that a request still wants of this pool
     """
+    if not _is_any_idle((host.parcels for host in books.hosts_in(pool)), pool):
+        return []
     waiting = [each for each in books.asked.values() if each.count > len(each.units) and waits(each) > 0]
     waiting = [each for each in waiting if pool in books.terms.above[each.leaf]]
     if not waiting:
@@ -48,6 +50,11 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
             turns.took(leaf, parts)
         placed += new
     return placed
+
+
+def _is_any_idle(hosts: Iterable[list[Parcel]], level: int) -> bool:
+    """Whether anything is idle, or held for somebody, at a level; else nothing can be placed."""
+    return any(each.level == level and (each.kept or any(each.idle)) for parcels in hosts for each in parcels)
 
 
 def _fill_alone(books: PoolBooks, pool: int, waiting: list[Asked], waits: Waits, limits: Limits) -> list[Unit]:
@@ -93,6 +100,8 @@ def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
 def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> list[Unit]:
     """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
     leaf = parcel.owner
+    if not _is_any_idle((host.parcels for host in books.hosts_in(leaf)), leaf):
+        return []
     placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
     mine = [asked for asked in books.by_leaf[leaf] if asked.count > len(asked.units)]
     line = [_Want(asked, units) for asked in mine if (units := waits(asked)) > 0]
