@@ -203,6 +203,14 @@ def test_what_was_played_to_its_end_is_kept_until_something_is_different(scenari
     assert "name it by --output" in refused.stderr
 
 
+def test_a_folder_that_cannot_be_written_to_is_told_before_the_jobs_are_read(scenario: Path, tmp_path: Path) -> None:
+    (tmp_path / "jobs.csv").write_text("no table of jobs")
+    (tmp_path / "file").write_text("mine")
+    refused = fairhold("simulate", str(scenario), "--output", str(tmp_path / "file" / "out"), exits=3)
+    assert "file: it cannot be used: Not a directory [cannot-use]" in refused.stderr
+    assert "jobs.csv" not in refused.stderr
+
+
 def test_an_interrupted_run_goes_on_with_the_parts_that_are_there(scenario: Path, tmp_path: Path) -> None:
     run = ("simulate", str(scenario), "--no-report", "-o")
     fairhold(*run, str(tmp_path / "whole"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.lab.results import PlanResults, Results
+from fairhold.lab.results import PlanResults, Results, expect_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,16 @@ def test_every_plan_has_a_folder_of_its_own_inside(tmp_path: Path) -> None:
     assert len([path for path in (tmp_path / "out").iterdir() if path.is_dir()]) == len(NAMES)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert {"é", "a_b", "a%20b"} <= {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_a_folder_that_cannot_be_is_told_and_nothing_is_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    expect_folder(tmp_path)
+    expect_folder(tmp_path / "a" / "b")
+    for wrong in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(NotADirectoryError, match="file"):
+            expect_folder(wrong)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_while_a_run_goes_on_there_is_no_summary_of_an_earlier_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from fairhold.cli.table import table
 from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
 from fairhold.lab.expecting import Expectation, never_run, parse_all
-from fairhold.lab.results import Results
+from fairhold.lab.results import Results, expect_folder
 from fairhold.lab.runs import Way, play_at_once, play_plan, results_of
 from fairhold.lab.scenario import Asked, plan_names, read_scenario
 from fairhold.planio.report import listed, shown
@@ -49,6 +49,8 @@ def run_scenario(
     """Play, print, write; 1 where something expected did not come out, else 0."""
     if resume and output is None:
         raise UsageError("--resume goes on with what is in a folder; name it by --output")
+    if output is not None:  # before the jobs are read
+        expect_folder(output)
     asked = parse_all(expected)
     other = Path(only) if only and is_file_of_plan(path, only) else None
     only = only if other is None else str(other)

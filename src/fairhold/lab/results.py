@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -51,6 +53,17 @@ class Results:
 
     def _write(self, name: str, text: str) -> None:
         write_whole(self.folder / name, text.encode())
+
+
+def expect_folder(folder: Path) -> None:
+    """Raises OSError where a folder of results cannot be made or written to; nothing is made or written yet."""
+    nearest = folder.absolute()
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
 
 
 class PlanResults:
