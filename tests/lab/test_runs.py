@@ -79,7 +79,7 @@ GOLDEN = {
     ),
     "two": (
         "cfae61bf0cdf010309f31684d7babb58b4233ea04c27a1d9885d5c742e32fc78",
-        "6577dc3b915aca0c47805f17b09413fea324146811e44281893fb68492fecbdd",
+        "03b902f4019cc7b9f578a30a9616291f9eb3dfa5fe5be1d5ced32545d246c45f",
     ),
 }
 """Plan → SHA-256 of its event log, and of its summary."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fairhold.cycle.verify import Finding
 from fairhold.errors import BrokenRuleError
+from fairhold.ledger.vectors import POOLED
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.instructions import Start
@@ -18,7 +21,7 @@ from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation, Watch
-from fairhold.sim.quotas import Quotas
+from fairhold.sim.quotas import Quotas, VectorQuotas
 from fairhold.sim.scene import Outage, Resizing, Scene, Work
 from fairhold.sim.submitting import slots_of
 from fairhold.sim.summary import histogram, jain, quantile, summarize
@@ -26,6 +29,9 @@ from fairhold.sim.verifying import Recomputed
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.test_two_drivers import demands_of, fresh_books
 from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, played, random_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TWO = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, slots=4)
 HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})
@@ -230,6 +236,50 @@ def test_who_held_what_of_whom() -> None:
     assert (shared["told_in"], shared["lost_in"]) == ([[3, 2]], [[3, 64 * SECOND]])
     assert (shared["unit"], shared["base"]) == ("", 1)
     assert shared["capacity"] == 4 * 60 * SECOND
+
+
+def test_quotas_of_resources_over_time() -> None:
+    """B uses all 4 at first; A owns 2, and wants all 4 of them from 31 s on."""
+    document = {
+        "fairhold": 1,
+        "resources": {"gpu": {}, "cpu": {}},
+        "resource_groups": {"compute": {"hosts": [{"name": "h[1-2]", "gpu": 2, "cpu": 8}]}},
+        "consumers": {"A": {"reclaim_grace": "1s"}, "B": {"reclaim_grace": "1s"}},
+        "policies": [
+            {
+                "resource_groups": ["compute"],
+                "policy": "multidimensional",
+                "consumers": {"/A": {"own": [{"resource_group": "compute", "hosts": 1}]}},
+            }
+        ],
+    }
+    plan = parse_plan(json.dumps(document), "plan")[0]
+    jobs = replace(jobs_of((0, "/B", 4, 100), (31, "/A", 4, 100)), units=((("gpu", "1"), ("cpu", "2")),))
+    of_vectors = VectorQuotas(plan)
+    watches: list[Watch] = [of_vectors]
+    simulation = Simulation(Scene(plan, jobs, 0, end=60 * SECOND), watches)
+    books = simulation.live.books[POOLED]
+
+    def asked(measures: Measures) -> Sequence[int]:
+        return of_vectors.column(books, measures.resource, measures.held(books.rows))
+
+    found = []
+    for resource in ("gpu", "cpu"):
+        measures = Measures(simulation.live.cluster, POOLED, resource, Spans(0, 10 * SECOND))
+        measures.quotas = quotas = Quotas(measures.spans, partial(asked, measures))
+        watches.append(measures)
+        found.append(quotas)
+    simulation.run()
+    for each in found:
+        each.close(60 * SECOND)
+    gpu, cpu = found
+    unit = 1000 * SECOND  # one GPU, or processor, for a second
+    # From 32 s on, A uses its own 2, and half of the 2 others is due to it. Processors of its host that it leaves are
+    # lent up: 4 of its own, and half of the 12 that are public.
+    assert [each // unit for each in gpu.column("/A", 6)] == [0, 0, 0, 1 * 2 + 8 * 3, 30, 30]
+    assert [each // unit for each in gpu.column("/B", 6)] == [40, 40, 40, 1 * 4 + 1 * 2 + 8 * 1, 10, 10]
+    assert [each // unit for each in cpu.column("/A", 6)] == [0, 0, 0, 1 * 8 + 8 * 10, 100, 100]
+    assert [each // unit for each in cpu.column("/", 6)] == [80, 80, 80, 1 * 8 + 9 * 16, 160, 160]
 
 
 def test_the_warm_up_is_cut() -> None:

@@ -18,7 +18,7 @@ from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.otherwise import Otherwise
 from fairhold.sim.play import Simulation
-from fairhold.sim.quotas import Quotas
+from fairhold.sim.quotas import Quotas, VectorQuotas
 from fairhold.sim.replaying import Replay
 from fairhold.sim.summary import summarize
 from fairhold.sim.verifying import Recomputed
@@ -69,9 +69,10 @@ def simulate(
     measures = measures_of(scenario, simulation.live.cluster)
     if isinstance(simulation, Replay):
         simulation.on_plan = _replanned(told)
+    of_vectors = VectorQuotas(scene.plan)
+    told += [of_vectors] if any(each.group == POOLED for each in measures) else []
     for each in measures:
-        if each.group != POOLED:
-            each.quotas = Quotas(each.spans, partial(_quotas, simulation, each.group))
+        each.quotas = Quotas(each.spans, partial(_quotas, simulation, of_vectors, each))
         each.take_over(simulation.live.cluster, scene.start)
     told += measures
     laws = _laws(measures, scene, simulation.live.cluster) if check else []
@@ -119,9 +120,15 @@ def _hold(laws: Sequence[Little], now: int) -> None:
         law.close(now)
 
 
-def _quotas(simulation: Simulation | Replay | Otherwise, group: str) -> Sequence[int] | None:
+def _quotas(
+    simulation: Simulation | Replay | Otherwise, of_vectors: VectorQuotas, measures: Measures
+) -> Sequence[int] | None:
     """Of who decides now: a replay goes on with another orchestrator where the plan changes."""
-    return simulation.live.quotas_of(group)
+    live, group = simulation.live, measures.group
+    if group != POOLED or group not in live.books:
+        return live.quotas_of(group)
+    books = live.books[group]
+    return of_vectors.column(books, measures.resource, measures.held(books.rows))
 
 
 def _replanned(told: Sequence[Watch]) -> OnPlan:

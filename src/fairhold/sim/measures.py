@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.rows import Rows
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.sim.account import Spans
@@ -204,6 +205,10 @@ class Measures:
 
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:
         """Nothing, likewise."""
+
+    def held(self, rows: Rows) -> list[int]:
+        """(rows,) slots or base units that each consumer holds now."""
+        return [self.accounts[path].held for path in ("/", *rows.paths[1:])]
 
     def close(self, now: int) -> None:
         """The run is over at an instant; `end` says which."""

@@ -5,10 +5,19 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.pooled.quotas import quotas_of_leaves
+from fairhold.sim.checking import Watcher
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairhold.cycle.run import CycleResult
+    from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
+    from fairhold.model.plan import Plan
+    from fairhold.model.vector import Vector
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.sim.account import Spans
 
     Asked = Callable[[], Sequence[int] | None]
@@ -16,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Quotas:
-    """Those of one resource group of slots.
+    """Those of one resource group of slots, or of one resource.
 
     _rows : of the quotas read last; _last: these; _since: (rows,) instant from which on each is what it is
     _of   : path of a leaf → its quota in unit-microseconds, by pieces
@@ -77,3 +86,38 @@ class Quotas:
             end = min(until, spans.begin + (piece + 1) * spans.piece)
             column[piece] += quota * (end - since)
             since = end
+
+
+class VectorQuotas(Watcher):
+    """Remembers what every cycle of vectors found; a watch that has to be told before those who ask it.
+
+    _amounts : row of the plan's tree → base units of every resource; who is missing uses all that it wants
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self._amounts: dict[int, Vector] = {}
+
+    def replan(self, plan: Plan, cluster: Cluster) -> None:
+        """Another plan is in force: rows are others."""
+        super().replan(plan, cluster)
+        self._amounts = {}
+
+    def column(self, books: Books, resource: str, held: Sequence[int]) -> Sequence[int]:
+        """(rows,) base units of a resource: while nobody waits what each holds.
+
+        A cycle that has nobody to decide for may have been passed over, so that nothing was found by it.
+        """
+        at = [each.name for each in self._plan.resources].index(resource)
+        waits = bool(books.requests.lines.of)
+        return [
+            own if not waits or (amounts := self._amounts.get(node)) is None else amounts[at]
+            for node, own in zip(books.rows.node, held, strict=True)
+        ]
+
+    def cycled(self, now: int, result: CycleResult) -> None:
+        """Nothing: of slots the orchestrator knows them."""
+
+    def cycled_vectors(self, now: int, result: VectorCycle) -> None:  # noqa: ARG002 - as all watches are told
+        """What leaves may use from now on."""
+        self._amounts = {leaf: each for cycle in result.done for leaf, each in quotas_of_leaves(cycle).items()}

@@ -71,7 +71,7 @@ def _against_own(frame: Frame) -> Plot:
         says = (
             "What each used of its own and borrowed; the dashed line is what is its own: what is wanted below it should"
         )
-        says += " be there. The dotted line is its quota, of slots. Every row has a scale of its own."
+        says += " be there. The dotted line is its quota. Every row has a scale of its own."
     else:
         held = (
             base.transform_calculate(held="datum.own + datum.borrowed")
