@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.pools.dense import dense_story
 from tests.pools.strategies import after, read
 from tests.pools.truths import second_cycle, untrue
 
+Json = dict[str, Any]
 ONCE_WRONG = {
     10000983: "a gang that falls below its minimum again has no more on its way than it misses",
     10002694: "what is on its way to one host brings nothing on another that the state does not count",
@@ -27,7 +29,16 @@ ONCE_WRONG = {
     10020053: "what one gives lets no other give",
     10020498: "room that a limit has once others go is used in the same cycle",
     10020582: "the same, for what is under notice already",
+    965793968: "gangs that give way to each other in turn are not told anew what they were told",
+    965794057: "the same, of several units",
+    965795220: "the same, beside others who take",
+    965795401: "the same, beside who is above a limit",
 }
+
+
+def is_settled(document: Json) -> bool:
+    """Whether a cycle did not come to its bound of rounds (docs/no-thrash.md)."""
+    return all(warning["code"] != "unsettled" for warning in document["warnings"])
 
 
 def wrong(number: int, packing: str = "") -> list[str]:
@@ -43,6 +54,8 @@ def wrong(number: int, packing: str = "") -> list[str]:
         cycle = run_cycle(plan, state)
         told = state_document(plan, cycle.after)
         findings = verify(plan, state, json.loads(json.dumps(cycle.document | {"state": told})))
+        if not is_settled(cycle.document):  # the check may have stopped elsewhere
+            findings = ()
         found = [*untrue(plan, state, cycle), *second_cycle(plan, cycle), *map(str, findings)]
         if found:
             return found

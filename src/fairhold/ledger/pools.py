@@ -323,8 +323,8 @@ class PoolBooks:
     """The last adjustment of ownership, where the entry says how often (R-ADJUST-5)"""
     unplaced: dict[Asked, int] = field(default_factory=dict)
     """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
-    due_before: dict[Unit, int] = field(default_factory=dict)
-    """Unit → by when it was to go, where this cycle has withdrawn its notice (R-NOTICE-2)"""
+    told_before: dict[Unit, Notice] = field(default_factory=dict)
+    """Unit → its notice from before, where this cycle has withdrawn it (R-NOTICE-2)"""
     told: list[Unit] = field(default_factory=list)
     opened: list[Machine] = field(default_factory=list)
     """Units under notice from before; hosts that were not left as they stood in the books of the cycle before"""

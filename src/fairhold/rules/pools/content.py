@@ -49,8 +49,8 @@ def grace_of(terms: Terms, unit: Unit) -> int:
 
 def deadline_of(books: PoolBooks, unit: Unit) -> int:
     """By when a unit goes that is told now: after its grace, no later than a notice said that this cycle withdrew."""
-    deadline = books.now + grace_of(books.terms, unit)
-    return min(deadline, books.due_before.get(unit, deadline))
+    deadline, before = books.now + grace_of(books.terms, unit), books.told_before.get(unit)
+    return deadline if before is None else min(deadline, before.deadline)
 
 
 def may_use(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> bool:

@@ -16,7 +16,7 @@ from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.taking import Taker
 from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
-from fairhold.rules.pools.withdrawing import all_on_reserved, may_stay, withdraw, withdraw_nobodys
+from fairhold.rules.pools.withdrawing import all_on_reserved, keep_told, may_stay, withdraw, withdraw_nobodys
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
             break
     else:
         found.stop_at_bound()
+    keep_told(found)
     return found
 
 

@@ -8,7 +8,7 @@ from fairhold.rules.pools.alone import are_alone, is_awaited
 from fairhold.rules.pools.ways import is_stopped_whole, limits_as_moved
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Notice, PoolBooks, Unit
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.pools.taking import Taker
     from fairhold.rules.pools.ways import Ways
@@ -93,9 +93,30 @@ def _take_off(found: Sweeps, units: list[Unit]) -> None:
     new = {unit for unit in units if unit.notice is not None and unit.notice.is_new}
     found.books.restraint.gone -= len(new)
     found.noticed[:] = [unit for unit in found.noticed if unit not in new]
-    before = {unit: unit.notice.deadline for unit in units if unit.notice is not None and not unit.notice.is_new}
-    found.books.due_before |= before
+    before = {unit: unit.notice for unit in units if unit.notice is not None and not unit.notice.is_new}
+    found.books.told_before |= before
     found.withdrawn += before
+
+
+def keep_told(found: Sweeps) -> None:
+    """Notices that were withdrawn and given anew, for the same request and by the same deadline, never were.
+
+    So where two gangs give way to each other in turn until a cycle is bound to end, nobody is told so.
+    """
+    same: set[Unit] = set()
+    for unit, before in found.books.told_before.items():
+        new = unit.notice
+        if new is not None and new.is_new and _means(new) == _means(before):
+            unit.notice = before
+            same.add(unit)
+    if same:
+        found.books.restraint.gone -= len(same)
+        found.noticed[:] = [unit for unit in found.noticed if unit not in same]
+        found.withdrawn[:] = [unit for unit in found.withdrawn if unit not in same]
+
+
+def _means(notice: Notice) -> tuple[Asked | None, int, bool]:
+    return notice.taker, notice.deadline, notice.is_move
 
 
 def all_on_reserved(books: PoolBooks) -> list[Unit]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.rules.pools.sweeps import MOST_ROUNDS, Sweeps, waits_any_gang
 from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
-from fairhold.rules.pools.withdrawing import let_stay, withdraw
+from fairhold.rules.pools.withdrawing import keep_told, let_stay, withdraw
 from fairhold.rules.queues.gates import Gates
 from fairhold.rules.queues.moving import stay
 from fairhold.rules.queues.reclaiming import Reclaimer
@@ -48,6 +48,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
             break
     else:
         found.stop_at_bound()
+    keep_told(found)
     return found
 
 

@@ -44,7 +44,7 @@ def grace_of(terms: Terms, unit: Unit) -> int:
 def deadline_of(stock: Stock, unit: Unit) -> int:
     """The deadline of a new notice: that of one that was withdrawn in this cycle, if it is earlier (R-NOTICE-2)."""
     found = stock.now + grace_of(stock.terms, unit)
-    return min(found, stock.due_before.get(unit, found))
+    return min(found, stock.before[unit].deadline) if unit in stock.before else found
 
 
 def booked_first(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> tuple[int, ...]:

@@ -202,8 +202,8 @@ class Stock:
     lost: Counter[Asked] = field(default_factory=Counter)
     """Request → units of this cycle that were not placed after all (R-SWEEP-3)"""
 
-    due_before: dict[Unit, int] = field(default_factory=dict)
-    """Unit → deadline of its notice that this cycle has withdrawn (R-NOTICE-2)"""
+    before: dict[Unit, Notice] = field(default_factory=dict)
+    """Unit → its notice that this cycle has withdrawn (R-NOTICE-2)"""
 
     def next(self) -> int:
         """A larger number than all before."""
@@ -213,9 +213,21 @@ class Stock:
     def told_before(self, units: Iterable[Unit]) -> list[Unit]:
         """Of units whose notices are withdrawn those that had one before this cycle; by when they were to go stays."""
         notices = ((unit, unit.notice) for unit in units)
-        found = {unit: notice.deadline for unit, notice in notices if notice is not None and not notice.is_new}
-        self.due_before |= found
+        found = {unit: notice for unit, notice in notices if notice is not None and not notice.is_new}
+        self.before |= found
         return [*found]
+
+    def told_the_same(self) -> set[Unit]:
+        """Units told anew just what they had been told before; their notices are those of before (R-NOTICE-2)."""
+        same = set()
+        for unit, before in self.before.items():
+            now = unit.notice
+            if now is None or not now.is_new or (now.taker, now.deadline) != (before.taker, before.deadline):
+                continue
+            if (now.reason == "consolidation") == (before.reason == "consolidation"):
+                unit.notice = before
+                same.add(unit)
+        return same
 
     def units(self) -> Iterator[Unit]:
         """All units, by host in inventory order, as they came."""

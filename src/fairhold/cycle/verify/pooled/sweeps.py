@@ -50,6 +50,10 @@ class Sweeps:
             self.is_over = not self.coming.bring_again() and is_over
             if self.is_over:
                 break
+        same = self.stock.told_the_same()
+        self.restraint.gone -= len(same)
+        self.noticed[:] = [unit for unit in self.noticed if unit not in same]
+        self.withdrawn = [unit for unit in self.withdrawn if unit not in same]
 
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
