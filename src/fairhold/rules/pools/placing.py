@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits, times, total
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 class _Kind:
     """Requests that fit on the same hosts, and how far along these they are.
 
-    at         : place of the first host that is still to be tried
+    at         : place among the hosts that are able of the first that is still to be tried
     host, parcels : where the one before it went, None = nowhere yet
     parcels_of : place of a host → its parcels that may be used, as far as anybody looked
     too_many   : units for which there was no room at once: there will not be any, as idle space only shrinks
@@ -57,6 +58,8 @@ class Placing:
         self._idle: Vector | None = None
         """All that is idle at this level, None = it is to be added up; those of a leaf: hosts on which it has some."""
         self._hosts_of: dict[int, list[Machine]] = {}
+        self._able_for: dict[Vector, list[int]] = {}
+        """Size of a unit → places of hosts on which one would have room if all were for it, see `_able`."""
         self._is_exclusive = are_alone(books)
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
@@ -136,14 +139,25 @@ class Placing:
             return self._least_loaded(self._loads, kind, asked)
         if kind.host is not None and self._fits(kind.host, asked, kind.parcels):  # where the one before it went
             return kind.host, kind.parcels
-        for at in range(kind.at, len(self.hosts)):
-            host = self.hosts[at]
+        able = self._able(asked.unit)
+        for at in range(kind.at, len(able)):
+            host = self.hosts[able[at]]
             parcels = self._parcels(host, asked)
             if self._fits(host, asked, parcels):
                 kind.at, kind.host, kind.parcels = at, host, parcels
                 return host, parcels
-        kind.at, kind.host = len(self.hosts), None
+        kind.at, kind.host = len(able), None
         return None
+
+    def _able(self, unit: Vector) -> list[int]:
+        """Places of hosts on which one unit would have room if all that is idle or held there were for it.
+
+        They stay the same, as what is placed here only shrinks that, or gives back what it took.
+        """
+        found = self._able_for.get(unit)
+        if found is None:
+            found = self._able_for[unit] = [at for at, most in enumerate(self._most) if fits(unit, most)]
+        return found
 
     def _least_loaded(self, loads: Loads, kind: _Kind, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
         parcels_of = kind.parcels_of
@@ -243,7 +257,15 @@ class Placing:
         parcels = (parcel for host in self.hosts for parcel in host.parcels)
         return [(parcel, parcel.kept[asked]) for parcel in parcels if asked in parcel.kept]
 
+    @cached_property
+    def _most(self) -> list[Vector]:
+        """Host by host all that is idle or held at this level before anything is placed."""
+        here = ([each for each in host.parcels if each.level == self.pool] for host in self.hosts)
+        rooms = ([part for each in parcels for part in (each.idle, *each.kept.values())] for parcels in here)
+        return [total(parts, self.books.terms.dimensions) for parts in rooms]
+
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
+        _ = self._most  # as it is before
         unit, self._idle = place(self.books, asked, host, self.pool, parcels), None
         if self._loads is not None:
             self._loads.change(host, asked.unit, 1)
