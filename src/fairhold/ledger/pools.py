@@ -170,6 +170,7 @@ class Machine:
 class Asked:
     """A request with what it holds.
 
+    order  : place in its leaf: priority, submitted, id
     count  : units wanted, those that it holds included; min_count: of a gang, below so many it does not run
     siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
@@ -178,19 +179,25 @@ class Asked:
     never : of a gang that can never start, why
     """
 
-    __slots__ = ("away", "count", "leaf", "min_count", "model", "most", "never", "place", "siting", "unit", "units")
+    __slots__ = (
+        *("away", "count", "leaf", "min_count", "model", "most", "never", "order", "place", "siting", "unit", "units"),
+    )
 
     def __init__(self, model: Request, place: int) -> None:
-        self.model = model
         self.leaf = model.consumer
         self.unit = model.unit
-        self.count, self.min_count = model.count, model.min_count
         self.siting = None if model.siting == ANYWHERE else model.siting
+        self.becomes(model)
         self.place = place
         self.units: dict[Unit, None] = {}
         self.away = 0
         self.most = UNLIMITED
         self.never: Never | None = None
+
+    def becomes(self, model: Request) -> None:
+        """The request asks for other numbers now, of the same unit."""
+        self.model, self.count, self.min_count = model, model.count, model.min_count
+        self.order = -model.priority, model.submitted, model.id
 
     @property
     def held(self) -> int:
@@ -223,11 +230,6 @@ class Asked:
         if not self.min_count or self.is_stopping:
             return 0
         return max(0, min(self.min_count, self.most) - len(self.units) - self.away)
-
-    @property
-    def order(self) -> tuple[int, int, str]:
-        """Place in its leaf: priority, submitted, id."""
-        return -self.model.priority, self.model.submitted, self.model.id
 
 
 class Never(NamedTuple):

@@ -103,7 +103,7 @@ def _requests(books: PoolBooks, state: State) -> bool:
         elif found.model is not noun:
             if (noun.consumer, noun.unit, noun.siting) != (found.leaf, found.unit, found.model.siting):
                 return False
-            found.model, found.count, found.min_count = noun, noun.count, noun.min_count
+            found.becomes(noun)
         found.most, found.never = UNLIMITED, None
     return list(asked) == list(nouns)
 

@@ -26,8 +26,9 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
     """
     if not _is_any_idle((host.parcels for host in books.hosts_in(pool)), pool):
         return []
-    waiting = [each for each in books.asked.values() if each.count > len(each.units) and waits(each) > 0]
-    waiting = [each for each in waiting if pool in books.terms.above[each.leaf]]
+    above = books.terms.above
+    open_ = [each for each in books.asked.values() if each.count > len(each.units) and pool in above[each.leaf]]
+    waiting = [each for each in open_ if waits(each) > 0]
     if not waiting:
         return []
     if all(each.leaf == waiting[0].leaf for each in waiting):

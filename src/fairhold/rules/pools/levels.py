@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN, PUBLIC
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from fairhold.model.vector import Owning
     from fairhold.rules.pools.taking import Taker
 
+_order = attrgetter("order")
+
 
 def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
     """An owner whose demand returned takes its parcels back, best preference first (R-TAKE-2)."""
@@ -30,9 +33,9 @@ def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
         source = Source(OWN, mine, lambda _parcel: True, lambda unit: unit.pool != OWN)
         line = [asked for asked in taker.books.by_leaf[leaf] if asked.count > len(asked.units)]
         tried: set[object] = set()
-        for asked in sorted(line, key=lambda one: one.order):
+        for asked in sorted(line, key=_order):
             alike = _alike(taker, asked)
-            if not taker.wants(asked) or (alike is not None and alike in tried):
+            if (alike is not None and alike in tried) or not taker.wants(asked):
                 continue
             while taker.take(asked, source, hosts):
                 tried.clear()
@@ -137,7 +140,7 @@ def _in_turns(
         turns = Turns(taker.books.terms, pool, lines, used().moved)
         while (leaf := turns.next()) is not None:
             place, line = source(leaf), lines[leaf]
-            line.sort(key=lambda asked: asked.order)
+            line.sort(key=_order)
             if _take_one(taker, line, place, hosts):
                 is_done = False
                 break
