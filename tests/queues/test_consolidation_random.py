@@ -73,13 +73,6 @@ def held(state: State) -> Counter[str]:
     return found
 
 
-def is_beaten(name: str, state: State, reclaims: list[Json]) -> bool:
-    """Whether somebody of a better priority takes on a host on which a place is held for a request."""
-    places = {each.host for each in state.held if each.request == name}
-    priority = {each.id: each.priority for each in state.requests}
-    return any(priority.get(row["for"], 0) > priority[name] and row["host"] in places for row in reclaims)
-
-
 @FEWER
 @given(in_pieces())
 def test_whoever_moves_holds_as_much_as_before(story: tuple[Json, Json]) -> None:
@@ -92,12 +85,10 @@ def test_whoever_moves_holds_as_much_as_before(story: tuple[Json, Json]) -> None
         moved = [row for row in cycle.document["reclaims"] if row["reason"] == "consolidation"]
         if moved and len(moved) == len(cycle.document["reclaims"]):
             then = run_cycle(plan, replace(cycle.after, now=state.now + 5 * SECOND))
-            # Who is of a better priority in its queue may take of what has just moved, and of its place (R-SWEEP-3).
-            told = {row["request"] for row in then.document["reclaims"]}
-            stay = [row["request"] for row in moved if row["request"] not in told]
-            stay = [name for name in stay if not is_beaten(name, cycle.after, then.document["reclaims"])]
-            assert all(held(then.after)[name] >= held(cycle.after)[name] for name in stay)
-            assert held(then.after).total() > held(cycle.after).total() or len(stay) < len(moved)
+            # Others may take of what has just moved, and of its place: of a better priority, or of another queue.
+            if all(row["reason"] == "consolidation" for row in then.document["reclaims"]):
+                assert all(held(then.after)[row["request"]] >= held(cycle.after)[row["request"]] for row in moved)
+                assert held(then.after).total() > held(cycle.after).total()
         if not any(cycle.document[kind] for kind in MOVES):
             return
         after = json.dumps(state_document(plan, cycle.after))
