@@ -33,7 +33,7 @@ def pool_table(plan: Plan, pool: Pool, top: Collection[str]) -> Json:
         pairs = zip(plan.resources, amounts, strict=True)
         return {resource.name: str(Fraction(each) / resource.base) for resource, each in pairs}
 
-    has = pool.amounts()
+    has = pool.has
     consumers = {
         path: {
             "usage": str(pool.usage[path]),

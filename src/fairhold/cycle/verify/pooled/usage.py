@@ -24,6 +24,7 @@ By = dict[str, Fraction]
 class Pool:
     """One pool as it is used now.
 
+    has   : what the pool has in all, when it is looked at
     size  : request → what one unit counts, 0 where none fits
     here  : request → units in the pool
     usage : path → with what is under notice; moved: path → without it, and with what is on its way
@@ -32,6 +33,7 @@ class Pool:
     def __init__(self, stock: Stock, path: str, *, takes_back: bool = False) -> None:
         self.stock, self.path, self.terms = stock, path, stock.terms
         self.members = [asked for leaf in self.terms.leaves if path in self.terms.up[leaf] for asked in stock.of(leaf)]
+        self.has = summed(parts(stock, path), stock.terms.width)
         self.capacity = capacities(stock, path, [asked.unit for asked in self.members], takes_back=takes_back)
         self.size = {
             asked.id: Fraction(1, fit) if (fit := self.capacity[asked.unit]) else Fraction(0) for asked in self.members
@@ -129,16 +131,12 @@ class Pool:
         for child in terms.children[path]:
             self._share(child)
 
-    def amounts(self) -> tuple[int, ...]:
-        """What the pool has in all."""
-        return summed(parts(self.stock, self.path), self.terms.width)
-
     def planned(self, top: Collection[str]) -> dict[str, tuple[Fraction, ...]]:
         """Path → its part by share ratios alone, at most the share limits on its way (R-USAGE-4).
 
         top : first-level consumers that take part
         """
-        has = tuple(Fraction(each) for each in self.amounts())
+        has = tuple(Fraction(each) for each in self.has)
         found: dict[str, tuple[Fraction, ...]] = {}
 
         def give(path: str, part: Fraction, most: Iterable[Fraction]) -> None:
