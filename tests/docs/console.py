@@ -11,8 +11,9 @@ it, comments in the page say what the reader is not told twice:
 Commands find a service of their own, in a state directory that is empty at first; it is stopped after the last one.
 
 In an expected output a line `...` stands for any lines and `...` inside a line for any text. What differs every time
-stands for anything of its kind: a time such as `0.502s` or `09:00:00`, an instant with fractions of a second, an amount
-such as `1.25`. Where one of the last three is, the width of columns is free. Who runs this is called `ann`.
+stands for anything of its kind: a time such as `0.502s` or `09:00:00` (of another day with its date), an instant with
+fractions of a second, an amount such as `1.25`. Where one of the last three is, the width of columns is free. Who runs
+this is called `ann`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ _HIDDEN = re.compile(r"^<!-- \$ (.*?) -->$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r" *\d+\\\.\d+ ?s\b")
 _CHANGING = [
     re.compile(pattern)
-    for pattern in (r"\b\d{4}-\d\d-\d\dT[\d:]{8}\.\d{1,6}Z", r"(?<![T\d:])\d\d(:\d\d){2}\b", r"\b\d+\.\d{1,6}\b(?!\.)")
+    for pattern in (
+        r"\b\d{4}-\d\d-\d\dT[\d:]{8}\.\d{1,6}Z",
+        r"(\b\d{4}-\d\d-\d\d )?(?<![T\d:])\d\d(:\d\d){2}\b",
+        r"\b\d+\.\d{1,6}\b(?!\.)",
+    )
 ]
 _USER = pwd.getpwuid(os.geteuid()).pw_name
 _MARK = "--- end of a command, exit status kept ---"

@@ -79,6 +79,7 @@ def test_what_differs_every_time_stands_for_its_kind() -> None:
     assert not matches("16:01:02  done\n", "16:01:02  failed\n")
     assert matches("1.000001  own\n", "  12.500000  own\n")
     assert matches("until 2026-01-05T09:00:00.123456Z\n", "until 2027-01-05T09:00:00.1Z\n")
+    assert matches("deadline  to\n09:00:11  A\n", "deadline             to\n2026-11-24 00:00:01  A\n")  # of tomorrow
     assert not matches("until 2026-01-05T09:00:00Z\n", "until 2026-01-05T09:00:01Z\n")
 
 
