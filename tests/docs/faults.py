@@ -35,6 +35,7 @@ QUEUES = VECTORS.replace("multidimensional", "fair_share").replace("{own: [{reso
 WHOLE = PLAN.replace("{slots: 100}", "{hosts: [{name: g1, slots: 100}]}").replace(
     "policy: hybrid", "policy: hybrid\n    settings: {packing: exclusive}"
 )
+HOSTED = PLAN.replace("{slots: 100}", "{hosts: [{name: g1, slots: 100}]}")
 UNSHARED = PLAN.replace("{slots: 100}", "{slots: 100}, cpu: {slots: 50}")
 DEMAND = "demand: {/Research: {compute: 5}}"
 STATE = f"""\
@@ -353,6 +354,7 @@ SAMPLES = {
     "counts-and-requests": state(f"{DEMAND}\nrequests: [{R1}]", DEMAND),
     "victims-need-requests": state(DEMAND, plan=OLDEST),
     "packing-needs-requests": state(DEMAND, plan=WHOLE),
+    "closed-needs-requests": state(f"{DEMAND}\nhosts_closed: [g1]", "hosts_closed: [g1]", plan=HOSTED),
     "runtime-needs-requests": state(DEMAND, plan=YOUNG),
     "later-than-now": state("previous_cycle: 2026-01-05T10:00:00Z"),
     "unknown-job": Sample("jobs", JOB, f"{JOB[:-1]}, after: [{{job: train}}]}}", "after: [{job: train}]"),

@@ -103,11 +103,11 @@ def scenario_of(folder: Path, case: str) -> Scenario:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_holds_against_every_check(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    computed: list[int] = []
+    computed: list[frozenset[str]] = []
     verify = Recomputed._verify
 
     def counted(self: Recomputed, now: int, *told: Any) -> None:
-        computed.append(now)
+        computed.append(told[-1].hosts_closed)
         verify(self, now, *told)
 
     monkeypatch.setattr(Recomputed, "_verify", counted)
@@ -118,6 +118,7 @@ def test_a_run_holds_against_every_check(case: str, tmp_path: Path, monkeypatch:
     assert found["stopped"] > 0 < found["told"]
     assert document == simulate(scenario, name)
     assert len(computed) > 40
+    assert ({"h2"} in computed) == ("outages" in CASES[case][3])
     assert made_of(scenario, name, check=True) != made_of(scenario, name, check=False)
 
 

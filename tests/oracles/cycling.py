@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from tests.oracles.coming import Coming, Notice, bound
@@ -60,13 +62,24 @@ class WholeCycle(SecondSweep):
         counted = {wish for wish, _ in said}
         places = dict.fromkeys([*said, *freed, *((each.taker, each.unit.host) for each in self.notices)])
         self.seen = dict.fromkeys(wish for wish, _ in places)
-        for wish in self.seen:
-            for each, host in places:
-                if each is wish and (wish in counted or (wish, host) in said):
-                    self.bring(wish, host, said.get((wish, host), 0))
-        for wish, host in places:
+        ways = [
+            (wish, host)
+            for wish in self.seen
+            for host in sorted((host for each, host in places if each is wish), key=partial(self.last_for, wish))
+        ]
+        for wish, host in ways:
+            if wish in counted or (wish, host) in said:
+                self.bring(wish, host, said.get((wish, host), 0))
+        for wish, host in ways:
             if wish not in counted:
                 self.bring(wish, host, wish.count)
+
+    def last_for(self, wish: Wish, host: str) -> tuple[float, int]:
+        """When the last of those goes who are to go for a request on a host, nobody first; then as they are listed."""
+        mine = [
+            (each.seconds, at) for at, each in enumerate(self.notices) if each.taker is wish and each.unit.host == host
+        ]
+        return max(mine, default=(-inf, 0))
 
     def bring(self, wish: Wish, host: str, most: int) -> None:
         """So many units are on their way to a host, as far as they fit."""

@@ -53,28 +53,34 @@ class Pools(World):
         """Of one that takes part: without those below it that do not; under limits what fits, each leaf as if alone."""
         if children := self.children(path):
             found = sum((self.demand(child, pool) for child in children if self.ratio(child)), Fraction(0))
-            bounds = [path]
+            bounds = [path] if self.limit(path) else []
         else:
             found = sum((self.demand_of(wish, pool) for wish in self.below(path)), Fraction(0))
-            bounds = self.above(path)
-        return min([found, *(self.under(path, each, pool) for each in bounds if self.limit(each))])
+            bounds = [each for each in self.above(path) if self.limit(each)]
+        return min(found, self.under(path, bounds, pool)) if bounds else found
 
     def limit(self, path: str) -> dict[str, int]:
         found: dict[str, int] = self.words.get(path, {}).get("share_limit", {})
         return found
 
-    def under(self, path: str, bound: str, pool: str) -> Fraction:
-        """What somebody wants of a pool that fits under a limit: outside first, then what is held, then what waits."""
-        room = dict(self.limit(bound))
+    def under(self, path: str, bounds: list[str], pool: str) -> Fraction:
+        """What somebody wants of a pool that fits under limits: outside first, then what is held, then what waits.
+
+        Every unit has to fit under all limits from its leaf up that are inside, and under those told.
+        """
         line = sorted(self.below(path), key=lambda wish: (self.place(wish.leaf), wish.order))
+        room = {each: dict(self.limit(each)) for each in (*self.words, *bounds) if self.limit(each)}
         counted = dict.fromkeys(line, 0)
 
         def count(wish: Wish, units: int, *, is_all: bool = False) -> int:
             need = dict(zip(self.resources, wish.unit, strict=True))
-            fits = [max(0, room[name]) // need[name] for name in room if need[name]]
+            mine = [each for each in self.above(wish.leaf) if self.is_below(each, path) or each in bounds]
+            left = [room[each] for each in mine if each in room]
+            fits = [max(0, each[name]) // need[name] for each in left for name in each if need[name]]
             units = units if is_all else min([units, *fits])
-            for name in room:
-                room[name] -= units * need[name]
+            for each in left:
+                for name in each:
+                    each[name] -= units * need[name]
             return units
 
         for wish in line:
@@ -82,9 +88,10 @@ class Pools(World):
         line = [wish for wish in line if self.capacity(pool, wish.unit)]
         for wish in line:
             counted[wish] += count(wish, self.held(wish, pool))
+        line = [wish for wish in line if self.takes_part(wish.leaf, path)]
         for wish in line:
             counted[wish] += count(wish, self.waits_in(wish, pool))
-        return sum((min(Fraction(1), self.part(units, wish, pool)) for wish, units in counted.items()), Fraction(0))
+        return sum((min(Fraction(1), self.part(counted[wish], wish, pool)) for wish in line), Fraction(0))
 
     def waits_in(self, wish: Wish, pool: str) -> int:  # noqa: ARG002 - nothing is on its way to a pool yet
         """Units that a request waits for in a pool, or that are on their way to it there."""

@@ -1,9 +1,12 @@
 """Hosts that start nothing more: nothing is taken back there for others, who could not use it."""
 
+import json
 from pathlib import Path
 
+from fairhold.orchestrator.as_file import is_sayable, slots_as_file
 from fairhold.orchestrator.events import MachineClosed, MachineOpened, MachineSilent
 from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state, state_document
 from tests.orchestrator.house import SECOND, House, notices, starts, stops
 
 BANK = (Path(__file__).parents[2] / "examples/bank.yaml").read_text("utf-8")
@@ -61,3 +64,25 @@ def test_a_gang_with_a_part_on_a_closed_host_is_left_alone() -> None:
     house.submit("/A", count=8)
     open_ones = [n for n, e in house.live.attempts.items() if {host for host, _ in e.places} == {"h1"}]
     assert set(noticed(house)) <= set(open_ones)
+
+
+def test_a_state_says_which_named_hosts_are_closed_and_is_read_back() -> None:
+    house = House(h1=4, h2=4)
+    house.submit("/B", count=6)
+    house.take(MachineClosed("h1", "new disk"))
+    state = slots_as_file(house.live.cluster, house.now)
+    assert state.hosts_closed == {"h1"}
+    assert parse_state(json.dumps(state_document(house.plan, state)), house.plan, "state").hosts_closed == {"h1"}
+    (books,) = house.live.cluster.books.values()
+    assert is_sayable(books)
+
+
+def test_no_state_says_that_the_machine_of_a_group_without_hosts_is_closed() -> None:
+    house = House(plan=parse_plan(BANK.replace("compute", "c"), "bank")[0])
+    house.submit("/Research/Backtests", count=9)
+    house.take(MachineClosed("", "new disk"))
+    state = slots_as_file(house.live.cluster, house.now)
+    assert state.hosts_closed == frozenset()
+    parse_state(json.dumps(state_document(house.plan, state)), house.plan, "state")
+    (books,) = house.live.cluster.books.values()
+    assert not is_sayable(books)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.cycle.document import run_cycle
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import Siting
@@ -17,6 +18,7 @@ from fairhold.orchestrator.instructions import Instruction, Notify, Start
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state
 from tests.orchestrator.house import SECOND, House, notices, starts, stops
 from tests.orchestrator.vector_storm import VectorStorm
 
@@ -197,6 +199,23 @@ def test_what_can_never_start_is_refused(
     assert fault.code == code
     assert words in fault.what + fault.mend
     assert house.live.jobs == {}
+
+
+def test_the_nearest_host_is_the_one_that_explain_names() -> None:  # R-LIVE-1
+    """Two resources are short on h2, by a quarter and a fifth, and one on h1, by two fifths."""
+    hosts: list[dict[str, Any]] = [
+        {"name": "h1", "cpu": 8, "memory": 64, "gpu": 3},
+        {"name": "h2", "cpu": 6, "memory": 64, "gpu": 4},
+    ]
+    plan = GPUS | {"resource_groups": {"gpu": {"hosts": hosts}}}
+    with pytest.raises(InputError) as error:
+        GpuHouse(plan).submit("/B", 1, unit=(("cpu", "8"), ("gpu", "5")))
+    assert "the nearest, `h2`, has 6 of 8 cpu and 4 of 5 gpu" in error.value.faults[0].what
+    request = {"id": "r", "consumer": "/B", "unit": {"cpu": 8, "gpu": 5}, "count": 1}
+    state = {"fairhold_state": 1, "now": "2026-01-05T09:00:00Z", "requests": [request]}
+    read = parse_plan(json.dumps(plan), "plan")[0]
+    (refused,) = run_cycle(read, parse_state(json.dumps(state), read, "state")).document["refused"]
+    assert refused["nearest"] == {"host": "h2", "missing": {"cpu": 2, "gpu": 1}}
 
 
 def test_tasks_go_where_the_labels_of_plan_and_agents_say() -> None:  # R-SITE-5

@@ -323,25 +323,6 @@ def test_a_misspelt_resource_is_told_once() -> None:
     assert (fault.code, fault.place[-1]) == ("unknown-resource", "cpus")
 
 
-def test_graces_that_keep_resources_idle_are_told() -> None:
-    said = "[{resource_group: main, hosts: 1, lend_grace: %s}], private_pool_grace: 20s"
-    place = "policies.0.consumers./Trading"
-    for grace, is_told in (("20s", False), ("21s", True), ("none", True)):
-        found = warnings_of(swapped(VECTORS, TRADING, said % grace).replace("reclaim_grace: 30s", "reclaim_grace: 1s"))
-        assert found == ([("private-grace-short", f"{place}.private_pool_grace")] if is_told else []), grace
-    reserved = swapped(VECTORS, TRADING, said % "none, reserved: true").replace("reclaim_grace: 30s", "")
-    assert warnings_of(reserved) == []
-
-
-def test_a_grace_above_every_bound_is_told() -> None:
-    place = "policies.0.consumers./Trading/Risk.reclaim_grace"
-    bounded = VECTORS.replace("hosts: 3}]", "hosts: 3, lend_grace: 50s}], private_pool_grace: 50s")
-    for grace, is_told in (("60s", False), ("61s", True)):
-        found = warnings_of(bounded.replace("reclaim_grace: 30s", f"reclaim_grace: {grace}"))
-        assert found == ([("never-borrows", place)] if is_told else []), grace
-    assert warnings_of(VECTORS.replace("reclaim_grace: 30s", "reclaim_grace: 61s")) == []  # a lender without a bound
-
-
 @pytest.mark.parametrize(
     ("said", "code"),
     [

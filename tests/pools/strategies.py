@@ -232,11 +232,12 @@ def read(plan: Json, state: Json) -> tuple[Plan, State]:
 
 
 def after(state: State, turn: Json) -> State:
-    """A state when some time has passed: other demands, and perhaps a host is down."""
+    """A state when some time has passed: other demands, and perhaps a host is down, or closed."""
     wanted = turn["counts"] or [request.count for request in state.requests]
     requests = tuple(
         replace(request, count=max(count, request.min_count, 1))
         for request, count in zip(state.requests, wanted, strict=True)
     )
-    down = frozenset([turn["down"]] if turn["down"] else [])
-    return replace(state, now=state.now + turn["seconds"] * SECOND, requests=requests, hosts_down=down)
+    down, closed = (frozenset([turn[key]] if turn.get(key) else []) for key in ("down", "closed"))
+    state = replace(state, hosts_down=down, hosts_closed=closed - down)
+    return replace(state, now=state.now + turn["seconds"] * SECOND, requests=requests)

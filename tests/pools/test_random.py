@@ -31,8 +31,13 @@ def stories(draw: st.DrawFn) -> tuple[Json, Json, list[Json]]:
             "seconds": draw(st.sampled_from((1, 5, 30))),
             "counts": [draw(st.integers(0, 8)) for _ in state["requests"]] if draw(st.booleans()) else None,
             "down": draw(st.sampled_from((None, None, None, *hosts))),
+            "closed": draw(st.sampled_from((None, None, None, *hosts))),
         }
         for _ in range(CYCLES)
+    ]
+    down = state.get("hosts_down", [])
+    state["hosts_closed"] = [
+        each for each in draw(st.sampled_from(([], [], hosts[:1], hosts[-2:]))) if each not in down
     ]
     return plan, state, turns
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fairhold.cycle.document import quota_document
 from tests.pools.small import inputs, of, on, own, placed, public, run, taken
 
+Json = dict[str, Any]
 TREE = {"/A": {"share_ratio": 1}, "/A/1": {}, "/A/2": {"share_ratio": 2}, "/B": {"share_ratio": 2}}
 TREE |= {"/B/1": {"share_priority": 1}, "/B/2": {}, "/C": {"share_priority": 0}}
 PAIR: dict[str, Any] = {"/A": {}, "/B": {}}
@@ -174,6 +177,57 @@ def test_r_limit_2_only_what_fits_under_it_is_demand() -> None:
     consumers = {"/M": {"share_limit": {"cpu": 4}}, "/M/x": {}, "/M/y": {}, "/Z": {}}
     values = public(consumers, [of("/M/x", 3), of("/M/y", 3)], hosts={"h0": 12})
     assert [values[path]["usage_demand"] for path in ("/M/x", "/M/y", "/M")] == ["1/4", "1/4", "1/3"]
+
+
+def test_r_lend_6_the_smallest_grace_on_its_way_up_bounds_what_is_lent() -> None:
+    chain = {"/M": own(hosts=["h0"], lend_grace="5s"), "/M/x": own(hosts=["h0"], lend_grace="30s"), "/M/y": {}}
+    chain |= {"/M/y": {"reclaim_grace": "30s"}, "/W": {"reclaim_grace": "5s"}, "/Z": {"reclaim_grace": "6s"}}
+    one = {"h0": 4}
+    assert placed(chain, [of("/Z", 1), of("/W", 1)], hosts=one) == [("W", "h0", 1, "/")]
+    assert placed(chain, [of("/Z", 1), of("/M/y", 1)], hosts=one) == [("y", "h0", 1, "/M")]
+
+
+@pytest.mark.parametrize(("limit", "granted"), [(4, []), (5, [("y", "h1", 1, "/")])])
+def test_r_limit_1_what_is_under_notice_counts_for_what_is_idle(limit: int, granted: list[tuple[str, ...]]) -> None:
+    """Three of x, two of them to go for Z, and one of y: another one of y would be the fifth."""
+    consumers = {"/M": {"share_limit": {"cpu": limit}}, "/M/x": {"reclaim_grace": "10s"}, "/M/y": {}}
+    notice = {"request": "x", "host": "h0", "units": 2, "for": "Z", "deadline": "2026-01-05T09:00:10Z"}
+    wants, stands = [of("/M/x", 3), of("/M/y", 2), of("/Z", 1, 2)], [on("h0", "x", 3), on("h0", "y", 1)]
+    asked = {"hosts": {"h0": 4, "h1": 1}, "reclaims": [notice]}
+    assert placed(consumers | {"/Z": {"share_ratio": 9}}, wants, stands, **asked) == granted
+
+
+def test_r_pool_1_what_is_overcommitted_is_rounded_down_of_parcels_too() -> None:
+    """Three CPUs count as 4.5, so four; the one that A owns as 1.5, so one, and three are nobody's."""
+    crowded = {"resources": {"cpu": {"overcommit": 1.5}}, "hosts": {"h0": 3}}
+    found = placed({"/A": own(per_host={"cpu": 1}, reserved=True), "/B": {}}, [of("/B", 9), of("/A", 1)], **crowded)
+    assert found == [("A", "h0", 1, "own"), ("B", "h0", 3, "/")]
+
+
+def test_r_sweep_1_of_several_entries_the_preference_of_the_first_is_inherited() -> None:
+    def of_all(*entries: tuple[list[str], dict[str, int]]) -> Json:
+        return {"own": [own(hosts=hosts, **stated)["own"][0] for hosts, stated in entries]}
+
+    hosts = {"h0": 4, "h1": 4, "h2": 4}
+    above = of_all((["h0"], {"preference": 9}), (["h1"], {"preference": 1}), (["h2"], {}))
+    consumers = {"/M": above, "/M/x": of_all((["h0", "h1"], {}), (["h2"], {"preference": 5}))}
+    assert [row[:3] for row in placed(consumers, [of("/M/x", 5)], hosts=hosts)] == [("x", "h2", 4), ("x", "h0", 1)]
+
+
+@pytest.mark.parametrize(
+    ("inner", "demand", "taken_for"),
+    [({}, "1/25", [1]), ({"share_limit": {"gpu": 1}}, "31/100", [1, 3]), ({"share_ratio": 0}, "2/5", [4])],
+)
+def test_r_limit_2_what_a_limit_inside_or_ratio_0_forbids_takes_no_room(
+    inner: Json, demand: str, taken_for: list[int]
+) -> None:
+    consumers = {"/M": {"share_limit": {"gpu": 4}}, "/M/x": inner, "/M/y": {}, "/Z": {}}
+    large = {"cpu": 10, "gpu": 1}
+    wants = [of("/M/x", 4, {"cpu": 1, "gpu": 1}), of("/M/y", 4, large), of("/Z", 10, large)]
+    asked: Json = {"hosts": {"h0": {"cpu": 100, "gpu": 100}}}
+    assert public(consumers, wants, [on("h0", "Z", 10)], **asked)["/M"]["usage_demand"] == demand
+    document = run(consumers, wants, [on("h0", "Z", 10)], **asked).document
+    assert [row["units"] for row in document["reclaims"]] == taken_for
 
 
 def test_r_limit_3_what_is_held_above_it_goes_s0_30() -> None:

@@ -232,3 +232,34 @@ def test_r_notice_2_what_an_owner_takes_back_stays_noticed_though_others_leave_e
     wants = [of("/M/x", 9, {"cpu": 1, "gpu": 1}), of("/W", 1), of("/Y", 2, 2)]
     rows = taken(consumers, wants, held, hosts={"h0": {"cpu": 5, "gpu": 8}})
     assert ("W", "h0", 1, "x", 30) in rows
+
+
+def test_r_notice_2_of_two_on_their_way_the_later_one_is_let_go_when_less_is_wanted() -> None:
+    """Also where less is wanted since the cycle before, and whatever is listed first."""
+    late, soon = "2026-01-05T09:00:50Z", "2026-01-05T09:00:20Z"
+    for hosts in (("h0", "h1"), ("h1", "h0")):
+        notices = [
+            {"request": name, "host": host, "units": 1, "for": "A", "deadline": due}
+            for name, host, due in zip("BD", hosts, (late, soon), strict=True)
+        ]
+        held = [{"request": "A", "host": host, "units": 1} for host in hosts]
+        for more in ({}, {"held": held}):
+            wants = [of("/A", 1), of("/B", 4), of("/D", 4)]
+            stands = [on(host, name, 4) for name, host in zip("BD", hosts, strict=True)]
+            document = run({"/A": {}, "/B": {}, "/D": {}}, wants, stands, reclaims=notices, **more).document
+            assert [(row["request"], row["host"]) for row in document["withdrawn"]] == [("B", hosts[0])]
+
+
+def test_r_take_2_a_private_pool_takes_back_what_its_owner_prefers_first() -> None:
+    """W holds a whole host of preference 2 and Z a part of one of preference 1: Z gives, whoever has more."""
+    entries = [own(hosts=[host], preference=at)["own"][0] for host, at in (("h0", 2), ("h1", 1))]
+    consumers = {"/M": {"own": entries}, "/M/x": {}, "/W": {}, "/Z": {}}
+    wants, hosts = [of("/M/x", 1), of("/W", 4), of("/Z", 2)], {"h0": 4, "h1": 2}
+    assert taken(consumers, wants, [on("h0", "W", 4, M=4), on("h1", "Z", 2, M=2)], hosts=hosts)[0][:3] == ("Z", "h1", 1)
+
+
+def test_r_take_2_a_unit_that_needs_parcels_of_two_preferences_is_taken_back_for_last() -> None:
+    halves = [own(per_host={"cpu": "50%"}, preference=at)["own"][0] for at in (2, 1)]
+    consumers = {"/M": {"own": halves}, "/M/x": {}, "/W": {}}
+    found = taken(consumers, [of("/M/x", 1, 4), of("/W", 4)], [on("h0", "W", 4, M=4)], hosts={"h0": 4})
+    assert [row[:4] for row in found] == [("W", "h0", 4, "x")]

@@ -49,6 +49,8 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
         _add_hosts(book, plan.resource_groups[group], state)
     _book_counts(books, state)
     _book_requests(books, state)
+    for book in books.values():
+        transitions.shut(book)
     for loan in state.borrowed:
         book = books[loan.resource_group]
         book.borrowed[book.rows.row[loan.borrower], book.rows.row[loan.lender]] = loan.units
@@ -66,7 +68,8 @@ def _add_hosts(book: Books, resource_group: ResourceGroup, state: State) -> None
     if resource_group.hosts:
         for machine in resource_group.hosts:
             row = transitions.add_host(book, machine.name, machine.slots)
-            transitions.set_host(book, row, up=machine.name not in state.hosts_down)
+            is_closed = machine.name in state.hosts_closed
+            transitions.set_host(book, row, up=machine.name not in state.hosts_down, closed=is_closed)
             transitions.label_host(book, row, label_set(machine.labels))
     else:
         transitions.add_host(book, "", state.slots.get(resource_group.name, resource_group.slots))
@@ -189,6 +192,7 @@ def settle(books: Mapping[str, Books], state: State) -> list[Stop]:
             node = book.rows.node[book.requests.leaf[request]]
             stops.append(Stop(node, group, units, book.requests.id[request], host))
             transitions.release(book, allocation, units)
+        transitions.shut(book)
     return stops
 
 
@@ -212,6 +216,7 @@ def close_books(books: Mapping[str, Books], state: State) -> State:
         now=state.now,
         slots=state.slots,
         hosts_down=state.hosts_down,
+        hosts_closed=state.hosts_closed,
         demand=demand,
         allocated=allocated,
         requests=tuple(requests),

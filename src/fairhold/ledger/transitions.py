@@ -51,6 +51,13 @@ def set_host(
         books.hosts.up[host] = int(up)
 
 
+def shut(books: Books) -> None:
+    """Closed hosts have the slots that are in use there, and fewer with every one that is given back."""
+    hosts = books.hosts
+    for row in hosts.closed:
+        hosts.slots[row] = min(hosts.slots[row], hosts.used[row])
+
+
 def submit(
     books: Books,
     leaf: int,

@@ -154,7 +154,7 @@ class State:
 
     slots          : resource group → slots it has now, where it differs from the plan
     hosts_down     : names of hosts that are down
-    hosts_closed   : of a live cluster, hosts that start nothing: their units stay, and what is idle is nobody's to use
+    hosts_closed   : names of hosts that start nothing: their units stay, and what is idle is nobody's to use
     labels         : of a live cluster, host → its labels as `label_set` gives them, agents' and the plan's; None = the
                      plan's
     freed          : of a live cluster, (request, host) where units under notice for it went since the cycle before

@@ -31,8 +31,7 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
 
     Its previous cycle is said to be now: what stands past its deadline has been told to stop and holds its slot until
     it is gone, so that the cycle counts it and a reader must not settle it. Where `max_reclaims` bounds what one
-    instant may take back, or other windows have opened, its grace is said to go on for a moment instead. A host that
-    starts nothing and on which nothing stands is said to be down.
+    instant may take back, or other windows have opened, its grace is said to go on for a moment instead.
     """
     slots = {group: each for group, each in cluster.books.items() if each.vectors is None}
     state = close_books(slots, State(now=now))
@@ -53,7 +52,10 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
             name
             for each in slots.values()
             for row, name in enumerate(each.hosts.name)
-            if name and (not each.hosts.up[row] or (row in each.hosts.closed and not each.hosts.used[row]))
+            if name and not each.hosts.up[row]
+        ),
+        hosts_closed=frozenset(
+            name for each in slots.values() for row in each.hosts.closed if (name := each.hosts.name[row])
         ),
         spent={
             (node, group): amount // SECOND
@@ -64,22 +66,21 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
     )
 
 
-def is_sayable(mine: Books, down: frozenset[str]) -> bool:
-    """Whether a file can say which hosts a group of slots has: all as the plan says, but for those that are down.
+def is_sayable(mine: Books) -> bool:
+    """Whether a file can say which hosts a group of slots has: all as the plan says, but for those down or closed.
 
-    No file says that a host starts nothing while something stands on it, nor what agents say of their machines.
+    No file says what agents say of their machines, nor that the one machine of a group without hosts is closed.
     """
     hosts, told = mine.hosts, mine.rows.group.hosts
-    return not told or (
-        [*hosts.name] == [each.name for each in told]
-        and all(
-            each.name in down
-            or (
-                (hosts.slots[row] == each.slots and row not in hosts.closed)
-                and hosts.labels.get(row, frozenset()) == label_set(each.labels)
-            )
-            for row, each in enumerate(told)
+    if not told:
+        return not hosts.closed
+    return [*hosts.name] == [each.name for each in told] and all(
+        not hosts.up[row]
+        or (
+            hosts.slots[row] == (min(each.slots, hosts.used[row]) if row in hosts.closed else each.slots)
+            and hosts.labels.get(row, frozenset()) == label_set(each.labels)
         )
+        for row, each in enumerate(told)
     )
 
 
@@ -116,6 +117,7 @@ def as_file(state: State) -> State:
         notices=notices,
         held=(*state.held, *freed),
         freed=(),
+        hosts_closed=state.hosts_closed - state.hosts_down,
         is_settled=False,
         previous_cycle=state.now,
     )
@@ -126,6 +128,7 @@ def together(slots: State, vectors: State) -> State:
     return replace(
         slots,
         hosts_down=slots.hosts_down | vectors.hosts_down,
+        hosts_closed=slots.hosts_closed | vectors.hosts_closed,
         requests=(*slots.requests, *vectors.requests),
         allocations=(*slots.allocations, *vectors.allocations),
         notices=(*slots.notices, *vectors.notices),

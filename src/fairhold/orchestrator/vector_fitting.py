@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import groups_of_members
 from fairhold.cycle.pooled.open import QUEUES
 from fairhold.errors import Fault, InputError
+from fairhold.kernels.vectors import lack
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.model.siting import PACK, words_of
 from fairhold.model.vector import amount_text
@@ -132,23 +132,16 @@ def _units(room: Vector, unit: Vector) -> int:
 
 
 def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector, where: str) -> str:
-    """The host that lacks the fewest resources, then the least of them, and what it lacks.
+    """The host on which the least is missing, the most of any resource counted first, and what it has of that.
 
     where : which hosts these are, empty = all
     """
-
-    def lacks(host: Host) -> list[tuple[Resource, int, int]]:
-        rows = zip(resources, unit, _total(resources, host), strict=True)
-        return [(resource, needs, has) for resource, needs, has in rows if needs > has]
-
-    def distance(host: Host) -> tuple[int, Fraction]:
-        found = lacks(host)
-        return len(found), sum((Fraction(needs - has, needs) for _, needs, has in found), Fraction(0))
-
-    near = min(hosts, key=distance)
+    near = min(hosts, key=lambda host: lack(unit, _total(resources, host))[0])
+    rows = [*zip(resources, unit, _total(resources, near), strict=True)]
     missing = " and ".join(
         f"{amount_text(resource, has)} of {amount_text(resource, needs)} {resource.name}"
-        for resource, needs, has in lacks(near)
+        for resource, needs, has in rows
+        if needs > has
     )
     return f"its unit fits no host{where}: the nearest, `{near.name}`, has {missing}"
 

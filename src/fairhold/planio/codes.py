@@ -120,6 +120,7 @@ CODES = {
     "counts-and-requests": "a resource group has counts and requests",
     "victims-need-requests": "the order of victims needs ages or priorities, and there are only counts",
     "packing-needs-requests": "whole hosts go to one consumer, and counts stand on none",
+    "closed-needs-requests": "a host is closed, and counts do not say what stands there",
     "runtime-needs-requests": "`min_runtime` needs ages, and there are only counts",
     "later-than-now": "an instant of the past is later than now",
     "duplicate-job": "two jobs have the same name",

@@ -17,7 +17,7 @@ from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.planio.sides import listed_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fairhold.errors import Place
     from fairhold.model.plan import Plan, PolicyEntry
@@ -253,73 +253,3 @@ def check_pools(report: Report, plan: Plan) -> None:
                 mend = "list all of its branch in one of them, or write one entry for all groups"
                 report.fault("consumer-under-two", what, mend, ("policies", second, "consumers", tree.paths[row]))
                 break
-
-
-def check_graces(report: Report, plan: Plan, at: int) -> None:
-    """Warn of graces that keep resources idle (SPEC §6.3)."""
-    entry, tree = plan.policies[at], plan.tree
-    for row, stated in sorted(entry.consumers.items()):
-        bound = stated.private_pool_grace
-        lent = [own for own in stated.own if not own.reserved]
-        if bound is None or not tree.children[row] or not lent:
-            continue
-        longer = [own.lend_grace for own in lent if own.lend_grace is None or own.lend_grace > bound]
-        if longer:
-            path = shown(tree.paths[row])
-            why = "it lends without a `lend_grace`" if None in longer else "this is below its `lend_grace`"
-            what = f"strangers may borrow what children of `{path}` may not: {why}"
-            mend = "write a `lend_grace` that is no longer, or leave this out"
-            report.warn(
-                "private-grace-short", what, mend, ("policies", at, "consumers", tree.paths[row], "private_pool_grace")
-            )
-    _warn_of_long_graces(report, plan, at)
-
-
-def _warn_of_long_graces(report: Report, plan: Plan, at: int) -> None:
-    """Warn of leaves whose grace is above every bound, once for each consumer that states it."""
-    entry, tree = plan.policies[at], plan.tree
-    if entry.settings.public_pool_grace is None:
-        return
-    longest = _longest_two(entry)
-    told: set[int] = set()
-    for leaf in range(1, len(tree)):
-        if not tree.is_leaf(leaf):
-            continue
-        by, grace = _grace(entry, plan, leaf)
-        bounds = [entry.settings.public_pool_grace, *(bound for owner, bound in longest if owner != leaf)]
-        row = tree.parent[leaf]
-        while row != ROOT:
-            stated = entry.consumers.get(row, _DEFAULT)
-            bounds += [stated.private_pool_grace] if stated.own else []
-            row = tree.parent[row]
-        most = [bound for bound in bounds if bound is not None]
-        if by in told or len(most) < len(bounds) or grace <= max(most):
-            continue
-        told.add(by)
-        path = shown(tree.paths[leaf])
-        what = f"the `reclaim_grace` of `{path}` is longer than any lender or pool allows: it can never borrow"
-        stated_here = entry.consumers.get(by, _DEFAULT).grace is not None
-        place: Place = ("policies", at, "consumers", tree.paths[by], "reclaim_grace")
-        report.warn("never-borrows", what, "shorten it, or lengthen a bound", place if stated_here else place[:3])
-
-
-def _longest_two(entry: PolicyEntry) -> Sequence[tuple[int, int | None]]:
-    """Owners with the longest time that they lend for, None = no bound; two, so that one is another's."""
-    of_owner = [
-        (row, None if any(own.lend_grace is None for own in lent) else max(own.lend_grace or 0 for own in lent))
-        for row, stated in sorted(entry.consumers.items())
-        if (lent := [own for own in stated.own if not own.reserved])
-    ]
-    return sorted(of_owner, key=lambda pair: (pair[1] is not None, -(pair[1] or 0)))[:2]
-
-
-def _grace(entry: PolicyEntry, plan: Plan, leaf: int) -> tuple[int, int]:
-    """The consumer that states the grace of a leaf, and the grace; the leaf and 0 where none does."""
-    row = leaf
-    while row != ROOT:
-        stated = entry.consumers.get(row, _DEFAULT).grace
-        grace = plan.tree.grace[row] if stated is None else stated
-        if grace is not None:
-            return row, grace
-        row = plan.tree.parent[row]
-    return leaf, 0

@@ -12,9 +12,10 @@ from fairhold.planio.consumers import read_consumers
 from fairhold.planio.controls import zone_of_budgets
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.effectless import check_lend_graces, check_overcommit, check_private_pools
+from fairhold.planio.graces import check_graces
 from fairhold.planio.groups import read_groups, refuse_totals
 from fairhold.planio.mixtures import check_mixtures
-from fairhold.planio.ownerships import check_graces, check_owning, check_pools
+from fairhold.planio.ownerships import check_owning, check_pools
 from fairhold.planio.policies import read_policies
 from fairhold.planio.queues import FAIR_SHARE, check_queues
 from fairhold.planio.report import Report

@@ -46,6 +46,7 @@ KEYS = (
         "spent",
         "usage",
         "hosts_down",
+        "hosts_closed",
     ),
     "previous_cycle",
 )
@@ -112,7 +113,8 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
     return State(
         now=now,
         slots=sizes.slots,
-        hosts_down=_read_down(view, top.get("hosts_down")),
+        hosts_down=(down := _read_hosts(view, top, "hosts_down")),
+        hosts_closed=_read_closed(view, top, down),
         demand=demand.units,
         allocated=allocated.units,
         requests=requests,
@@ -133,17 +135,32 @@ def _read(view: StateView, top: dict[str, Value], *, places: bool) -> State:
     )
 
 
-def _read_down(view: StateView, value: Value) -> frozenset[str]:
-    """Names of hosts that are down."""
-    down: set[str] = set()
-    for at, item in enumerate(view.items(value, ("hosts_down",), "names of hosts")):
-        place = ("hosts_down", at)
+def _read_hosts(view: StateView, top: dict[str, Value], key: str) -> frozenset[str]:
+    """Names of hosts."""
+    found: set[str] = set()
+    for at, item in enumerate(view.items(top.get(key), (key,), "names of hosts")):
+        place = (key, at)
         name = view.report.text(item, place, what="the name of a host")
-        if name in down:
+        if name in found:
             view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one away", place)
         elif isinstance(item, str) and name not in view.gone_hosts and view.known_host(name, place):
-            down.add(name)
-    return frozenset(down)
+            found.add(name)
+    return frozenset(found)
+
+
+def _read_closed(view: StateView, top: dict[str, Value], down: frozenset[str]) -> frozenset[str]:
+    """Names of hosts that start nothing, none of them down; with slots only where it is said what stands on them."""
+    closed = _read_hosts(view, top, "hosts_closed")
+    for name in sorted(closed):
+        place, group = ("hosts_closed",), view.host[name]
+        if name in down:
+            what = f"the host `{shown(name)}` is listed under `hosts_down:` too"
+            view.report.fault("duplicate-host", what, "leave it out here: what is down starts nothing anyway", place)
+        if group in view.counted:
+            what = f"`{shown(group)}` has counts, and nobody says what stands on `{shown(name)}`"
+            mend = "write `requests:` and `allocations:`, or list the host under `hosts_down:`"
+            view.report.fault("closed-needs-requests", what, mend, place)
+    return closed
 
 
 def _read_usage(view: StateView, value: Value) -> dict[int, tuple[Fraction, ...]]:

@@ -49,6 +49,7 @@ def state_document(plan: Plan, state: State) -> Row:
         "spent": _counts(plan, state.spent),
         "usage": {paths[row]: _parts(plan, state.usage[row]) for row in sorted(state.usage)},
         "hosts_down": sorted(state.hosts_down),
+        "hosts_closed": sorted(state.hosts_closed),
     }
     # That nobody owns anything is not the same as not knowing it.
     stated = {"ownership"} if state.ownership is not None else set()

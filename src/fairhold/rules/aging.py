@@ -45,16 +45,16 @@ def by_age(books: Books, rows: Iterable[int], now: int) -> Iterator[tuple[int, t
         yield row, (allocations.units[row] - spared, spared)
 
 
-def spared_units(books: Books, spared: Collection[int]) -> int:
-    """Units under no notice that stay where some allocations may not go, nor any gang with one as a whole."""
+def spared_units(books: Books, spared: Collection[int], among: Collection[int] | None = None) -> int:
+    """Units under no notice that stay where some allocations may not go, nor any gang with one as a whole.
+
+    among : the only allocations that count, of a gang all or none; None = all
+    """
     requests, allocations, stay = books.requests, books.allocations, 0
     for request in {allocations.request[row] for row in spared}:
-        running = requests.held[request] - requests.noticed[request]
-        free = sum(
-            allocations.units[row] - allocations.noticed[row]
-            for row in allocations.by_request[request]
-            if row not in spared
-        )
+        mine = [row for row in allocations.by_request[request] if among is None or row in among]
+        running = sum(allocations.units[row] - allocations.noticed[row] for row in mine)
+        free = sum(allocations.units[row] - allocations.noticed[row] for row in mine if row not in spared)
         core = requests.minimum[request] if requests.minimum[request] <= running else 0
         stay += running - min(free, running - core)
     return stay
@@ -67,10 +67,10 @@ def old_ones(books: Books, rows: list[int], spared: Collection[int], units: int)
     """
     mine = [row for row in rows if row in spared]
     old = [row for row in rows if row not in spared]
-    requests, request_of = books.requests, books.allocations.request
-    held = sum(requests.held[one] - requests.noticed[one] for one in {request_of[row] for row in rows})
-    if mine and held - spared_units(books, mine) >= units:
-        return old, {request_of[row] for row in mine}
+    allocations = books.allocations
+    running = sum(allocations.units[row] - allocations.noticed[row] for row in rows)
+    if mine and running - spared_units(books, mine, {*rows}) >= units:
+        return old, {allocations.request[row] for row in mine}
     return [*old, *mine], set()
 
 

@@ -26,8 +26,7 @@ _MOVES = ("grants", "reclaims", "withdrawn")
 class Recomputed(Watcher):
     """Raises BrokenRuleError at the first cycle of a cluster that the independent check finds wrong.
 
-    Only cycles that decided something are computed again, and only where a state file can say which hosts there are:
-    none says that something stands on a host that starts nothing.
+    Only cycles that decided something are computed again, and only where a state file can say which hosts there are.
     """
 
     def __init__(self, plan: Plan, cluster: Cluster) -> None:
@@ -45,7 +44,7 @@ class Recomputed(Watcher):
         if not any(result.decision[:3]):
             return
         state = slots_as_file(self._cluster, now, mine)
-        if is_sayable(mine, state.hosts_down):
+        if is_sayable(mine):
             group = mine.rows.group.name
             decided = {kind: rows for kind, rows in decision_document(result).items() if kind in _MOVES}
             self._verify(now, decided, lambda row: row["resource_group"] == group, state)
@@ -53,7 +52,7 @@ class Recomputed(Watcher):
     def cycled_vectors(self, now: int, result: VectorCycle) -> None:
         """Compute a cycle of vectors again."""
         decided = {kind: [row for each in result.done for row in getattr(each, kind)] for kind in _MOVES}
-        if any(decided.values()) and not result.state.hosts_closed:
+        if any(decided.values()):
             mine = {request.id for request in result.state.requests}
             state = together(slots_as_file(self._cluster, now), as_file(result.state))
             self._verify(now, decided, lambda row: row["request"] in mine, state)

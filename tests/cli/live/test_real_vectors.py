@@ -115,3 +115,15 @@ def test_a_plan_says_what_it_would_change(live: ServedHosts, tmp_path: Path) -> 
     gone.write_text(PLAN.replace("gpu: {}}", "tpu: {}}").replace("gpu: 4", "tpu: 4"))
     assert "[unit-in-use]" in live("plan", "apply", str(gone), exits=1)
     assert "no consumer" not in live("explain", "/Research")
+
+
+def test_explain_of_a_job_says_what_would_give_it_more(live: ServedHosts, tmp_path: Path) -> None:
+    reserved = tmp_path / "reserved.yaml"
+    reserved.write_text(PLAN.replace("hosts: 1}]", "hosts: 1, reserved: true}]"))
+    live("plan", "apply", str(reserved))
+    job = live.submit("/Research", "--unit", "gpu=1", "-n", "2", "--", "sleep", "60")
+    said = live("explain", job)
+    assert "It would have more, with one of" in said
+    assert "reserved" in said.partition("It would have more")[2]
+    helps = live.json("explain", job)["request"]["would_help"]
+    assert any(change["what"] == "reserved" for each in helps for change in each["changes"])

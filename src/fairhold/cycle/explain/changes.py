@@ -144,14 +144,15 @@ class _HigherRatio(Kind):
 
 
 class _MoreSlots(Kind):
-    """More slots of the group; where it has hosts, of the last one that is up."""
+    """More slots of the group; where it has hosts, of the last one that may start work, else of the last that is up."""
 
     def __init__(self, books: Books, row: int, demand: dict[int, int]) -> None:
         super().__init__(books, row, demand)
         hosts = books.hosts
         self.up_to(LARGEST - sum(hosts.slots))  # a host that is down counts in the plan
         up = [host for host in range(len(hosts.name)) if hosts.up[host]]
-        self.host = up[-1] if up and books.rows.group.hosts else -1
+        able = [host for host in up if host not in hosts.closed] or up
+        self.host = able[-1] if able and books.rows.group.hosts else -1
 
     def trial(self, size: int) -> tuple[Books, tuple[Change, ...]]:
         books, host = self.books, self.host

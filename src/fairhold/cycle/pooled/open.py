@@ -72,7 +72,7 @@ def _settle(plan: Plan, opened: Opening, state: State) -> list[Stop]:
         place = unit.asked.model.id, unit.host.name
         found[place] = found.get(place, 0) + 1
         remove(unit)
-        if taker is not None:
+        if taker is not None and not unit.host.is_closed:
             books.keeps[taker, unit.host] = None
     for host in books.hosts:
         host.parcels, host.taken = [], None

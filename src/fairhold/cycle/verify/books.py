@@ -134,6 +134,16 @@ def settle(books: Books, state: State, sheet: Sheet) -> Counter[Place]:
     return stops
 
 
+def shut(books: Books, sheet: Sheet) -> Sheet:
+    """The sheet in which closed hosts have the slots that are in use there: nothing else of them is of use."""
+    used: Counter[str] = Counter()
+    for batch, units in books.batches.items():
+        used[batch.host] += units
+    hosts = tuple((name, min(slots, used[name]) if name in sheet.closed else slots) for name, slots in sheet.hosts)
+    fewer = sum(slots for _, slots in sheet.hosts) - sum(slots for _, slots in hosts)
+    return replace(sheet, hosts=hosts, slots=sheet.slots - fewer)
+
+
 def _take_off(books: Books, sheet: Sheet, leaf: str, notice: Notice) -> None:
     """Take a notice's units off the request's batches on its host, those first that give first.
 

@@ -123,7 +123,8 @@ class _Desk:
     def take(self, leaf: str, request: Request, units: int, least: int) -> int:
         if self.sheet.is_exclusive:
             return 0
-        names = [name for name in self.idle if will_do(self.sheet.labels.get(name, {}), request)]
+        is_open = (name for name in self.idle if name not in self.sheet.closed)
+        names = [name for name in is_open if will_do(self.sheet.labels.get(name, {}), request)]
         choices = [names]
         if is_on_one(request):
             mine = self.on[request.id]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.verify.books import open_books, settle, shut
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet, planned_groups
 from fairhold.units import UNLIMITED, format_instant
@@ -27,6 +28,10 @@ def check_conditions(plan: Plan, state: State, said: Mapping[str, Any]) -> Itera
     """All conditions; `said` has been found to be of the agreed form."""
     for name in planned_groups(plan):
         sheet = make_sheet(plan, state, name)
+        books = open_books(plan, state, sheet)
+        if "grants" in said:
+            settle(books, state, sheet)
+        sheet = shut(books, sheet)
         table: Table = said["resource_groups"][name]["consumers"]
         yield from quotas_are_within_bounds(sheet, table)
         yield from children_sum_to_their_parent(sheet, table)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.verify.lacking import lacking
 from fairhold.cycle.verify.reclaiming import Reclaim, divide, make_claims, total
-from fairhold.cycle.verify.restraint import Piece, kept_young, units_of
+from fairhold.cycle.verify.restraint import Piece, units_of
 from fairhold.cycle.verify.returning import claim_and_give
 from fairhold.cycle.verify.sheet import TOP
-from fairhold.cycle.verify.victims import choose, claimed_already, not_noticed, withdraw
+from fairhold.cycle.verify.victims import choose, claimed_already, spared_units, stranded_units, withdraw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,12 +61,12 @@ def decide(  # noqa: PLR0917 - what a cycle knows, in its order
     for leaf, units in gone.items():
         least[leaf] = max(least[leaf], units)
     lost = max(0, held["/"] - sheet.slots)
-    spared = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
-
+    spared = {leaf: spared_units(books, sheet, leaf) for leaf in sheet.leaves}
+    left = {leaf: stranded_units(books, sheet, leaf) for leaf in sheet.leaves}
     noticed = books.noticed()
 
     def claims_with(bound: Mapping[str, int]) -> Reclaim:
-        return Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost, spared, waived)
+        return Reclaim(sheet, quotas, held, whole, noticed, dict(bound), lost, spared, waived, left)
 
     first, asked = claims_with(least), None
     if _is_owned(sheet):

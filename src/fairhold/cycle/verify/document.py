@@ -24,8 +24,8 @@ Canonical = dict[str, dict[Any, Any]]
 """Section → key → number or value; what is zero or has its default does not appear."""
 
 SECTIONS = (
-    *("fairhold_state", "now", "previous_cycle", "resource_groups", "hosts_down", "demand", "allocated"),
-    "spent",
+    *("fairhold_state", "now", "previous_cycle", "resource_groups", "demand", "allocated"),
+    *("hosts_down", "hosts_closed", "spent"),
     *("requests", "allocations", "reclaims", "held", "borrowed", "shortages"),
 )
 REQUEST_KEYS = {
@@ -106,15 +106,16 @@ class DocumentReader:
             raise MalformedError(f"unknown keys {short(sorted(unknown))} in the state")
         said = {name: whole(mapping(node).get("slots")) for name, node in self.section(document, "resource_groups")}
         requests = self._requests(document.get("requests", []))
-        down = document.get("hosts_down", [])
-        if not isinstance(down, list):
-            raise MalformedError("`hosts_down` is no list")
+        hosts = {key: document.get(key, []) for key in ("hosts_down", "hosts_closed")}
+        for key, names in hosts.items():
+            if not isinstance(names, list):
+                raise MalformedError(f"`{key}` is no list")
         return {
             "fairhold_state": {"": whole(document.get("fairhold_state"))},
             "now": {"": instant(document.get("now"))},
             "previous_cycle": {"": instant(document.get("previous_cycle"))},
             "resource_groups": dict(slots) | said,
-            "hosts_down": Counter(text(name) for name in down),
+            **{key: Counter(text(name) for name in names) for key, names in hosts.items()},
             "demand": self._counts(document, "demand"),
             "allocated": self._counts(document, "allocated"),
             "spent": self._counts(document, "spent"),

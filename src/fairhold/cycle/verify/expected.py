@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.books import Books, Place, open_books
+from fairhold.cycle.verify.books import Books, Place, open_books, shut
 from fairhold.cycle.verify.counting import count
 from fairhold.cycle.verify.group import GroupCycle, entitlements, run_group
 from fairhold.cycle.verify.housing import most_on_hosts, move_in
@@ -28,7 +28,7 @@ def expected_quota(plan: Plan, state: State) -> Json:
     for name in planned_groups(plan):
         sheet = make_sheet(plan, state, name)
         books = open_books(plan, state, sheet)
-        sheet = move_in(count(sheet, books), books)
+        sheet = move_in(count(shut(books, sheet), books), books)
         quotas, _ = entitlements(sheet, books.held_by_request())
         held = sheet.summed(books.held(sheet))
         groups[name] = {**_slots(sheet, quotas), "consumers": _consumers(sheet, quotas, held, held)}
@@ -124,6 +124,7 @@ def _state_after(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> 
         "previous_cycle": format_instant(state.now),
         "resource_groups": {name: {"slots": slots} for name, slots in state.slots.items()},
         "hosts_down": sorted(state.hosts_down),
+        "hosts_closed": sorted(state.hosts_closed),
         "spent": _by_path({(paths[row], group): units for (row, group), units in state.spent.items()}),
         "demand": _by_path({(paths[row], group): units for (row, group), units in state.demand.items()}),
         "allocated": _by_path(

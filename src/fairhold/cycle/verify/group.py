@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.books import Batch, Books, Place, open_books, settle
+from fairhold.cycle.verify.books import Batch, Books, Place, open_books, settle, shut
 from fairhold.cycle.verify.claiming import claim, waived_by_path
 from fairhold.cycle.verify.counting import count, room_of_users
 from fairhold.cycle.verify.deciding import decide
@@ -28,7 +28,7 @@ from fairhold.cycle.verify.rooms import Rooms
 from fairhold.cycle.verify.sheet import TOP, Sheet, make_sheet
 from fairhold.cycle.verify.switching import given_up, pin
 from fairhold.cycle.verify.takers import NewNotice, pair
-from fairhold.cycle.verify.victims import not_noticed
+from fairhold.cycle.verify.victims import not_noticed, spared_units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ def run_group(plan: Plan, state: State, group: str) -> GroupCycle:
     sheet = make_sheet(plan, state, group)
     books = open_books(plan, state, sheet)
     stops = settle(books, state, sheet)
-    sheet = count(sheet, books)
+    sheet = count(shut(books, sheet), books)
     sheet = move_in(sheet, books)
     quotas, parts = entitlements(sheet, books.held_by_request())
     held_before = sheet.summed(books.held(sheet))
@@ -165,7 +165,7 @@ def _claimed(  # noqa: PLR0917 - what a cycle knows, in its order
     """What only some hosts can serve: claimed there, or waived (R-SITE-4)."""
     if not sheet.is_sited:
         return sheet, quotas, waived, Counter()
-    spared = {leaf: kept_young(sheet, leaf, not_noticed(books, sheet, leaf)) for leaf in sheet.leaves}
+    spared = {leaf: spared_units(books, sheet, leaf) for leaf in sheet.leaves}
     case = Reclaim(sheet, quotas, held, whole, books.noticed(), books.switching() | switched, 0, spared, waived)
     if sheet.owns_exactly and not sheet.is_mixed:
         claim_and_give(case)

@@ -28,9 +28,7 @@ def collecting(sheet: Sheet, books: Books, quotas: Quotas) -> dict[str, list[Req
         leaf = sheet.holder[request.id]
         if not waits(request, held) or not is_overdue(sheet, request) or request.min_count > quotas.quota[leaf]:
             continue
-        if not any(request.siting) or request.min_count <= room_on_hosts(
-            sheet, request, standing.get(request.id, set())
-        ):
+        if not sheet.hosts or request.min_count <= room_on_hosts(sheet, request, standing.get(request.id, set())):
             found.setdefault(leaf, []).append(request)
     return found
 

@@ -32,7 +32,7 @@ def most_on_hosts(sheet: Sheet, quota: Mapping[str, int]) -> tuple[dict[str, int
     Leaves come in path order, hosts in that of the inventory: first every leaf takes the hosts that it fills, then
     those that lack most take one for the rest (R-HOSTS-2).
     """
-    is_open = [slots for _, slots in sheet.hosts if slots]
+    is_open = [slots for name, slots in sheet.hosts if slots and name not in sheet.closed]
     lack = {leaf: quota[leaf] for leaf in sheet.leaves}
     for leaf in sheet.leaves:
         stay = []

@@ -101,7 +101,8 @@ class _Giving:
         while lost > 0 and (giver := self.giver(inside)) is not None:
             self.take(giver)
             lost -= 1
-        above = {leaf: self.case.held[leaf] - self.case.quotas.quota[leaf] for leaf in inside}
+        kept = {leaf: max(self.case.quotas.quota[leaf], self.case.stranded.get(leaf, 0)) for leaf in inside}
+        above = {leaf: self.case.held[leaf] - kept[leaf] for leaf in inside}
         for noticed_only in (True, False):
             for leaf in reversed(inside):
                 most = min(lost, above[leaf] - self.gives[leaf])

@@ -33,8 +33,9 @@ class Reclaim:
     noticed  : leaf → units under notice
     bound    : leaf → units that must go in any case: noticed by a switch of windows (§9), or of a gang stopped whole
     lost     : units held that exist no more
-    spared   : leaf → units that have not run long enough (R-CONTROL-5)
+    spared   : leaf → units that have not run long enough (R-CONTROL-5), or are stranded
     waived   : path → units that are missed and not taken back in this cycle (R-CONTROL-2)
+    stranded : leaf → units under no notice on closed hosts, or of a gang with one there
     loosened : consumers inside a branch that its limit empties: not protected, nothing kept (§8.4.2)
     """
 
@@ -47,6 +48,7 @@ class Reclaim:
     lost: int
     spared: Mapping[str, int]
     waived: Mapping[str, int]
+    stranded: Mapping[str, int] = field(default_factory=dict)
     loosened: set[str] = field(default_factory=set)
     claims: dict[str, Claim] = field(default_factory=dict)
 

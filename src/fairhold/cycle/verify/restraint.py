@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.cycle.verify.sheet import TOP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from fairhold.cycle.verify.books import Batch, Place
     from fairhold.cycle.verify.quotas import Quotas
@@ -68,17 +68,18 @@ def missed(sheet: Sheet, quotas: Quotas, whole: Mapping[str, int]) -> Missed:
     return Missed(shortages, sheet.summed(waived))
 
 
-def kept_young(sheet: Sheet, leaf: str, free: Mapping[Batch, int]) -> int:
+def kept_young(sheet: Sheet, leaf: str, free: Mapping[Batch, int], stranded: Collection[Batch] = ()) -> int:
     """Units of a leaf that stay because they, or others of their gang, have not run long enough.
 
-    free : units under no notice
+    free     : units under no notice
+    stranded : units that stay, too, since they would be idle for nobody
     """
     running: Counter[str] = Counter()
     old: Counter[str] = Counter()
     spared: set[str] = set()
     for batch, units in free.items():
         running[batch.request] += units
-        if sheet.is_young(leaf, batch.started):
+        if batch in stranded or sheet.is_young(leaf, batch.started):
             spared.add(batch.request)
         else:
             old[batch.request] += units

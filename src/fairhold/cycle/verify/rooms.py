@@ -58,11 +58,12 @@ def elsewhere(sheet: Sheet, books: Books) -> Counter[str]:
 
 
 def room_on_hosts(sheet: Sheet, request: Request, stands_on: set[str]) -> int:
-    """Slots that hosts have for a request, were they all its own; one that packs has those of one host (R-SITE-2).
+    """Slots that open hosts have for a request, were they all its own; one that packs has those of one (R-HOLD-1).
 
     stands_on : hosts on which it holds units
     """
-    sizes = sizes_for(sheet, request, stands_on if is_on_one(request) and stands_on else None)
+    able = {name for name, _ in sheet.hosts if name not in sheet.closed}
+    sizes = sizes_for(sheet, request, able & stands_on if is_on_one(request) and stands_on else able)
     return max(sizes, default=0) if is_on_one(request) else sum(sizes)
 
 

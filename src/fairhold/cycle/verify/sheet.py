@@ -34,9 +34,9 @@ class Sheet:
     grace      : path → reclaim grace in microseconds, inheritance resolved
     demand     : leaf → units wanted now
     requests   : the requests of this group by id; empty where the state has counts
-    hosts      : (name, slots) of the hosts that are up, in inventory order
+    hosts      : (name, slots) of the hosts that are up, in inventory order; of closed ones, once shut, those in use
     inventory  : names of all hosts, up or down
-    down       : names of the hosts that are down
+    down       : names of the hosts that are down; closed: of those that start nothing
     policy     : name of the policy
     ratio      : path → share ratio; 1 where none is stated
     policies, switches : path → policy and settings of the entry that it is under; the root: those of the group
@@ -83,6 +83,7 @@ class Sheet:
     hosts: tuple[tuple[str, int], ...]
     inventory: tuple[str, ...]
     down: frozenset[str]
+    closed: frozenset[str]
     opens: int
     policy: str
     ratio: Mapping[str, int]
@@ -277,6 +278,7 @@ def _hosts(pool: ResourceGroup, state: State) -> dict[str, Any]:
         "inventory": tuple(host.name for host in pool.hosts),
         "labels": {host.name: dict(host.labels) for host in pool.hosts if host.labels},
         "down": state.hosts_down,
+        "closed": state.hosts_closed,
     }
 
 

@@ -63,16 +63,21 @@ def choose(books: Books, sheet: Sheet, leaf: str, units: int, claims: Wishes = (
 
     What is claimed on certain hosts goes there first. The choice breaks as few gangs as can be. Among such choices
     requests give by `victims`; a broken gang is stopped whole, so the leaf may give more than was asked. Units that
-    have not run long enough go where others do not suffice.
+    have not run long enough go where others do not suffice, and before both those that stand on closed hosts.
     """
     if not sheet.requests:
         return make_pieces(sheet, {}, [(Place(leaf, "", ""), units)]) if units else []
     if not units and not claims:
         return []
     free = not_noticed(books, sheet, leaf)
+    wanted = max(units, sum(there for _, there in claims))
+    stay = stranded(books, sheet, leaf)
+    others = {batch: count for batch, count in free.items() if batch not in stay}
+    may_go = others if sum(others.values()) >= wanted else free
     order = _emptying_first(sheet, free, sorted(free, key=_victim_key(sheet, leaf), reverse=True))
+    order = [batch for batch in order if batch in may_go]
     old = [batch for batch in order if not sheet.is_young(leaf, batch.started)]
-    is_enough = sum(free.values()) - kept_young(sheet, leaf, free) >= max(units, sum(there for _, there in claims))
+    is_enough = sum(may_go.values()) - kept_young(sheet, leaf, may_go) >= wanted
     firm = {batch.request for batch in order if batch not in old} if is_enough else set()
     order = old if is_enough else [*old, *(batch for batch in order if batch not in old)]
     runs: Counter[str] = Counter()
@@ -130,6 +135,26 @@ def _add(  # noqa: PLR0917 - what choosing knows
             going[batch] = going.get(batch, 0) + taken
             spare[batch.request] -= taken
             units -= taken
+
+
+def stranded(books: Books, sheet: Sheet, leaf: str) -> set[Batch]:
+    """Units of a leaf on closed hosts, and all of a gang that has one there."""
+    if not sheet.closed:
+        return set()
+    mine = [batch for batch, units in books.batches.items() if units and sheet.holder[batch.request] == leaf]
+    gangs = {each.request for each in mine if each.host in sheet.closed and sheet.requests[each.request].min_count}
+    return {each for each in mine if each.host in sheet.closed or each.request in gangs}
+
+
+def stranded_units(books: Books, sheet: Sheet, leaf: str) -> int:
+    """Units of a leaf that are stranded and under no notice."""
+    stay = stranded(books, sheet, leaf)
+    return sum(units for batch, units in not_noticed(books, sheet, leaf).items() if batch in stay) if stay else 0
+
+
+def spared_units(books: Books, sheet: Sheet, leaf: str) -> int:
+    """Units of a leaf that are not taken for others: young ones (R-CONTROL-5) and stranded ones."""
+    return kept_young(sheet, leaf, not_noticed(books, sheet, leaf), stranded(books, sheet, leaf))
 
 
 def claimed_already(books: Books, sheet: Sheet, leaf: str) -> tuple[Wishes, Counter[int]]:

@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.content import is_lent_to, may_use, within
 from fairhold.rules.pools.picking import Source
 from fairhold.rules.pools.standing import Standing
@@ -43,10 +44,25 @@ def take_own(taker: Taker, leaf: int, preference: int | None = None) -> None:
 
 
 def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
-    """A private pool takes back what it lent up, for its leaves in the order of the assignment loop (R-TAKE-2).
+    """A private pool takes back what it lent up, best preference of its owner first (R-TAKE-2).
+
+    Where there are several, what needs parcels of more than one of them comes last.
 
     of : whether what is owned by an entry of the pool's owner is taken back now
     """
+    entries = taker.books.terms.own.get(pool, ())
+    stated = {entry.preference or DEFAULT_PREFERENCE for entry in entries if of(entry)}
+    for each in sorted(stated) if len(stated) > 1 else ():
+
+        def is_of(entry: Owning, at: int = each) -> bool:
+            return of(entry) and (entry.preference or DEFAULT_PREFERENCE) == at
+
+        _take_lent_back(taker, pool, is_of)
+    _take_lent_back(taker, pool, of)
+
+
+def _take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> None:
+    """What the owner of a pool has by some entries, for its leaves in the order of the assignment loop."""
     books, terms = taker.books, taker.books.terms
     outside = set(terms.above[pool]) - {pool}
     hosts = [host for host in books.hosts_in(pool) if any(_is_of(parcel, pool, of) for parcel in host.parcels)]
@@ -163,8 +179,8 @@ def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machi
 def _alike(taker: Taker, asked: Asked) -> object | None:
     """What it shares with others of its leaf that get nothing where it did; None = it is like no other.
 
-    Gangs that hold nothing are alike where they miss as much.
+    Gangs that hold nothing are alike where they miss as much, and like nobody else: a gang may begin on what is idle.
     """
     if asked.siting is not None or asked in taker.ways.of or (asked.min_count and asked.units):
         return None
-    return asked.unit, taker.wants(asked) if asked.min_count else 1
+    return asked.unit, taker.wants(asked) if asked.min_count else 0

@@ -25,20 +25,25 @@ if TYPE_CHECKING:
 def find_never(books: PoolBooks) -> None:
     """Give every gang that can never start no room beside what it holds, so that it counts for nothing (R-GANG-2)."""
     known: dict[object, int] = {}
-    waiting = [asked for asked in books.asked.values() if asked.min_count and asked.missing]
+    waiting = [asked for asked in books.asked.values() if asked.min_count and _short(asked)]
     kinds = _kinds(books.hosts) if waiting else []
     for asked in waiting:
         limits = _allowance(books, asked)
         alike = asked.leaf, asked.unit, asked.siting, limits, asked if asked.held else None
         room = known.get(alike, UNLIMITED)
-        if asked.missing <= room:
+        if _short(asked) <= room:
             room = _room(books, asked, kinds, limits)
-        if room < asked.missing:
+        if room < _short(asked):
             known[alike] = room
         elif not _is_beyond_user(books, asked):
             continue
         asked.never = _because(books, asked, kinds, room)
         asked.most = asked.held
+
+
+def _short(asked: Asked) -> int:
+    """Units of a gang without which it does not run, also while all of it is told to go: it could not start again."""
+    return max(0, asked.min_count - asked.held)
 
 
 def _kinds(hosts: list[Machine]) -> Kinds:
@@ -58,7 +63,7 @@ def _is_beyond_user(books: PoolBooks, asked: Asked) -> bool:
 
 def _because(books: PoolBooks, asked: Asked, kinds: Kinds, room: int) -> Never:
     """What keeps a gang from starting: the first of hosts, limits and what it may use that is too little for it."""
-    units = asked.missing
+    units = _short(asked)
     on_hosts = _on_hosts(asked, _that_will_do(asked, kinds))
     if on_hosts < units:
         down = [(host, 1) for host in books.hosts_down]
@@ -110,7 +115,7 @@ def _room(books: PoolBooks, asked: Asked, kinds: Kinds, limits: int) -> int:
             more = _units(books, asked, parcels) - mine
             own, others = (mine, more) if packs_whole(asked) else (own + mine * number, others + more * number)
             best = max(best, own + min(others, limits))
-            if best >= asked.missing:
+            if best >= _short(asked):
                 return best
     return best
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import beyond
 from fairhold.ledger.pools import PUBLIC
 from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.alone import are_alone
@@ -22,7 +23,8 @@ from fairhold.units import SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.model.vector import Vector
     from fairhold.rules.pools.standing import Standing
 
 
@@ -78,7 +80,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         limits.expect(ways.shared())
         is_filled = any(not _fill(found, limits, early) for _ in range(MOST_ROUNDS))
         ways.fill_again(limits_as_moved(books, ways))
-        taker = Taker(books, ways, found.noticed)
+        held, taker = ways.held(), Taker(books, ways, found.noticed)
         found.standings = taker.standings
         for unit in all_on_reserved(books):
             give_up(taker, unit)  # SPEC §6.7.4
@@ -88,7 +90,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         is_needless = withdraw_nobodys(found, taker) or may_go_on
         is_unplaced = forget_unplaced(found.placed, limits)
         is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced and is_filled
-        is_at_rest = not ways.hold_again() and is_at_rest
+        is_at_rest = not ways.hold_again() and not _is_less(held) and is_at_rest
         is_at_rest = not ways.fill_again(limits_as_moved(books, ways)) and is_at_rest
         if is_at_rest:
             break
@@ -96,6 +98,15 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         found.stop_at_bound()
     keep_told(found)
     return found
+
+
+def _is_less(held: list[tuple[Parcel, dict[Asked, Vector]]]) -> bool:
+    """Whether less is held of a parcel than before somebody went: it is idle, and others may use it (R-SWEEP-2)."""
+    return any(
+        any(beyond(amounts, parcel.kept[asked])) if asked in parcel.kept else any(amounts)
+        for parcel, kept in held
+        for asked, amounts in kept.items()
+    )
 
 
 def _fill(found: Sweeps, limits: Limits, early: _Early) -> bool:

@@ -116,6 +116,8 @@ class Ways:
     def read(self, *, is_told: bool = False) -> None:
         """Take in the notices that were given before and what is held, and hold again what they rely on.
 
+        What a request still wants comes from hosts on which all has gone, then from where the last of those goes first.
+
         is_told : whether what else goes for a request that something is held for brings it nothing
         """
         told = {asked for asked, _ in self.books.keeps} if is_told else set()
@@ -132,7 +134,7 @@ class Ways:
         counted = {asked for (asked, _), units in self.books.keeps.items() if units is not None}
         unsaid: list[tuple[Asked, Machine]] = []
         for asked, hosts in self.of.items():
-            for host, way in hosts.items():
+            for host, way in sorted(hosts.items(), key=lambda each: max(map(_latest, each[1].victims), default=(0, 0))):
                 said = self.books.keeps.get((asked, host), 0 if asked in counted else None)
                 if said is None:
                     unsaid.append((asked, host))
@@ -260,8 +262,7 @@ class Ways:
 
     def hold_again(self) -> bool:
         """Hold all anew, where the next cycle will; whether it is held otherwise than before."""
-        hosts = dict.fromkeys(host for mine in self.of.values() for host in mine)
-        before = [(parcel, dict(parcel.kept)) for host in hosts for parcel in host.parcels]
+        before = self.held()
         units = [(asked, host, way, way.units) for asked, mine in self.of.items() for host, way in mine.items()]
         for asked, host, _, _ in units:
             for parcel in host.parcels:
@@ -269,6 +270,11 @@ class Ways:
         for asked, host, _, most in units:
             self._hold(asked, host, most)
         return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
+
+    def held(self) -> list[tuple[Parcel, dict[Asked, Vector]]]:
+        """What is held of the parcels of all hosts that something is on its way to, for whom."""
+        hosts = dict.fromkeys(host for mine in self.of.values() for host in mine)
+        return [(parcel, dict(parcel.kept)) for host in hosts for parcel in host.parcels]
 
     def let_stay(self, asked: Asked) -> list[Unit]:
         """Units of a request that were to move stay where they are; which."""

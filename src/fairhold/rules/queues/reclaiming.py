@@ -88,8 +88,9 @@ class Reclaimer(Taking):
     def _try(self, asked: Asked, take: Callable[[Asked], bool]) -> bool:
         """One request's turn; what failed for one like it since the last take is not tried again."""
         model = asked.model
-        kind = asked.leaf, asked.unit, self.wants(asked), model.siting, model.priority, is_preemptible(asked)
-        if not self.wants(asked) or not may_take(self.books, asked.leaf) or self._is_early(asked):
+        wants, is_gang = self.wants(asked), bool(model.min_count)
+        kind = asked.leaf, asked.unit, wants, is_gang, model.siting, model.priority, is_preemptible(asked)
+        if not wants or not may_take(self.books, asked.leaf) or self._is_early(asked):
             return False  # it wants nothing any more where it was told to go whole since the turns began (R-TAKE-4)
         if self._use_freed(asked, is_inside=take == self._preempt):
             return True

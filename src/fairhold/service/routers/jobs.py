@@ -1,5 +1,6 @@
 """Jobs: submitted, looked at, waited for, changed."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from fairhold.runtime.live.desk import Freeing
 from fairhold.runtime.live.meant import better
 from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
+from fairhold.runtime.live.views.pool_jobs import what_would_help
 from fairhold.runtime.live.views.tasks import tasks_page
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
@@ -103,8 +105,9 @@ async def list_tasks(service: ServiceOf, job: str, limit: Limit = 100, cursor: C
 
 @router.get("/{job}/explanation", response_model=answers.JobExplanation)
 async def explain_job(service: ServiceOf, job: str) -> Response:
-    """Why a job waits: its place, what bounds it, who has the units, when they come back."""
-    return _found(await service.read(lambda core: job_explanation(core, job)), job)
+    """Why a job waits: its place, what bounds it, who has the units, when they come back, and what would help."""
+    found, look_closer = await service.read(lambda core: (job_explanation(core, job), what_would_help(core, job)))
+    return _found(found if found is None else await asyncio.to_thread(look_closer, found), job)
 
 
 @router.get("/{job}/forecast", response_model=answers.Forecast)

@@ -56,7 +56,7 @@ class Coming:
             assert unit.notice.taker is not None
             self.way(unit.notice.taker, unit.host).goes.append(unit)
         used = Used(stock, (unit for unit in stock.units() if unit.notice is None))
-        ways = [(asked, host) for asked, hosts in self.to.items() for host in hosts]
+        ways = [(asked, host) for asked, hosts in self.to.items() for host in sorted(hosts, key=self._last(hosts))]
         said = {(asked, host): stock.keeps.get((asked.id, host.name), self._unsaid(asked)) for asked, host in ways}
         for asked, host in sorted(ways, key=lambda each: said[each] is None):
             way, most = self.to[asked][host], said[asked, host]
@@ -65,6 +65,16 @@ class Coming:
                 left = 0
             self.bring(asked, host, left if most is None else min(left, most), used if most is None else None)
             used.add(asked, way.units if way.pool != OWN else 0)
+
+    @staticmethod
+    def _last(hosts: dict[Host, Way]) -> Callable[[Host], tuple[int, int]]:
+        """Key of a host: when the last of those who go there does, nobody first; of one deadline as they are listed."""
+
+        def key(host: Host) -> tuple[int, int]:
+            notices = (unit.notice for unit in hosts[host].goes)
+            return max(((each.deadline, each.at) for each in notices if each is not None), default=(0, 0))
+
+        return key
 
     def _unsaid(self, asked: Asked) -> int | None:
         """Units on a way of which a state says nothing: none where it counts others, else all that fit."""

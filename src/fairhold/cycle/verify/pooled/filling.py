@@ -32,7 +32,7 @@ class Filling:
     def __init__(self, stock: Stock, level: str, used: Used, preference: int | None = None) -> None:
         self.stock, self.level, self.used, self.preference = stock, level, used, preference
         hosts = stock.owned.get(level, []) if preference is not None else stock.hosts.values()
-        self.seeking = Seeking(stock, level, hosts, preference)
+        self.seeking = Seeking(stock, level, (host for host in hosts if not host.is_closed), preference)
 
     def _parcels(self, host: Host, asked: Asked) -> list[Parcel]:
         found = usable(self.stock.terms, host, asked.leaf, self.level)
@@ -52,7 +52,7 @@ class Filling:
         """For a gang in a pool, the first host on which leftovers of its own are enough."""
         if not asked.model.min_count or self.level == asked.leaf:
             return None
-        mine = (host for host in self.stock.owned.get(asked.leaf, ()) if only in {None, host})
+        mine = (host for host in self.stock.owned.get(asked.leaf, ()) if only in {None, host} and not host.is_closed)
         able = (host for host in mine if will_do(asked, host) and self._is_own(asked, host))
         if self.stock.terms.settings.packing == "exclusive":
             able = (host for host in able if leaves_on(self.stock, host) <= {asked.leaf})

@@ -23,7 +23,7 @@ Fit = tuple[int, int]
 def stop_never(stock: Stock) -> None:
     """Say of every gang that can never start why, and that it may have no more than it holds."""
     for asked in stock.asked.values():
-        if asked.missing:
+        if asked.short:
             asked.never = _reason(stock, asked)
         if asked.never:
             asked.cap = asked.held
@@ -31,7 +31,7 @@ def stop_never(stock: Stock) -> None:
 
 def _reason(stock: Stock, asked: Asked) -> Json:
     """Why a gang can never start: the first that is too little; nothing where it could."""
-    terms, misses = stock.terms, asked.missing
+    terms, misses = stock.terms, asked.short
     up = _at_once(asked, [(0, how_many(asked.unit, host.total)) for host in _stands(asked, stock.hosts)], None)
     if up < misses:
         every = stock.hosts | stock.down

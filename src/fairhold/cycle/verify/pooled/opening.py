@@ -47,7 +47,7 @@ def open_settled(plan: Plan, share: Share, state: State) -> tuple[Stock, Counter
         for unit in [unit for unit in stock.units() if unit.notice is not None]:
             assert unit.notice is not None
             stopped[unit.asked.id, unit.host.name] += 1
-            if unit.notice.taker is not None:
+            if unit.notice.taker is not None and not unit.host.is_closed:
                 stock.keeps[unit.notice.taker.id, unit.host.name] = None
             gone(unit)
         for host in stock.hosts.values():
@@ -66,7 +66,8 @@ def _empty(plan: Plan, share: Share, state: State) -> Stock:
             sizes = zip(noun.amounts, plan.resources, strict=True)
             total = tuple(amount * each.overcommit.numerator // each.overcommit.denominator for amount, each in sizes)
             into = stock.down if noun.name in state.hosts_down else stock.hosts
-            into[noun.name] = Host(noun.name, group, len(into), noun.amounts, total, labels_of(noun.labels))
+            is_closed = noun.name in state.hosts_closed
+            into[noun.name] = Host(noun.name, group, len(into), noun.amounts, total, labels_of(noun.labels), is_closed)
     for request in state.requests:
         if request.unit and plan.tree.first_level[request.consumer] in share.members:
             stock.asked[request.id] = Asked(request, paths[request.consumer], len(stock.asked))
@@ -92,7 +93,7 @@ def _settle_down(plan: Plan, share: Share, stock: Stock, state: State, kinds: Ki
     _notices(plan, stock, state.notices, kinds)
     said: Counter[tuple[str, str]] = Counter()
     for row in state.held:
-        is_here = row.request in stock.asked and row.host in stock.hosts
+        is_here = row.request in stock.asked and row.host in stock.hosts and not stock.hosts[row.host].is_closed
         if is_here and will_do(stock.asked[row.request], stock.hosts[row.host]):
             said[row.request, row.host] += row.units
     stock.keeps = said | {place: None for place in stock.keeps if place not in said}

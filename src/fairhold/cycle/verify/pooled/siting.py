@@ -45,7 +45,7 @@ def able_hosts(asked: Asked, hosts: Iterable[Host], coming: Iterable[Host] = ())
 
     coming : hosts on which units are on their way to it
     """
-    found = [host for host in hosts if will_do(asked, host)]
+    found = [host for host in hosts if not host.is_closed and will_do(asked, host)]
     if packs(asked):
         there = {unit.host.name for unit in asked.units} or {host.name for host in coming}
         found = [host for host in found if not asked.away and (host.name in there or not there)]

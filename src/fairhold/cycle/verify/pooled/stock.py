@@ -58,6 +58,7 @@ class Host:
     """A host.
 
     plain, total : without and with overcommitment
+    is_closed    : it starts nothing
     """
 
     name: str
@@ -66,6 +67,7 @@ class Host:
     plain: Amounts
     total: Amounts
     labels: frozenset[str] = frozenset()
+    is_closed: bool = False
     parcels: list[Parcel] = field(default_factory=list)
     units: list[Unit] = field(default_factory=list)
 
@@ -123,6 +125,11 @@ class Asked:
     def missing(self) -> int:
         """Of a gang, those without which it does not run, if it may hold them."""
         return max(0, self.model.min_count - self.held) if self.waiting else 0
+
+    @property
+    def short(self) -> int:
+        """Of a gang, those without which it does not run, also while all of it is told to go."""
+        return max(0, self.model.min_count - self.held)
 
     @property
     def moving(self) -> int:
@@ -217,9 +224,12 @@ class Stock:
         self.before |= found
         return [*found]
 
-    def told_the_same(self) -> set[Unit]:
-        """Units told anew just what they had been told before; their notices are those of before (R-NOTICE-2)."""
-        same = set()
+    def keep_told(self, noticed: list[Unit], withdrawn: list[Unit]) -> int:
+        """Who is told anew just what it had been told before never was told otherwise (R-NOTICE-2).
+
+        noticed, withdrawn : units of this cycle, without those from now on; returns how many they are
+        """
+        same: set[Unit] = set()
         for unit, before in self.before.items():
             now = unit.notice
             if now is None or not now.is_new or (now.taker, now.deadline) != (before.taker, before.deadline):
@@ -227,7 +237,9 @@ class Stock:
             if (now.reason == "consolidation") == (before.reason == "consolidation"):
                 unit.notice = before
                 same.add(unit)
-        return same
+        noticed[:] = [unit for unit in noticed if unit not in same]
+        withdrawn[:] = [unit for unit in withdrawn if unit not in same]
+        return len(same)
 
     def units(self) -> Iterator[Unit]:
         """All units, by host in inventory order, as they came."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.pooled.amounts import excess
 from fairhold.cycle.verify.pooled.coming import Coming, for_nobody
 from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool
 from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
@@ -19,6 +20,7 @@ from fairhold.cycle.verify.pooled.victims import bundle_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairhold.cycle.verify.pooled.amounts import Amounts
     from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Parcel, Stock, Unit
 
@@ -43,17 +45,24 @@ class Sweeps:
             is_full = any(not self._first() for _ in range(MOST_ROUNDS))
             self.coming.bring_again()
             self.taking = Taking(stock, self.coming, self.noticed, restraint)
+            kept = {parcel: dict(parcel.kept) for parcel in stock.parcels()}
             is_needless = self._second()
             is_lost = self._lost_some()
             is_over = not any(self._withdraw()) and not is_needless and not is_lost and is_full
-            is_over = not self.coming.keep_anew() and is_over
+            is_over = not self.coming.keep_anew() and not self._keeps_less(kept) and is_over
             self.is_over = not self.coming.bring_again() and is_over
             if self.is_over:
                 break
-        same = self.stock.told_the_same()
-        self.restraint.gone -= len(same)
-        self.noticed[:] = [unit for unit in self.noticed if unit not in same]
-        self.withdrawn = [unit for unit in self.withdrawn if unit not in same]
+        self.restraint.gone -= self.stock.keep_told(self.noticed, self.withdrawn)
+
+    def _keeps_less(self, before: dict[Parcel, dict[str, Amounts]]) -> bool:
+        """Whether less is kept of a parcel for somebody than it was (R-SWEEP-2)."""
+        nothing = (0,) * self.terms.width
+        return any(
+            any(excess(amounts, parcel.kept.get(request, nothing)))
+            for parcel, kept in before.items()
+            for request, amounts in kept.items()
+        )
 
     def _withdraw(self) -> tuple[bool, bool]:
         """Notices that takers need no more; whether there were any, and whether what was kept is idle again."""
@@ -267,12 +276,23 @@ def take_own(taking: Taking, leaf: str, preferences: list[int]) -> None:
 
 
 def take_lent_up(taking: Taking, pool: str, *, is_early: bool) -> None:
-    """A private pool takes back what it lent up from those who are not below its owner (R-TAKE-2)."""
+    """A private pool takes back what it lent up from those who are not below its owner (R-TAKE-2).
+
+    What its owner has of the best preference first; in the end for those that no parcels of one preference are enough.
+    """
+    found = {entry for parcel in taking.stock.parcels() for path, entry in parcel.chain if path == pool}
+    able = {entry.preference or 5 for entry in found if entry.reclaim_before_next_level or not is_early}
+    turns = [{each} for each in sorted(able)] if len(able) > 1 else []
+    for preferences in [*turns, able]:
+        _take_lent_up(taking, pool, preferences, is_early=is_early)
+
+
+def _take_lent_up(taking: Taking, pool: str, preferences: set[int], *, is_early: bool) -> None:
     terms = taking.terms
     outside = terms.up[pool][1:]
 
     def is_mine(parcel: Parcel) -> bool:
-        of_owner = [entry for path, entry in parcel.chain if path == pool]
+        of_owner = [entry for path, entry in parcel.chain if path == pool and (entry.preference or 5) in preferences]
         return any(entry.reclaim_before_next_level or not is_early for entry in of_owner)
 
     def ground(leaf: str) -> Ground:

@@ -83,12 +83,11 @@ class Pool:
             wants = {child: self._want(child, waiting) for child in children}
             want = sum((each for child, each in wants.items() if terms.ratio[child]), Fraction(0))
             if path in terms.limit:
-                want = min(want, self._counted(path, path, waiting))
+                want = min(want, self._counted(path, (), waiting))
         else:
             mine = [asked for asked in self.stock.of(path) if self.size[asked.id]]
             want = sum((self._wanted(asked, waiting(asked)) for asked in mine), Fraction(0))
-            limits = [above for above in terms.up[path] if above in terms.limit]
-            want = min([want, *(self._counted(path, above, waiting) for above in limits)])
+            want = min(want, self._counted(path, terms.up[path], waiting))
         self.demand[path] = want
         return want
 
@@ -96,26 +95,35 @@ class Pool:
         usage = self.here[asked.id] * self.size[asked.id]
         return max(usage, min(Fraction(1), usage + waiting * self.size[asked.id]))
 
-    def _counted(self, path: str, limited: str, waiting: Callable[[Asked], int]) -> Fraction:
-        """What of a consumer's demand fits under a limit (R-LIMIT-2).
+    def _counted(self, path: str, above: Collection[str], waiting: Callable[[Asked], int]) -> Fraction:
+        """What of a consumer's demand fits under the limits inside it, and those of some above it (R-LIMIT-2).
 
-        First its units in other share pools, then those that it holds here, then what it waits for.
+        First its units in other share pools, then those that it holds here, then what it waits for; what is of ratio 0
+        below it counts for nothing, and what that waits for takes no room.
         """
-        room = dict(self.terms.limit[limited])
-        mine = [asked for asked in self.members if path in self.terms.up[asked.leaf]]
+        terms, room = self.terms, {name: dict(most) for name, most in self.terms.limit.items()}
+        mine = [asked for asked in self.members if path in terms.up[asked.leaf]]
+        inside = {asked.leaf: terms.down(path, asked.leaf) for asked in mine}
+        counts = {leaf for leaf, names in inside.items() if all(terms.ratio[name] for name in names)}
+
+        def take(asked: Asked, wanted: int, *, is_all: bool = False) -> int:
+            limits = [room[name] for name in {path, *inside[asked.leaf], *above} if name in room]
+            fit = [max(0, each[at]) // asked.unit[at] for each in limits for at in each if asked.unit[at]]
+            units = wanted if is_all else min([wanted, *fit])
+            for each in limits:
+                for at in each:
+                    each[at] -= units * asked.unit[at]
+            return units
+
         for asked in mine:
-            elsewhere = sum(unit.pool not in {OWN, self.path} for unit in asked.units)
-            room = {at: most - elsewhere * asked.unit[at] for at, most in room.items()}
+            take(asked, sum(unit.pool not in {OWN, self.path} for unit in asked.units), is_all=True)
         mine = [asked for asked in mine if self.size[asked.id]]
-        mine.sort(key=lambda each: (self.terms.order[each.leaf], each.turn))
-        wants = [(asked, self.here[asked.id]) for asked in mine] + [(asked, waiting(asked)) for asked in mine]
-        counted: Counter[str] = Counter()
-        for asked, wanted in wants:
-            fit = [max(0, most) // asked.unit[at] for at, most in room.items() if asked.unit[at]]
-            units = min([wanted, *fit])
-            room = {at: most - units * asked.unit[at] for at, most in room.items()}
-            counted[asked.id] += units
-        return sum((min(Fraction(1), units * self.size[name]) for name, units in counted.items()), Fraction(0))
+        mine.sort(key=lambda each: (terms.order[each.leaf], each.turn))
+        able = [asked for asked in mine if asked.leaf in counts]
+        here = {asked.id: take(asked, self.here[asked.id]) for asked in mine}
+        more = {asked.id: take(asked, waiting(asked)) for asked in able}
+        parts = (min(Fraction(1), (here[each.id] + more[each.id]) * self.size[each.id]) for each in able)
+        return sum(parts, Fraction(0))
 
     def _share(self, path: str) -> None:
         """Divide a quota among children: share priorities from above, inside one by ratio up to the demands."""

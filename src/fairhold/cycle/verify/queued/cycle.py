@@ -54,10 +54,7 @@ class Queued:
             self.is_over = not any([*self._withdraw(), self._keep_places(), is_lost])
             if self.is_over:
                 break
-        same = self.stock.told_the_same()
-        self.restraint.gone -= len(same)
-        self.noticed[:] = [unit for unit in self.noticed if unit not in same]
-        self.withdrawn = [unit for unit in self.withdrawn if unit not in same]
+        self.restraint.gone -= self.stock.keep_told(self.noticed, self.withdrawn)
 
     def _count(self) -> None:
         self.table.clear()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.pooled.force import groups_of_members
 from fairhold.ledger.vectors import POOLED
 from fairhold.runtime.live.views.pools import told_of_leaf
+from fairhold.runtime.live.views.queues import state_today
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairhold.orchestrator.tasks import Attempt, JobRecord
     from fairhold.runtime.live.core import Core
@@ -34,6 +36,26 @@ def job_in_pools(core: Core, job: JobRecord) -> Document:
         "notices": list(_coming(core, leaf)),
         "request": next((each for each in requests if each["request"] == job.name), None),
     }
+
+
+def what_would_help(core: Core, name: str) -> Callable[[Document], Document]:
+    """Adds to what is told of a job what would give it more; called in another thread than the desk's.
+
+    What is sought for is the state at hand, by whole cycles that are tried: that takes long where much waits.
+    """
+    job = core.cluster.jobs.get(name)
+    if job is None or job.resource_group != POOLED or not job.startable:
+        return lambda told: told
+    plan, state, leaf = core.plan, state_today(core), core.cluster.books[POOLED].rows.path(job.leaf)
+
+    def look(told: Document) -> Document:
+        requests = (each for mine in explain_pools(plan, state, leaf, request=name) for each in mine["requests"])
+        found: Document = next((each for each in requests if each["request"] == name), {})
+        if "would_help" not in found or told["request"] is None:
+            return told
+        return told | {"request": told["request"] | {"would_help": found["would_help"]}}
+
+    return look
 
 
 def _holders(core: Core, job: JobRecord) -> Iterator[Document]:
