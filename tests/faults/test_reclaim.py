@@ -135,13 +135,12 @@ def test_a_task_that_fills_the_disk_stops_new_work_until_there_is_room(small_dis
     def refused() -> ServiceError | None:
         try:
             house.submit("true")
-        except ServiceError as error:
-            return error
+        except ServiceError as error:  # the store may find room of its own once more, where it was not yet tidied up
+            return error if house.client.health()["state"] == "trouble" else None
         return None
 
     error = until(refused)
     assert (error.status, error.code) == (507, "store-full")
-    assert house.client.health()["state"] == "trouble"
     assert house.client.job(fill).state == "running"
     (house.place / "fill").unlink()
     assert house.client.wait(fill, 20).state == "done"
