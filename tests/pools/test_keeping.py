@@ -12,7 +12,7 @@ from fairhold.cycle.pooled.open import open_settled
 from tests.orchestrator.vector_storm import PLAN, VectorStorm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
     from fairhold.model.plan import Plan, PolicyEntry
@@ -117,16 +117,18 @@ class _OneRun(VectorStorm):
         pass
 
 
-class _Compared:
+class Compared:
     """In the place of what opens books: it opens them in both ways, and counts hosts that were left as they were."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.hosts = self.left = self.rests = 0
         whole = Kept.open
 
-        def opened(kept: Kept, plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
+        def opened(
+            kept: Kept, plan: Plan, entry: PolicyEntry, state: State, behind: Mapping[str, int] | None = None
+        ) -> PoolBooks:
             before = {id(parcel) for parcel in _parcels(kept)}
-            books = whole(kept, plan, entry, state)
+            books = whole(kept, plan, entry, state, behind)
             assert seen(books) == seen(open_settled(plan, entry, state)[0])
             self.hosts += len(books.hosts)
             self.rests += kept.opened is not None and kept.opened.rests
@@ -142,7 +144,7 @@ def _parcels(kept: Kept) -> Iterable[Parcel]:
 
 @pytest.mark.parametrize("entry", range(len(ENTRIES)))
 def test_books_that_go_on_are_those_opened_anew(entry: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = _Compared(monkeypatch)
+    compared = Compared(monkeypatch)
     _OneRun(Random(entry), forgets=True, policies=[ENTRIES[entry]]).run(120)
     assert compared.hosts
     assert compared.rests or ENTRIES[entry]["consumers"] is not TOTALS
@@ -153,5 +155,5 @@ def test_books_that_go_on_are_those_opened_anew(entry: int, monkeypatch: pytest.
 @pytest.mark.parametrize("seed", range(50))
 @pytest.mark.parametrize("entry", range(len(ENTRIES)))
 def test_so_they_are_for_long(entry: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    _Compared(monkeypatch)
+    Compared(monkeypatch)
     _OneRun(Random(1000 + seed), forgets=seed % 2 == 0, policies=[ENTRIES[entry]]).run(400)

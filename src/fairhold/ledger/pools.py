@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, common, less
+from fairhold.ledger.behind import Behind
 from fairhold.ledger.restraint import Restraint
 from fairhold.model.siting import ANYWHERE
 from fairhold.model.state import CONSOLIDATION
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.never import Never
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import PolicySettings
@@ -232,19 +234,6 @@ class Asked:
         return max(0, min(self.min_count, self.most) - len(self.units) - self.away)
 
 
-class Never(NamedTuple):
-    """Why a gang can never start on the hosts that are up, were they empty (R-GANG-2).
-
-    because : what is too little for it: `hosts` that will do (`down`: with those that are down there would be enough),
-              `user limit`, `share limit`, or `reach`, what it may use at one level
-    units   : that it misses of its minimum; room: for how many of them there is room there
-    """
-
-    because: str
-    units: int
-    room: int
-
-
 class Notice:
     """A unit is to be given back; taker: for which request, None = nobody's.
 
@@ -330,6 +319,7 @@ class PoolBooks:
     told: list[Unit] = field(default_factory=list)
     opened: list[Machine] = field(default_factory=list)
     """Units under notice from before; hosts that were not left as they stood in the books of the cycle before"""
+    behind: Behind = field(default_factory=Behind)
     owns_exactly: bool = True
     is_brief: bool = False
     """Whether everybody has just what its entries ask for; and whether nobody asks how pools stand"""
@@ -358,6 +348,7 @@ def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: lis
     """Put a unit on a host, booked on the parcels in their order."""
     books.serial += 1
     unit = Unit(asked, host, books.now, books.serial, pool)
+    books.behind.serves(asked)
     parcel = parcels[0]
     if len(parcels) == 1 and not parcel.kept:  # the common case
         need = asked.unit

@@ -5,9 +5,10 @@ Who misses units, and how many, is what it would take back if nothing held it: t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.pooled.front import front_of
 from fairhold.cycle.pooled.open import QUEUES, open_settled
 from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.restraint import Restraint
@@ -76,7 +77,11 @@ def decide(plan: Plan, entry: PolicyEntry, state: State, members: Members = None
     waits = {asked.leaf for asked in decided.books.asked.values() if asked.waiting} if shortages else set[int]()
     left = {leaf: short for leaf, short in shortages.items() if leaf in waits}
     ripe = [short.since + settings.await_ends for short in left.values() if not short.is_taking]
-    dues = [each for each in (restraint.due, *ripe, _adjusting(decided, settings)) if each and each > state.now]
+    dues = [
+        each
+        for each in (decided.books.restraint.due, *ripe, _adjusting(decided, settings))
+        if each and each > state.now
+    ]
     return Decided(
         books=decided.books,
         stops=decided.stops,
@@ -101,7 +106,30 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
     plan: Plan, entry: PolicyEntry, state: State, restraint: Restraint, members: Members, kept: Kept | None = None
 ) -> Decided:
     """A cycle under one restraint."""
-    books, stops = open_settled(plan, entry, state) if kept is None else (kept.open(plan, entry, state), [])
+    if kept is None:
+        return _sweep_books(plan, entry, state, members, restraint, *open_settled(plan, entry, state))
+    front = front_of(plan, entry, state)
+    if front is not None:
+        books = kept.open(plan, entry, front.state, front.behind)
+        decided = _sweep_books(plan, entry, front.state, members, replace(restraint), books, [])
+        kept.swept(decided.sweeps)
+        if not books.behind.is_short:
+            return decided
+    decided = _sweep_books(plan, entry, state, members, restraint, kept.open(plan, entry, state), [])
+    kept.swept(decided.sweeps)
+    return decided
+
+
+def _sweep_books(  # noqa: PLR0917 - likewise
+    plan: Plan,
+    entry: PolicyEntry,
+    state: State,
+    members: Members,
+    restraint: Restraint,
+    books: PoolBooks,
+    stops: list[tuple[str, str, int]],
+) -> Decided:
+    """The same on books, which are changed."""
     books.restraint = restraint
     before: Queues | None = None
     crowds: Crowds | None = None
@@ -114,8 +142,6 @@ def _sweep(  # noqa: PLR0917 - what a cycle is of
         queues = open_queues(plan, entry, state, books, members, crowds)
         before = queues if books.is_brief else count_all(books, queues)
         sweeps = run_queues(books, queues, crowds)
-    if kept is not None:
-        kept.swept(sweeps)
     return Decided(books, stops, sweeps, [], (), None, before, crowds)
 
 

@@ -9,13 +9,17 @@ anew. So the books are those that `open_settled` opens, but for numbers of which
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.open import Opening, kind_of, open_anew, stand
+from fairhold.ledger.behind import Behind
 from fairhold.ledger.pools import Asked, PoolBooks, Unit
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairhold.ledger.pools import Machine
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
@@ -33,14 +37,19 @@ class Kept:
         self.opened: Opening | None = None
         self.sweeps: Sweeps | None = None
 
-    def open(self, plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:
-        """The books of a settled state; nobody reads those of the cycle before any more."""
+    def open(self, plan: Plan, entry: PolicyEntry, state: State, behind: Mapping[str, int] | None = None) -> PoolBooks:
+        """The books of a settled state; nobody reads those of the cycle before any more.
+
+        behind : how many requests stand behind some, which are not in the state (`front`)
+        """
         opened, sweeps = self.opened, self.sweeps
         self.opened = self.sweeps = None
         dirty = None if opened is None or sweeps is None else _renewed(opened, sweeps, plan, entry, state)
         if opened is None or dirty is None:
             opened, dirty = open_anew(plan, entry, state), None
             opened.books.is_brief = True
+        books = opened.books
+        books.behind = Behind({books.asked[name]: number for name, number in (behind or {}).items()})
         stand(plan, entry, opened, state, dirty)
         opened.state = state
         self.opened = opened
@@ -87,12 +96,12 @@ def _renewed(
 
 
 def _requests(books: PoolBooks, state: State) -> bool:
-    """Let the requests be those of a state; False: they stand in another order."""
+    """Let the requests be those of a state; False: one asks for other units than it did."""
     asked, by_leaf = books.asked, books.by_leaf
     nouns = {noun.id: noun for noun in state.requests}
-    for name in [name for name in asked if name not in nouns]:
-        gone = asked.pop(name)
-        by_leaf[gone.leaf].remove(gone)
+    gone = {asked.pop(name) for name in [name for name in asked if name not in nouns]}
+    for leaf in {each.leaf for each in gone}:
+        by_leaf[leaf] = [each for each in by_leaf[leaf] if each not in gone]
     place = next((each.place for each in reversed(asked.values())), -1)
     for name, noun in nouns.items():
         found = asked.get(name)
@@ -105,7 +114,17 @@ def _requests(books: PoolBooks, state: State) -> bool:
                 return False
             found.becomes(noun)
         found.most, found.never = UNLIMITED, None
-    return list(asked) == list(nouns)
+    if list(asked) != list(nouns):  # some stood behind others before
+        inside = [asked[name] for name in nouns]
+        asked.clear()
+        for place, each in enumerate(inside):
+            asked[each.model.id], each.place = each, place
+        for line in by_leaf.values():
+            line.sort(key=_place)
+    return True
+
+
+_place = attrgetter("place")
 
 
 def _units(plan: Plan, opened: Opening, state: State, dirty: dict[Machine, None]) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, count, fits, lack
-from fairhold.ledger.pools import OWN, Never
+from fairhold.ledger.never import Never
+from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.content import is_lent_to, may_use
 from fairhold.rules.pools.siting import packs_whole, will_do
 from fairhold.units import UNLIMITED

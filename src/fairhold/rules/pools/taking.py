@@ -108,6 +108,7 @@ class Taker:
             new = placed_now(self.books, victims)
             told = [unit for unit in victims if unit not in new]
             if is_fair and self.limits.allow(asked, 0) and go_now(self.books, told):
+                self.books.behind.serves(asked)
                 self.notices += told
                 self._bring_more(asked, source, {done.pick.host: None for done in gone})
                 self._bring_elsewhere(asked, victims, {done.pick.host for done in gone})

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.spaces import Gap, Space
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Never
+    from fairhold.ledger.never import Never
+    from fairhold.ledger.pools import Asked
     from fairhold.rules.pools.standing import Standing
 
 RULE_OF = {
