@@ -5,16 +5,14 @@ A consumer has as many entries of `own` as it likes. Holdings are entry → host
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from tests.oracles.claims import Claim, Space, bound, lower
 from tests.oracles.parcels import PUBLIC, World, add, less
 
 if TYPE_CHECKING:
     from tests.oracles.parcels import Json, Vector
-
-Space = dict[str, "Vector"]
 
 
 class Owning(World):
@@ -38,15 +36,18 @@ class Owning(World):
         self.divide(PUBLIC, dict(self.hosts), found)
         return {place: amounts for place, amounts in found.items() if any(amounts) and place[0] != PUBLIC}
 
-    def divide(self, parent: str, space: Space, found: dict[tuple[str, str], Vector]) -> None:
-        """Top level first, then inside what each has."""
-        level = Level(self, parent, space)
+    def divide(
+        self, parent: str, space: Space, found: dict[tuple[str, str], Vector], above: dict[str, int] | None = None
+    ) -> None:
+        """Top level first, then inside what each has; above: host → preference of whose it is."""
+        level = Level(self, parent, space, above or {})
         level.adjust(keeps=self.keeps)
         for host in space:
             found[parent, host] = level.left(host)
         for row in level.rows:
             mine = {host: add(self.resources, *level.parts(row, host)) for host in space if level.parts(row, host)}
-            self.divide(row, mine, found)
+            best = {host: level.preference(claim, host) for claim in reversed(level.mine(row)) for host in claim.has}
+            self.divide(row, mine, found, best)
 
     def load(self, host: str) -> Fraction:
         used = add(self.resources, *(unit.wish.unit for unit in self.units() if unit.host == host))
@@ -56,32 +57,11 @@ class Owning(World):
         )
 
 
-@dataclass(eq=False)
-class Claim:
-    """An entry of a consumer, and what it has."""
-
-    row: str
-    entry: Json
-    has: Space = field(default_factory=dict)
-
-    @property
-    def way(self) -> str:
-        """How it says what is owned: names, a count (numbers and percentages), remaining, per_host or total."""
-        hosts = self.entry.get("hosts")
-        if hosts is None:
-            return "per_host" if "per_host" in self.entry else "total"
-        return "names" if isinstance(hosts, list) else "remaining" if hosts == "remaining" else "count"
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.entry["hosts"]) if self.way == "names" else []
-
-
 class Level:
     """The children of one consumer that own something, and the hosts that it has."""
 
-    def __init__(self, world: Owning, parent: str, space: Space) -> None:
-        self.world, self.parent, self.space = world, parent, space
+    def __init__(self, world: Owning, parent: str, space: Space, above: dict[str, int]) -> None:
+        self.world, self.parent, self.space, self.above = world, parent, space, above
         children = world.children(parent)
         self.before = {row: self.held_before(row) for row in children}
         self.rows = sorted(
@@ -162,7 +142,10 @@ class Level:
             while claim.way in {"count", "remaining"} and len(claim.has) < self.target[claim]:
                 if (found := self.next_host(claim)) is None:
                     break
-                self.take(claim, found)
+                if self.is_back(claim, found) and not self.is_whole(found):
+                    self.more(claim, found, self.former[claim][found])
+                else:
+                    self.take(claim, found)
             if claim.way == "total":
                 self.take_total(claim)
         for claim in turns:
@@ -231,7 +214,7 @@ class Level:
                         pairs,
                         key=lambda pair: (
                             self.world.load(pair[1]),
-                            -pair[0].entry.get("preference", 5),
+                            -self.preference(*pair),
                             -order.index(pair[1]),
                         ),
                     )
@@ -245,12 +228,18 @@ class Level:
             for host in list(claim.has):
                 self.set(claim, host, lower(claim.has[host], self.share(claim, host)))
         for claim in [each for each in self.claims if each.way == "total"]:
-            for host in sorted(claim.has, key=lambda host: (self.world.load(host), -order.index(host))):
+            worst = {host: -self.preference(claim, host) for host in claim.has}
+            for host in sorted(claim.has, key=lambda host: (self.world.load(host), worst[host], -order.index(host))):
                 has = claim.has.pop(host)
                 needed = self.lack(claim)
                 there = dict(zip(self.world.resources, has, strict=True))
                 is_over = any(there[name] > needed.get(name, 0) for name in claim.entry["total"])
                 self.set(claim, host, self.following(claim, has) if is_over else has)
+
+    def preference(self, claim: Claim, host: str) -> int:
+        """Stated, or that of the parent's entry that has the host, or 5."""
+        found: int = claim.entry.get("preference", self.above.get(host, 5))
+        return found
 
     def following(self, claim: Claim, there: Vector) -> Vector:
         """Of what there is as much as a total lacks; what it does not name follows the largest part."""
@@ -341,14 +330,24 @@ class Level:
             self.hand_over(each, claim, host, self.following(claim, each.has[host]))
 
     def next_host(self, claim: Claim) -> str | None:
-        """The next host of a count: its own public ones, public ones, those of worse ranks, what better ones leave."""
+        """The next host of a count: its own public ones, public ones, those of worse ranks, what better ones leave.
+
+        Of its own also a part that it had, if all of that is public.
+        """
         able = [host for host in self.space if host not in claim.has and self.is_left(claim, host)]
-        public = [host for host in able if self.left(host) == self.space[host]]
+        public = [host for host in able if self.is_whole(host) or self.is_back(claim, host)]
         of_worse = [host for host in able if self.is_worse_all(claim, host)]
         for hosts in (public, of_worse, able):
             if hosts:
-                return min(hosts, key=lambda host: self.order(claim, host))
+                return min(hosts, key=lambda host: self.order(claim, host, is_public=hosts is public))
         return None
+
+    def is_whole(self, host: str) -> bool:
+        return self.left(host) == self.space[host]
+
+    def is_back(self, claim: Claim, host: str) -> bool:
+        was = self.former[claim].get(host)
+        return was is not None and lower(was, self.left(host)) == was
 
     def is_left(self, claim: Claim, host: str) -> bool:
         return any(self.left(host)) or bool(self.worse(claim, host))
@@ -357,9 +356,9 @@ class Level:
         have = [other.has[host] for other in self.worse(claim, host)]
         return bool(have) and add(self.world.resources, self.left(host), *have) == self.space[host]
 
-    def order(self, claim: Claim, host: str) -> tuple[int | Fraction | bool, ...]:
+    def order(self, claim: Claim, host: str, *, is_public: bool) -> tuple[int | Fraction | bool, ...]:
         """By what is named; its own of before first; of worse ranks the worst; least workload; never owned."""
-        was, worse = self.how_former(claim, host), self.worse(claim, host)
+        was, worse = self.how_former(claim, host), [] if is_public else self.worse(claim, host)
         worst = max((self.place(each) for each in worse), default=(False, 0))
         return (
             bool(worse),
@@ -367,6 +366,7 @@ class Level:
             0 if worse else was,
             -worst[0],
             -worst[1],
+            is_public and not self.is_whole(host),
             self.world.load(host),
             was,
             host in self.ever,
@@ -390,11 +390,3 @@ class Level:
         if any(host in each.names for each in self.claims):
             return 3
         return 0 if is_named(row) else 2 if any(is_named(each) for each in self.rows if each != row) else 1
-
-
-def lower(one: Vector, other: Vector) -> Vector:
-    return tuple(min(pair) for pair in zip(one, other, strict=True))
-
-
-def bound(amounts: Vector) -> Vector:
-    return tuple(max(0, each) for each in amounts)

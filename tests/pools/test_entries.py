@@ -128,11 +128,9 @@ def test_r_adjust_1_what_is_said_of_entries_that_are_gone_is_worked_out() -> Non
 
 
 @pytest.mark.parametrize(
-    ("others", "is_said", "host"), [({}, False, "h0"), ({}, True, "h2"), ({"hosts": 3}, False, "h2")]
+    ("others", "is_said", "host"), [({}, False, "h0"), ({}, True, "h0"), ({"hosts": 3}, False, "h2")]
 )
-def test_r_adjust_3_a_reserved_entry_changes_new_hosts_with_others_units(
-    others: Json, host: str, *, is_said: bool
-) -> None:
+def test_r_adjust_3_a_reserved_entry_changes_hosts_with_others_units(others: Json, host: str, *, is_said: bool) -> None:
     """Only where everybody has what the plan says: who is short takes of one entry what it could not of another."""
     consumers: Json = {"/A": of_all({"hosts": 1, "reserved": True}, {"hosts": "remaining"}), "/B": {}}
     consumers |= {"/C": of_all(others) | {"rank": 9}} if others else {}
@@ -141,6 +139,34 @@ def test_r_adjust_3_a_reserved_entry_changes_new_hosts_with_others_units(
         consumers, [of("/B", 2)], [on("h2", "B", 2, A=2)], hosts=HOSTS, own_entries=said, ownership=[("h2", "/A", 4)]
     )
     assert [name for entry, name, _ in of_entries(run_cycle(plan, state)) if entry == 0] == [host]
+
+
+def test_r_adjust_3_entries_written_in_another_order_stop_nobody_s2_17() -> None:
+    """C borrows h1, of the entry that lends; h0, of the reserved one, is idle: so it is with either order."""
+    entries: list[Json] = [{"hosts": 1, "reserved": True, "preference": 1}, {"hosts": 1, "preference": 9}]
+    said = [{"host": f"h{at}", "consumer": "/A", "entry": at, "amounts": {"cpu": 4}} for at in range(2)]
+    for turned, reserved in ((entries, 0), (entries[::-1], 1), ([{"hosts": 1}, entries[1], entries[0]], 2)):
+        plan, state = inputs(
+            {"/A": of_all(*turned), "/C": {}},
+            [of("/C", 8)],
+            [on("h1", "C", 4, A=4), on("h2", "C", 4)],
+            hosts=HOSTS | {"h3": 4},
+            own_entries=said,
+            ownership=[("h0", "/A", 4), ("h1", "/A", 4)],
+        )
+        cycle = run_cycle(plan, state)
+        assert (cycle.document["reclaims"], list(second_cycle(plan, cycle))) == ([], [])
+        assert "h1" not in [host for entry, host, _ in of_entries(cycle) if entry == reserved]
+    both = [{**each, "reserved": True, "lend_grace": "7s"} for each in entries]
+    plan, state = inputs(
+        {"/A": of_all(*both), "/C": {}},
+        [of("/C", 4)],
+        [on("h1", "C", 4, A=4)],
+        own_entries=said,
+        ownership=[("h0", "/A", 4), ("h1", "/A", 4)],
+    )
+    rows = run_cycle(plan, state).document["reclaims"]
+    assert [(row["host"], row["units"], row["for"]) for row in rows] == [("h1", 4, None)]
 
 
 @pytest.mark.parametrize(

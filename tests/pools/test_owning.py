@@ -97,6 +97,37 @@ def test_r_adjust_2_entries_for_whole_hosts_give_up_together_of_equal_load_the_w
     assert left(0, 2, 2) == ["h1", "h2"]  # what is idle goes first; then nobody has too much
 
 
+def test_r_adjust_2_an_inherited_preference_is_that_of_the_parents_entry_of_the_host() -> None:
+    entries = [own(hosts=[host], preference=at)["own"][0] for host, at in (("h0", 9), ("h1", 1))]
+    held = [on("h0", "x", 2, "own"), on("h1", "x", 2, "own")]
+    before = [("h0", "/M/x", 4), ("h1", "/M/x", 4)]
+    for mine, left in (({"hosts": 1}, {"h1": 4}), ({"total": {"cpu": 6}}, {"h0": 2, "h1": 4})):
+        rows = run({"/M": {"own": entries}, "/M/x": own(**mine)}, [of("/M/x", 4)], held, ownership=before).document
+        found = {row["host"]: row["amounts"]["cpu"] for row in rows["ownership"] if row["consumer"] == "/M/x"}
+        assert found == left
+
+
+def test_r_adjust_3_a_part_that_was_its_own_comes_back_before_another_whole_host_s2_19_s2_24() -> None:
+    """A has one CPU of h1. B had the others and nobody used them: they are B's again, though h2 is free."""
+    hosts = {"h0": 4, "h1": 4, "h2": 4}
+    before = [("h0", "/A", 1), ("h1", "/A", 1), ("h1", "/B", 3)]
+    held = [on("h0", "A", 1, "own"), on("h1", "A", 1, "own")]
+
+    def of_b(consumers: dict[str, Any], rows: list[tuple[str, str, int]]) -> dict[str, int]:
+        plan, state = inputs(consumers, [of("/A", 2)], held, hosts=hosts, ownership=rows)
+        cycle = run_cycle(plan, state)
+        assert not verify(
+            plan, state, json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+        )
+        assert list(second_cycle(plan, cycle)) == []
+        return {row["host"]: row["amounts"]["cpu"] for row in cycle.document["ownership"] if row["consumer"] == "/B"}
+
+    two, b = {"/A": own(total={"cpu": 2})}, own(hosts=1) | {"rank": 1}
+    assert of_b(two | {"/B": b}, before) == {"h1": 3}
+    assert of_b(two | {"/B": own(hosts=2) | {"rank": 1}}, before) == {"h1": 3, "h2": 4}
+    assert of_b(two | {"/B": b}, [*before, ("h2", "/B", 4)]) == {"h2": 4}  # of two of its own the whole one
+
+
 def test_r_adjust_2_what_is_too_much_of_a_total_goes_from_a_host_that_has_some_of_it() -> None:
     """h0 is the least busy and has no GPU to give; on h1 are two too many."""
     hosts = {"h0": {"cpu": 8}, "h1": {"cpu": 8, "gpu": 4}}

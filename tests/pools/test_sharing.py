@@ -204,14 +204,32 @@ def test_r_pool_1_what_is_overcommitted_is_rounded_down_of_parcels_too() -> None
     assert found == [("A", "h0", 1, "own"), ("B", "h0", 3, "/")]
 
 
-def test_r_sweep_1_of_several_entries_the_preference_of_the_first_is_inherited() -> None:
-    def of_all(*entries: tuple[list[str], dict[str, int]]) -> Json:
-        return {"own": [own(hosts=hosts, **stated)["own"][0] for hosts, stated in entries]}
+def of_all(*entries: tuple[list[str], Json]) -> Json:
+    return {"own": [own(hosts=hosts, **stated)["own"][0] for hosts, stated in entries]}
 
-    hosts = {"h0": 4, "h1": 4, "h2": 4}
+
+THREE = {"h0": 4, "h1": 4, "h2": 4}
+
+
+def test_r_sweep_1_a_host_has_the_preference_of_the_parents_entry_that_has_it() -> None:
     above = of_all((["h0"], {"preference": 9}), (["h1"], {"preference": 1}), (["h2"], {}))
-    consumers = {"/M": above, "/M/x": of_all((["h0", "h1"], {}), (["h2"], {"preference": 5}))}
-    assert [row[:3] for row in placed(consumers, [of("/M/x", 5)], hosts=hosts)] == [("x", "h2", 4), ("x", "h0", 1)]
+    for mine in (of_all((["h0", "h1"], {}), (["h2"], {})), own(hosts=3)):  # of h2 it is 5
+        order = placed({"/M": above, "/M/x": mine}, [of("/M/x", 12)], hosts=THREE)
+        assert [row[:3] for row in order] == [("x", "h1", 4), ("x", "h2", 4), ("x", "h0", 4)]
+    stated = {"/M": above, "/M/x": of_all((["h0", "h1"], {"preference": 4}), (["h2"], {"preference": 3}))}
+    assert [row[1] for row in placed(stated, [of("/M/x", 6)], hosts=THREE)] == ["h2", "h0"]
+    below = {"/M": above, "/M/x": own(hosts=3), "/M/x/1": own(hosts=2), "/M/x/2": {}}
+    assert [row[1] for row in placed(below, [of("/M/x/1", 4)], hosts=THREE)] == ["h1"]
+
+
+def test_r_sweep_2_what_is_taken_back_early_is_of_the_preference_of_each_host() -> None:
+    """x takes h1 back before it uses h0, which its parent likes less."""
+    above = of_all((["h0"], {"preference": 9}), (["h1"], {"preference": 1}))
+    consumers = {"/M": above, "/M/x": own(hosts=2, reclaim_before_next_level=True), "/Z": {}}
+    wants, stands = [of("/M/x", 1), of("/Z", 4)], [on("h1", "Z", 4, M=4)]
+    document = run(consumers, wants, stands).document
+    assert [(row["request"], row["host"], row["for"]) for row in document["reclaims"]] == [("Z", "h1", "x")]
+    assert document["grants"] == []
 
 
 @pytest.mark.parametrize(

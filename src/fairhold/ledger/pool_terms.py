@@ -83,11 +83,14 @@ def _limits(settings: Sequence[ConsumerSettings]) -> dict[int, Amounts]:
 
 
 def _with_preference(entry: Owning, parents: tuple[Owning, ...]) -> Owning:
-    """An entry with the preference that it states, else its parent's for the group, else the default."""
-    if entry.preference is not None:
+    """An entry with the preference that it states, else its parent's for the group, else the default.
+
+    Where a parent's entries differ, it is that of the one of which a host is, and so of no entry as a whole.
+    """
+    inherited = {each.preference for each in parents if each.resource_group == entry.resource_group}
+    if entry.preference is not None or len(inherited) > 1:
         return entry
-    inherited = [each.preference for each in parents if each.resource_group == entry.resource_group]
-    return replace(entry, preference=inherited[0] if inherited else DEFAULT_PREFERENCE)
+    return replace(entry, preference=next(iter(inherited), DEFAULT_PREFERENCE))
 
 
 def _in_order(plan: Plan, rank: list[int]) -> list[int]:

@@ -44,7 +44,8 @@ class Terms:
     grace    : microseconds in which a leaf lets go
     limit    : row → (place of the resource, base units) at most in all share pools
     pool_grace : row → bound on what it owns and its children do not; None = none
-    own      : row → what it owns, in the order of the file, preferences resolved
+    own      : row → what it owns, in the order of the file, preferences resolved; None = from host to host, where
+               entries of a parent differ
     """
 
     tree: ConsumerTree
@@ -70,11 +71,15 @@ class Terms:
 _NOTHING: Mapping[Parcel, Vector] = {}
 
 
+Chain = tuple[tuple[int, "Owning"], ...]
+"""(Row, entry) of an owner and those above it that a piece of a host is carved out of, the owner first."""
+
+
 class Parcel:
     """A piece of a host that one consumer owns and its children do not, or nobody.
 
     owner  : row, PUBLIC = nobody
-    chain  : (row, entry) of the owner and those above it that it is carved out of, the owner first
+    chain  : its owner and those above it, with their entries
     amounts, idle : with overcommitment; what is kept for requests is not idle
     kept   : request → of the rest, what is set aside for it
     level  : row at whose level what is idle can be used: a pool's, or the leaf's whose own it is
@@ -82,7 +87,7 @@ class Parcel:
 
     __slots__ = ("_alone", "amounts", "chain", "host", "idle", "kept", "level", "owner")
 
-    def __init__(self, host: Machine, owner: int, chain: tuple[tuple[int, Owning], ...], amounts: Vector) -> None:
+    def __init__(self, host: Machine, owner: int, chain: Chain, amounts: Vector) -> None:
         self.host = host
         self.owner = owner
         self.chain = chain

@@ -14,7 +14,7 @@ from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning, steps_of
 from fairhold.rules.pools.booking import Kind, KnownPools, book_before, book_units, split_lenders
 from fairhold.rules.pools.never import find_never
-from fairhold.rules.pools.owners import Before, Chain, adjust
+from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
 from fairhold.rules.pools.users import share_rooms
@@ -23,7 +23,7 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Terms
+    from fairhold.ledger.pools import Chain, Terms
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import Allocation, State

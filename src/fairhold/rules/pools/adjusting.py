@@ -5,10 +5,10 @@ Top level first, then inside what each parent owns.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, common, less
-from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.holdings import Holdings, Target
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Level(Holdings):
             self._trim_hosts(keys)
         for key in [key for key in self.holds if key not in self.target or key.entry.names]:
             holding, entry = self.holds[key], key.entry
-            order = sorted(holding, key=lambda host: (self.load(host), -host.place))
+            order = sorted(holding, key=partial(self._giving, key))
             if key in self.target:
                 self._trim_hosts([key])
             elif entry.per_host:
@@ -50,13 +50,13 @@ class Level(Holdings):
             else:
                 self._trim_total(key, order)
 
+    def _giving(self, key: Target, host: Machine) -> tuple[int, int, int]:
+        """Key: what is given up first."""
+        return self.load(host), -self.preference(key, host), -host.place
+
     def _trim_hosts(self, keys: list[Target]) -> None:
         """Whole hosts beyond what entries are to have together go; what one has too many of is another's that lacks."""
-
-        def order(each: tuple[Target, Machine]) -> tuple[int, int, int]:
-            return self.load(each[1]), -(each[0].entry.preference or DEFAULT_PREFERENCE), -each[1].place
-
-        held = sorted([(key, host) for key in keys for host in self.holds[key]], key=order)
+        held = sorted([(key, host) for key in keys for host in self.holds[key]], key=lambda each: self._giving(*each))
         for key, host in held[: max(0, len(held) - sum(self.target[key] for key in keys))]:
             self._drop(key, host)
         lacking = [key for key in keys for _ in range(self.target[key] - len(self.holds[key]))]
@@ -118,11 +118,14 @@ class Level(Holdings):
         return key.entry.remaining, self.books.terms.position[key.row], not key.entry.names
 
     def _order(self, key: Target) -> Iterator[Machine]:
-        """Formerly its own, first this entry's; least workload; never owned among these siblings; inventory order."""
+        """Formerly its own, first this entry's; least workload; never owned among these siblings; inventory order.
+
+        A count takes of this entry's those first that nobody has any of.
+        """
         mine, former, group = self.former[key], self.formerly[key.row], key.entry.resource_group
         if group not in self._lines:
             self._lines[group] = self._sorted(self.hosts.get(group, []))
-        yield from self._sorted(mine)
+        yield from sorted(self._sorted(mine), key=lambda host: key in self.target and not self.is_whole(host))
         yield from self._sorted(host for host in former if host.group == group and host not in mine)
         for host in self._lines[group]:
             if host not in former:
@@ -165,11 +168,13 @@ class Level(Holdings):
             self._set(key, host, self.left[host])
 
     def _take_hosts(self, key: Target) -> None:
-        holding, target = self.holds[key], self.target.get(key, 0)
+        holding, former, target = self.holds[key], self.former[key], self.target.get(key, 0)
         hosts = self._fitting_first(key)
         while len(holding) < target and (host := next(hosts, None)) is not None:
             if self.is_whole(host):
                 self._set(key, host, self.space[host])
+            elif host in former and not any(beyond(former[host], self.left[host])):
+                self._set(key, host, former[host])  # a part, all of which is public still
         if len(holding) < target:
             self._take_owned(key, target, [host for host in self._fitting_first(key) if host not in holding])
 

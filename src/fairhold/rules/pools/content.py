@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Terms, Unit
+    from fairhold.model.vector import Owning
 
 
 def within(limit: int | None) -> int:
@@ -92,6 +93,15 @@ def is_lent_to(parcel: Parcel, pool: int) -> bool:
         if entry.reserved:
             return False
     return pool == PUBLIC
+
+
+def entries_of(books: PoolBooks, row: int) -> Iterable[Owning]:
+    """What a row owns, with the preferences that it has on its hosts."""
+    stated = books.terms.own.get(row, ())
+    if all(entry.preference is not None for entry in stated):
+        return stated
+    chains = (parcel.chain for host in books.hosts_in(row) for parcel in host.parcels)
+    return dict.fromkeys(entry for chain in chains for owner, entry in chain if owner == row)
 
 
 def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:

@@ -5,19 +5,20 @@ A holding is what a consumer and all below it own of a host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairhold.kernels.vectors import add, common, less, total
+from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.pools import Machine, PoolBooks
-from fairhold.model.vector import in_steps, part_of
+from fairhold.model.vector import DEFAULT_PREFERENCE, in_steps, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Chain
     from fairhold.model.vector import Owning
 
 Holding = dict[Machine, "Vector"]
@@ -37,6 +38,7 @@ class Holdings:
     """The children of one consumer, and what they divide.
 
     space  : host → what there is to own: the whole host, or what the parent owns of it
+    chains : host → those that it is carved out of, with their entries, the parent first
     load   : host → place of its workload
     holds  : target → what it owns; entries: row → its targets
     left   : host → what none of the children owns
@@ -48,10 +50,13 @@ class Holdings:
         books: PoolBooks,
         parent: int,
         space: dict[Machine, Vector],
+        chains: dict[Machine, Chain],
+        *,
         load: Callable[[Machine], int],
         steps: Vector,
     ) -> None:
-        self.books, self.parent, self.space, self.load, self.steps = books, parent, space, load, steps
+        self.books, self.parent, self.space, self.chains = books, parent, space, chains
+        self.load, self.steps = load, steps
         terms = books.terms
         self.rows = sorted(
             (row for row in terms.tree.children[parent] if terms.own.get(row)), key=lambda row: terms.position[row]
@@ -70,14 +75,26 @@ class Holdings:
         self.below = {row: set(self._named_below(row)) for row in self.rows}
         self.named_below = set().union(*self.below.values())
         self.target: dict[Target, int] = {}
-        self._had: set[tuple[Target, Machine]] = set()
         self._lines: dict[str, list[Machine]] = {}
         self._of_group: dict[tuple[int, str], list[Target]] = {}
         self._parts: dict[tuple[Owning, Vector], Vector] = {}
+        self._preferred: dict[tuple[Target, int], Owning] = {}
         self._place = {key: at for at, key in enumerate(self.holds)}
         worst = 1 + max((terms.rank[row] for row in self.rows), default=0)
         self._rank = {key: worst if key.entry.remaining else terms.rank[key.row] for key in self.holds}
         self._worst = max(self._rank.values(), default=0)
+
+    def preference(self, key: Target, host: Machine) -> int:
+        """That of an entry on a host: its own, else that of the parent's entry of which the host is."""
+        above = self.chains[host]
+        return key.entry.preference or (above[0][1].preference if above else None) or DEFAULT_PREFERENCE
+
+    def preferred(self, key: Target, host: Machine) -> Owning:
+        """An entry with its preference on a host."""
+        place = key, self.preference(key, host)
+        if place not in self._preferred:
+            self._preferred[place] = replace(key.entry, preference=place[1])
+        return self._preferred[place]
 
     def _set(self, key: Target, host: Machine, amounts: Vector) -> None:
         """Let an entry own so much of a host."""
@@ -132,7 +149,6 @@ class Holdings:
             self.ever.add(host)
         for key, part in self._as_said(row, host, said):
             self._add(key, host, part := common(part, amounts))
-            self._had.add((key, host))
             amounts = less(amounts, part)
         if not any(amounts):
             return
@@ -243,8 +259,9 @@ class Holdings:
     def place_entries(self, is_lent: Callable[[int, Machine, Vector], bool]) -> None:
         """Which host is of which entry of a row: of what is reserved others' units go, if it can be (R-ADJUST-3).
 
-        A reserved entry's new host with others' units changes places with one without, of an entry that lends. Nothing
-        else moves: what stands on an entry's host stays under its terms.
+        A reserved entry's host with others' units changes places with one on which none stand at all, of an entry that
+        lends. Nothing else moves: what stands on an entry's host stays under its terms. A reserved host gets no more
+        of such units, so that a second run finds no other to change for. Of a host of several entries nothing moves.
 
         is_lent : whether others' units stand on what a row has of a host
         """
@@ -260,21 +277,18 @@ class Holdings:
                 yield row, [key for key in mine if key.entry.resource_group == group]
 
     def _place_entries(self, keys: list[Target], is_lent: Callable[[Machine, Vector], bool]) -> None:
+        mine = self.entries[keys[0].row]
         there = [(host, key) for key in keys for host in self.holds[key]]
+        there = [each for each in there if sum(each[0] in self.holds[key] for key in mine) == 1]
         there.sort(key=lambda each: each[0].place)
-        lent = {each: is_lent(each[0], self._of_row(*each)) for each in there}
-        free = [each for each in there if not lent[each] and not each[1].entry.reserved]
-        new = [(host, key) for host, key in there if key.entry.reserved and (key, host) not in self._had]
-        for host, key in [each for each in new if lent[each]]:
-            able = (each for each in free if each[0] not in self.holds[key] and host not in self.holds[each[1]])
-            if better := next(able, None):
-                free.remove(better)
-                mine, theirs = self._drop(key, host), self._drop(better[1], better[0])
-                self._set(key, better[0], theirs)
-                self._set(better[1], host, mine)
+        free = [each for each in there if not each[1].entry.reserved and self._is_without_others(*each)]
+        reserved = [each for each in there if each[1].entry.reserved] if free else []
+        lent = [(host, key) for host, key in reserved if is_lent(host, self.holds[key][host])]
+        for (host, key), (better, other) in zip(lent, free, strict=False):
+            given, taken = self._drop(key, host), self._drop(other, better)
+            self._set(key, better, taken)
+            self._set(other, host, given)
 
-    def _of_row(self, host: Machine, key: Target) -> Vector:
-        """What a row has of a host by all of its entries."""
-        return total(
-            (self.holds[each][host] for each in self.entries[key.row] if host in self.holds[each]), len(self.steps)
-        )
+    def _is_without_others(self, host: Machine, key: Target) -> bool:
+        above = self.books.terms.above
+        return all(key.row in above[unit.asked.leaf] for unit in host.units)

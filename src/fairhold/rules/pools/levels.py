@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import DEFAULT_PREFERENCE
-from fairhold.rules.pools.content import is_lent_to, may_use, within
+from fairhold.rules.pools.content import entries_of, is_lent_to, may_use, within
 from fairhold.rules.pools.picking import Source
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.turns import Turns
@@ -51,8 +51,7 @@ def take_lent_back(taker: Taker, pool: int, of: Callable[[Owning], bool]) -> Non
 
     of : whether what is owned by an entry of the pool's owner is taken back now
     """
-    entries = taker.books.terms.own.get(pool, ())
-    stated = {entry.preference or DEFAULT_PREFERENCE for entry in entries if of(entry)}
+    stated = {entry.preference or DEFAULT_PREFERENCE for entry in entries_of(taker.books, pool) if of(entry)}
     for each in sorted(stated) if len(stated) > 1 else ():
 
         def is_of(entry: Owning, at: int = each) -> bool:

@@ -15,11 +15,8 @@ from fairhold.rules.pools.unmet import unmet
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Machine
-    from fairhold.model.vector import Owning
+    from fairhold.ledger.pools import Chain, Machine
     from fairhold.rules.pools.holdings import Parts
-
-Chain = tuple[tuple[int, "Owning"], ...]
 
 
 class Before:
@@ -67,7 +64,7 @@ def _divide(
     books: PoolBooks, parent: int, chains: dict[Machine, Chain], space: dict[Machine, Vector], context: _Context
 ) -> None:
     """Adjust the children of one consumer inside what it owns; what they do not own is its own parcel."""
-    level = Level(books, parent, space, context.load.__getitem__, context.steps)
+    level = Level(books, parent, space, chains, load=context.load.__getitem__, steps=context.steps)
     if level.rows:
         _adjust_level(books, level, context)
         books.owns_exactly = books.owns_exactly and is_exact(level)
@@ -77,9 +74,9 @@ def _divide(
         inside: dict[Machine, Vector] = {}
         below: dict[Machine, Chain] = {}
         for key in level.entries[row]:
-            link = row, key.entry
+            link, is_alike = (row, key.entry), key.entry.preference is not None
             for host, amounts in level.holds[key].items():
-                below.setdefault(host, (link, *chains[host]))
+                below.setdefault(host, (link if is_alike else (row, level.preferred(key, host)), *chains[host]))
                 inside[host] = add(inside[host], amounts) if host in inside else amounts
         if books.terms.tree.children[row]:
             in_order = {host: inside[host] for host in sorted(inside, key=lambda host: host.place)}

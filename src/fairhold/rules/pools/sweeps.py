@@ -10,7 +10,7 @@ from fairhold.ledger.pools import PUBLIC
 from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.assigning import fill_own, fill_pool
-from fairhold.rules.pools.content import lend_up
+from fairhold.rules.pools.content import entries_of, lend_up
 from fairhold.rules.pools.leaving import give_up, keep_limits
 from fairhold.rules.pools.levels import compare, take_lent_back, take_own
 from fairhold.rules.pools.limits import Limits
@@ -203,7 +203,7 @@ class _Early:
         return any(
             entry.reclaim_before_next_level
             and (preference is None or (entry.preference or DEFAULT_PREFERENCE) == preference)
-            for entry in self.books.terms.own.get(row, ())
+            for entry in entries_of(self.books, row)
         )
 
     def take_own(self, leaf: int, preference: int) -> bool:

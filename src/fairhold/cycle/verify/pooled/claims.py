@@ -2,67 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import Amounts, excess, lower, minus, plus, summed
+from fairhold.cycle.verify.pooled.amounts import Amounts, excess, lower, minus, summed
+from fairhold.cycle.verify.pooled.claim import Claim
+from fairhold.cycle.verify.pooled.stock import preference_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from fairhold.cycle.verify.pooled.stock import Host
+    from fairhold.cycle.verify.pooled.stock import Chain, Host
     from fairhold.cycle.verify.pooled.terms import Terms
     from fairhold.model.vector import Owning
-
-
-@dataclass(eq=False)
-class Claim:
-    """One entry of a consumer.
-
-    target : whole hosts, None = it is for parts
-    has    : host → what it owns of it
-    """
-
-    path: str
-    entry: Owning
-    target: int | None = None
-    has: dict[Host, Amounts] = field(default_factory=dict)
-
-    @property
-    def group(self) -> str:
-        """The resource group of which it is."""
-        return self.entry.resource_group
-
-    def add(self, host: Host, amounts: Amounts) -> None:
-        """Own more of a host."""
-        if any(amounts):
-            self.has[host] = plus(self.has[host], amounts) if host in self.has else amounts
-
-    def lose(self, host: Host, amounts: Amounts) -> None:
-        """Own less of a host."""
-        left = minus(self.has.pop(host), amounts)
-        if any(left):
-            self.has[host] = left
 
 
 class Claims:
     """The children of one consumer.
 
-    space  : host → what there is to own of it
+    space  : host → what there is to own of it; chains: host → those that it is carved out of
     former : claim → host → what was its own, and nobody used
     known  : hosts of which some sibling owned something
     """
 
     def __init__(
-        self, terms: Terms, owner: str, space: dict[Host, Amounts], load: dict[str, Fraction], steps: Amounts
+        self,
+        terms: Terms,
+        owner: str,
+        space: dict[Host, Amounts],
+        chains: dict[Host, Chain],
+        *,
+        load: dict[str, Fraction],
+        steps: Amounts,
     ) -> None:
-        self.terms, self.space, self.load, self.steps = terms, space, load, steps
+        self.terms, self.space, self.chains, self.load, self.steps = terms, space, chains, load, steps
         self.paths = sorted((path for path in terms.children[owner] if terms.own[path]), key=terms.order.__getitem__)
         self.claims = [Claim(path, entry) for path in self.paths for entry in terms.own[path]]
         self.former: dict[Claim, dict[Host, Amounts]] = {claim: {} for claim in self.claims}
         self.known: set[Host] = set()
-        self._had: set[tuple[Claim, Host]] = set()
         self._unused: dict[tuple[Claim, Host], None] = {}
         self._aim()
 
@@ -102,7 +79,6 @@ class Claims:
             naming = [at for at, claim in enumerate(listed) if host.name in claim.entry.names]
             for at in sorted(said) if not naming or any(at in said for at in naming) else ():
                 if at < len(listed) and listed[at].group == host.group and (at in naming or not listed[at].entry.names):
-                    self._had.add((listed[at], host))
                     amounts = self._give(listed[at], host, lower(said[at], amounts), amounts, is_busy=is_busy)
             if not any(amounts):
                 return
@@ -185,21 +161,16 @@ class Claims:
     def _sort_out(self, mine: list[Claim], is_lent: Callable[[str, Host, Amounts], bool]) -> None:
         """Where entries may stand for one another a reserved one gives hosts with others' units for such without."""
         alike = [each for each in mine if each.target is not None and not each.entry.names]
+        of_one = {host for each in mine for host in each.has if sum(host in other.has for other in mine) == 1}
+        line = sorted(((each, host) for each in alike for host in each.has if host in of_one), key=_place)
+        gives = [(c, host) for c, host in line if c.entry.reserved and is_lent(c.path, host, c.has[host])]
+        free = [pair for pair in line if not pair[0].entry.reserved and not self._has_others(*pair)]
+        for claim, host in gives[: len(free)]:
+            other, better = free.pop(0)
+            claim.has[better], other.has[host] = other.has.pop(better), claim.has.pop(host)
 
-        def lent(host: Host) -> bool:
-            path = alike[0].path
-            parts = [each.has[host] for each in self.claims if each.path == path and host in each.has]
-            return is_lent(path, host, summed(parts, self.terms.width))
-
-        line = sorted(((each, host) for each in alike for host in each.has), key=lambda pair: pair[1].place)
-        gives = [pair for pair in line if pair[0].entry.reserved and pair not in self._had and lent(pair[1])]
-        free = [pair for pair in line if not pair[0].entry.reserved and not lent(pair[1])]
-        for claim, host in gives:
-            fits = [pair for pair in free if pair[1] not in claim.has and host not in pair[0].has]
-            if fits:
-                other, better = fits[0]
-                free.remove(fits[0])
-                claim.has[better], other.has[host] = other.has.pop(better), claim.has.pop(host)
+    def _has_others(self, claim: Claim, host: Host) -> bool:
+        return any(claim.path not in self.terms.up[unit.asked.leaf] for unit in host.units)
 
     def unmet(self) -> Iterator[tuple[Claim, Amounts, Amounts]]:
         """Entries that have less than they ask for, with what they have and ask for: hosts, or of a total amounts."""
@@ -235,7 +206,7 @@ class Claims:
         """
         most = sum(claim.target or 0 for claim in mine)
         pairs = [(claim, host) for claim in mine for host in claim.has]
-        worst = {pair: (self.load[pair[1].name], -(pair[0].entry.preference or 5), -pair[1].place) for pair in pairs}
+        worst = {pair: (self.load[pair[1].name], -self._preference(*pair), -pair[1].place) for pair in pairs}
         for claim, host in sorted(pairs, key=worst.__getitem__)[: max(0, len(pairs) - most)]:
             del claim.has[host]
         for claim in mine:
@@ -244,9 +215,12 @@ class Claims:
                 other = next(each for each in mine if len(each.has) < (each.target or 0))
                 other.add(host, claim.has.pop(host))
 
+    def _preference(self, claim: Claim, host: Host) -> int:
+        return preference_in(((claim.path, claim.entry), *self.chains[host]))
+
     def _trim_parts(self, claim: Claim) -> None:
         """The same of parts of hosts; one that comes to nothing is none."""
-        order = sorted(claim.has, key=lambda host: (self.load[host.name], -host.place))
+        order = sorted(claim.has, key=lambda host: (self.load[host.name], -self._preference(claim, host), -host.place))
         if claim.entry.per_host:
             for host in order:
                 claim.lose(host, excess(claim.has[host], self._part(claim.entry, host)))
@@ -298,13 +272,14 @@ class Claims:
         return minus(self.space[host], summed((c.has[host] for c in self.claims if host in c.has), self.terms.width))
 
     def _order(self, claim: Claim, hosts: Iterable[Host]) -> list[Host]:
-        """Formerly its own, then its consumer's; least workload; never owned; inventory order."""
+        """Formerly its own, of whole hosts first; then its consumer's; least workload; never owned; inventory order."""
         mine = self.former[claim]
         others = {host for each in self.claims if each.path == claim.path for host in self.former[each]}
 
-        def turn(host: Host) -> tuple[int, Fraction, bool, int]:
+        def turn(host: Host) -> tuple[int, bool, Fraction, bool, int]:
             was = 0 if host in mine else 1 if host in others else 2
-            return was, self.load[host.name], host in self.known, host.place
+            is_part = was == 0 and claim.target is not None and bool(self._owners(host))
+            return was, is_part, self.load[host.name], host in self.known, host.place
 
         return sorted(hosts, key=turn)
 
@@ -330,8 +305,11 @@ class Claims:
             return len(claim.has) < (claim.target or 0)
 
         for host in hosts:
+            was = self.former[claim].get(host)
             if short() and not self._owners(host):
                 claim.add(host, self.space[host])
+            elif short() and was and not any(excess(was, self._public(host))):
+                claim.add(host, was)
         of_worse = [host for host in hosts if self._worse(claim, host)]
         worst = {host: -self._rank(self._owners(host)[0]) for host in of_worse}
         of_worse.sort(key=lambda host: (called.get(host.name, 0), worst[host], self.load[host.name]))
@@ -388,3 +366,7 @@ class Claims:
         if any(amounts):
             giver.lose(host, amounts)
             taker.add(host, amounts)
+
+
+def _place(pair: tuple[Claim, Host]) -> int:
+    return pair[1].place

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.verify.pooled.amounts import Amounts, minus, plus
-from fairhold.cycle.verify.pooled.claims import Claim, Claims
-from fairhold.cycle.verify.pooled.stock import Chain, Host, Parcel
+from fairhold.cycle.verify.pooled.claims import Claims
+from fairhold.cycle.verify.pooled.stock import Chain, Host, Parcel, preference_in
 from fairhold.cycle.verify.pooled.terms import TOP, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from fairhold.cycle.verify.pooled.claim import Claim
     from fairhold.model.vector import Owning
 
 Owned = dict[str, dict[str, Amounts]]
@@ -55,7 +57,7 @@ class Adjusting:
 
     def _inside(self, owner: str, space: dict[Host, Amounts], chains: dict[Host, Chain]) -> None:
         """Divide what one consumer owns among its children; the rest is its own parcel."""
-        level = Claims(self.terms, owner, space, self.load, self.steps)
+        level = Claims(self.terms, owner, space, chains, load=self.load, steps=self.steps)
         for host in space:
             for path in sorted(self.terms.children[owner], key=self.terms.order.__getitem__):
                 if path in self.before.get(host.name, {}):
@@ -71,7 +73,7 @@ class Adjusting:
         for path in level.paths:
             mine = [claim for claim in level.claims if claim.path == path]
             inside = {host: plus(*parts) for host in space if (parts := [c.has[host] for c in mine if host in c.has])}
-            below = {host: ((path, _first(mine, host)), *chains[host]) for host in inside}
+            below = {host: ((path, _first(mine, host, chains[host])), *chains[host]) for host in inside}
             for host, amounts in inside.items():
                 rest[host] = minus(rest[host], amounts)
             if self.terms.children[path]:
@@ -100,8 +102,10 @@ def _of_several(level: Claims) -> Iterator[tuple[str, Host, int, Amounts]]:
                 yield from ((path, host, at, amounts) for host, amounts in claim.has.items())
 
 
-def _first(claims: list[Claim], host: Host) -> Owning:
-    return next(claim.entry for claim in claims if host in claim.has)
+def _first(claims: list[Claim], host: Host, above: Chain) -> Owning:
+    """The first entry that has some of a host, with its preference there."""
+    found = next(claim.entry for claim in claims if host in claim.has)
+    return replace(found, preference=preference_in((("", found), *above)))
 
 
 def _overcommit(host: Host) -> None:

@@ -21,6 +21,11 @@ Chain = tuple[tuple[str, "Owning"], ...]
 """Owners of a parcel with their entries, the owner first, then those that it is carved out of."""
 
 
+def preference_in(chain: Chain) -> int:
+    """The nearest that is stated on the way up: 1 is best."""
+    return next((entry.preference for _, entry in chain if entry.preference), 5)
+
+
 @dataclass(eq=False)
 class Parcel:
     """What one consumer owns of a host and its children do not.
@@ -50,7 +55,7 @@ class Parcel:
     @property
     def preference(self) -> int:
         """1 is best."""
-        return (self.chain[0][1].preference or 5) if self.chain else 5
+        return preference_in(self.chain)
 
 
 @dataclass(eq=False)

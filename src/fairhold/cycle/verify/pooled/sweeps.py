@@ -176,9 +176,12 @@ class Sweeps:
         return [each for host in self.stock.owned.get(owner, ()) for each in host.parcels if each.owner == owner]
 
     def _is_early(self, path: str, preference: int | None) -> bool:
-        return any(
-            entry.reclaim_before_next_level and preference in {None, entry.preference} for entry in self.terms.own[path]
-        )
+        early = {entry for entry in self.terms.own[path] if entry.reclaim_before_next_level}
+        if not all(entry.preference for entry in self.terms.own[path]):
+            chains = (parcel.chain for parcel in self.stock.parcels())
+            mine = (entry for chain in chains for owner, entry in chain if owner == path)
+            early = {entry for entry in mine if entry.reclaim_before_next_level}
+        return any(preference in {None, entry.preference} for entry in early)
 
     def _note(self, path: str, take: Callable[[Taking], None]) -> bool:
         """Take back before a worse level is used; what is taken does not wait there.

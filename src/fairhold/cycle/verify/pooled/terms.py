@@ -123,11 +123,14 @@ def _limit(stated: ConsumerSettings) -> dict[int, int]:
 
 
 def _preferred(entry: Owning, above: tuple[Owning, ...]) -> Owning:
-    """An entry with its preference: stated, else the parent's for the group, else the default."""
-    if entry.preference is not None:
+    """An entry with its preference: stated, else the parent's for the group, else the default.
+
+    None where the parent has several: on each host it is then that of the parent's entry that has the host.
+    """
+    parents = {each.preference for each in above if each.resource_group == entry.resource_group}
+    if entry.preference is not None or len(parents) > 1:
         return entry
-    parents = [each.preference for each in above if each.resource_group == entry.resource_group]
-    return replace(entry, preference=(parents or [DEFAULT_PREFERENCE])[0])
+    return replace(entry, preference=next(iter(parents), DEFAULT_PREFERENCE))
 
 
 def _in_path_order(children: dict[str, tuple[str, ...]], rank: dict[str, int], path: str = TOP) -> list[str]:
