@@ -42,6 +42,13 @@ def test_r_turn_1_share_nodes_and_priority_nodes_have_their_percentages_s0_41_s0
     assert percentages(alone) == {"/A": ("priority", "0"), "/B": ("priority", "1")}
 
 
+def test_r_turn_1_who_is_at_a_share_limit_gets_nothing_of_what_becomes_free_s0_40() -> None:
+    consumers: Json = {"/A": {"share_priority": 1, "share_limit": {"cpu": 1}}, "/B": {}}
+    consumers |= {"/C": {"share_ratio": 3, "share_limit": {"cpu": 1}}, "/C/x": {}}
+    told = explained("/B", consumers, [of("/A", 3), of("/B", 5), of("/C/x", 3)], hosts={"h0": 4})
+    assert percentages(told) == {"/A": (None, "0"), "/B": ("priority", "1"), "/C": (None, "0")}
+
+
 def test_r_usage_3_bounds_of_quotas_name_what_holds_them() -> None:
     consumers = {"/A": {"share_ratio": 0}, "/B": {}, "/C": {}, "/D": {"share_limit": {"cpu": 1}}, "/E": {}}
     wants = [of(path, 9) for path in consumers]

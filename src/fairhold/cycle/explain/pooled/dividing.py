@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import PUBLIC
+from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -103,11 +104,14 @@ def nodes_of(inquiry: Inquiry, children: Sequence[int], wanting: Collection[int]
 def wanting_in(inquiry: Inquiry, standing: Standing) -> set[int]:
     """Consumers of which a request, their own or one below them, waits for units that could stand in a pool.
 
-    Who takes no part in it by its ratio, and all above it for its sake, are left out.
+    Who takes no part in it by its ratio, or for whom one unit more is beyond a share limit, is left out, and all above
+    it for its sake.
     """
     terms, found = inquiry.terms, set[int]()
+    limits = Limits(inquiry.books, inquiry.books.units())
+    limits.expect(inquiry.ways.shared())
     for asked in standing.members:
-        if standing.size[asked] and inquiry.left(asked):
+        if standing.size[asked] and inquiry.left(asked) and limits.allow(asked, 1):
             for row in terms.above[asked.leaf]:
                 if not terms.ratio[row]:
                     break
