@@ -234,6 +234,7 @@ class Level:
                 needed = self.lack(claim)
                 there = dict(zip(self.world.resources, has, strict=True))
                 is_over = any(there[name] > needed.get(name, 0) for name in claim.entry["total"])
+                is_over = is_over or not any(there[name] for name in claim.entry["total"])
                 self.set(claim, host, self.following(claim, has) if is_over else has)
 
     def preference(self, claim: Claim, host: str) -> int:
@@ -309,7 +310,9 @@ class Level:
 
     def hand_over(self, other: Claim | None, claim: Claim, host: str, part: Vector) -> None:
         if other is not None:
-            self.set(other, host, less(other.has[host], part))
+            left = dict(zip(self.world.resources, less(other.has[host], part), strict=True))
+            is_good = other.way != "total" or not any(part) or any(left[name] for name in other.entry["total"])
+            self.set(other, host, tuple(each if is_good else 0 for each in left.values()))
         self.more(claim, host, part)
 
     def take_total(self, claim: Claim) -> None:

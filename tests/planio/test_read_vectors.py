@@ -150,6 +150,8 @@ def test_what_is_owned_can_be_said_in_every_way(said: str, noun: Owning) -> None
         ("memory: 512", "slots: 4", "slots-and-vectors", "resource_groups.main.hosts.0.slots", "leave one away"),
         ("cpu: 128", "slots: 4", "slots-and-vectors", "resource_groups.main.hosts", "two resource groups"),
         ("{name: r1, cpu: 8}", "{name: r1}", "missing-key", "resource_groups.rest.hosts.0", "an amount, as `cpu: 8`"),
+        ("{name: r1, cpu: 8}", "null", "missing-key", "resource_groups.rest.hosts.0", "`name:`"),
+        ("r1, cpu: 8}", "'r[1-1234567890]', cpu: 8}", "host-range", "hosts.0.name", "`g[01-20]`"),
         ("{name: r1, cpu: 8}", "{name: r1, cpu: 0}", "out-of-range", "resource_groups.rest.hosts.0", "above 0"),
         ("rest: {", "rest: {configured_slots: 5, ", "slots-and-vectors", "rest.configured_slots", "leave it out"),
         ("policy: multidimensional", "policy: ownership", "slots-and-vectors", "0.resource_groups", "multidimensional"),

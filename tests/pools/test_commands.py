@@ -10,6 +10,7 @@ import pytest
 
 from fairhold.cli.explaining import print_explanation
 from fairhold.cli.files import check_plan, print_cycle, print_quota
+from fairhold.cli.owners import owners
 from fairhold.cli.pools import ownership_text, percent
 from fairhold.cli.windows import print_windows
 from fairhold.cycle.document import run_cycle
@@ -288,3 +289,9 @@ def test_own_entries_are_told_as_a_plan_writes_them() -> None:
     ]
     told = [own_document(resources, Owning("all", **values)) for values, _ in stated]
     assert told == [{"resource_group": "all", **expected} for _, expected in stated]
+
+
+def test_check_says_of_whole_hosts_that_they_are_whole_whatever_is_overcommitted() -> None:
+    plan, _ = inputs({"/A": own(hosts=1)}, [], resources={"cpu": {"overcommit": 1.5}}, hosts={"h0": 3, "h1": 3})
+    (row,) = owners(plan)
+    assert (row["hosts"], row["parts"], row["amounts"]) == (["h0"], {}, {"cpu": 3})

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairhold.cli.pool_requests import request_text
 from fairhold.cli.pools import ownership_text
 from fairhold.cycle.document import run_cycle
 from fairhold.runtime.explaining_pools import why
@@ -121,7 +122,21 @@ def test_the_words_say_what_is_so() -> None:
     assert "B        every host that could take a unit is down" in text
     waits = first("/B", PAIR, [of("/B", 1, 4, need=["ssd"])], hosts={"h0": 4})["waits"]
     assert waits["because"] == "labels"
-    assert why(waits) == "no host has both the labels that it asks for and room for a unit, were it empty [R-POOL-3]"
+    assert why(waits) == "no host with ssd has room for a unit, were it empty [R-POOL-3]"
+
+
+def test_explain_tries_requests_with_fewer_labels() -> None:
+    hosts = {"h0": {"cpu": 4, "labels": {"zone": "a"}}}
+    wants = [of("/A", 1, need=["zone=a", "ssd"]), of("/B", 1, avoid=["zone"])]
+    for path, what, old, new in (("/A", "need", ("zone=a", "ssd"), ("zone=a",)), ("/B", "avoid", ("zone",), ())):
+        request = first(path, PAIR, wants, hosts=hosts)
+        assert helps(request) == {what: (old, new, 1)}
+        said = f"    {what} {', '.join(new) or 'none'} instead of {', '.join(old)} for {request['request']}: holds 1"
+        assert said in request_text(request).splitlines()
+
+
+def test_what_nobody_stands_before_is_not_said_to_be_beyond_something() -> None:
+    assert "  1 unit: no host with ssd has" in request_text(first("/B", PAIR, [of("/B", 1, need=["ssd"])]))
 
 
 def test_explain_finds_what_would_let_it_start() -> None:

@@ -128,6 +128,24 @@ def test_r_adjust_3_a_part_that_was_its_own_comes_back_before_another_whole_host
     assert of_b(two | {"/B": b}, [*before, ("h2", "/B", 4)]) == {"h2": 4}  # of two of its own the whole one
 
 
+def test_r_adjust_3_of_a_total_nothing_is_left_of_which_there_is_nothing_that_it_names_s2_18() -> None:
+    """A takes three CPUs of B and no GPU, which B has for its CPUs' sake alone."""
+    hosts = {"h0": {"cpu": 4, "gpu": 2}}
+    consumers = {"/A": own(total={"cpu": 4, "gpu": 1}), "/B": own(total={"cpu": 3}) | {"rank": 1}}
+    held = [on("h0", "B", 1, "own")]
+    plan, state = inputs(consumers, [of("/B", 1, 3)], held, hosts=hosts, ownership=[("h0", "/B", {"cpu": 3, "gpu": 1})])
+    cycle = run_cycle(plan, state)
+    told = [(row["consumer"], row["amounts"]) for row in cycle.document["ownership"]]
+    assert told == [("/A", {"cpu": 4, "gpu": 1})]
+    assert list(second_cycle(plan, cycle)) == []
+    assert not verify(
+        plan, state, json.loads(json.dumps(cycle.document | {"state": state_document(plan, cycle.after)}))
+    )
+    no_more = {"/A": {}, "/B": own(total={"gpu": 3})}  # another plan, whose entry names what B has none of
+    rows = run(no_more, [of("/B", 1, 1)], held, hosts=hosts, ownership=[("h0", "/B", {"cpu": 3})]).document["ownership"]
+    assert [row["amounts"] for row in rows] == [{"cpu": 4, "gpu": 2}]
+
+
 def test_r_adjust_2_what_is_too_much_of_a_total_goes_from_a_host_that_has_some_of_it() -> None:
     """h0 is the least busy and has no GPU to give; on h1 are two too many."""
     hosts = {"h0": {"cpu": 8}, "h1": {"cpu": 8, "gpu": 4}}

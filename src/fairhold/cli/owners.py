@@ -44,7 +44,7 @@ def _of_entry(plan: Plan, at: int) -> Iterator[Document]:
     for parcel in parcels_of(books):
         host = books.host_of[parcel.host]
         key = entry.resource_groups.index(host.group), parcel.consumer
-        found.setdefault(key, []).append((parcel.host, parcel.amounts, parcel.amounts == host.total))
+        found.setdefault(key, []).append((parcel.host, parcel.amounts, parcel.amounts == host.plain))
     for (group, consumer), rows in sorted(found.items()):
         total = rows[0][1]
         for _, amounts, _ in rows[1:]:

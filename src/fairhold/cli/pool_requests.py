@@ -103,7 +103,8 @@ def _waits(request: Document) -> Iterator[str]:
     waits = request["waits"]
     left = request["waiting"] - request["on_the_way"]
     if "never" in waits or not waits["levels"]:
-        yield f"  {counted(left)} beyond that: {why(waits)}"
+        beyond = " beyond that" if left < request["count"] else ""
+        yield f"  {counted(left)}{beyond}: {why(waits)}"
     else:
         yield f"  {counted(left)} {'waits' if left == 1 else 'wait'}, level by level:"
     for level in waits["levels"]:
@@ -190,7 +191,9 @@ def _changes(changes: list[Document]) -> Iterator[str]:
 
 
 def _told(value: object) -> object:
-    """A value as files write it."""
+    """A value as files write it; a list in one line."""
+    if isinstance(value, list | tuple):
+        return ", ".join(value) or "none"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else value
 
 

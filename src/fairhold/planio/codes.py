@@ -112,7 +112,7 @@ CODES = {
     "lent-above-held": "more stands on what others own than is held",
     "used-above-host": "more is used of a host than it has",
     "owned-above-host": "more is owned of a host than it has",
-    "vectors-need-requests": "a resource group is shared in vectors, and slots are counted",
+    "vectors-need-requests": "a resource group is shared by amounts of resources, and slots are counted",
     "needs-requests": "units are to be placed, and only amounts are said",
     "wrong-holder": "a notice and its request disagree",
     "notice-above-held": "more is under notice than is held",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.model.tree import ROOT, ConsumerTree
-from fairhold.planio.names import name_fault
+from fairhold.planio.names import NAME_MEND, name_fault
 from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _read_nested(builder: TreeBuilder, top: dict[str, Value]) -> None:
         here = (*place, name)
         wrong = name_fault(name)
         if wrong:
-            report.fault("name", wrong, "use letters, digits and marks other than `/`", here)
+            report.fault("name", wrong, NAME_MEND, here)
             continue
         row = builder.add(name, above, length + 1 + len(name))
         builder.settings(row, value, here)

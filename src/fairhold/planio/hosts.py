@@ -26,7 +26,8 @@ MOST_HOSTS = 1_000_000
 """How many hosts a plan may have."""
 HOST_KEYS = ("name", "slots", "labels")
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
-_PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+MOST_DIGITS = 9
+_PART = re.compile(rf"([0-9]{{1,{MOST_DIGITS}}})(?:-([0-9]{{1,{MOST_DIGITS}}}))?")
 
 
 class RangeError(ValueError):
@@ -58,7 +59,7 @@ def _spans(inner: str) -> list[tuple[range, int]]:
     for part in inner.split(","):
         match = _PART.fullmatch(part.strip(" "))
         if not match:
-            raise RangeError(f"`{shown(part)}` is no range")
+            raise RangeError(f"`{shown(part)}` is no range of numbers of at most {MOST_DIGITS} digits")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
             raise RangeError(f"the range `{part}` ends before it starts")
@@ -92,8 +93,8 @@ def _read_amounts(report: Report, node: dict[str, Value], place: Place, resource
         elif key not in HOST_KEYS:
             _refuse_key(report, key, resources, (*place, key))
             is_told = True
-    if not amounts and (not is_told or not resources.at or "slots" in node):
-        if resources.at and "slots" not in node and node:
+    if not amounts and (not is_told or "slots" in node):
+        if resources.at and "slots" not in node:
             mend = f"add an amount, as `{shown(next(iter(resources.at)))}: 8`, or `slots:`"
             report.fault("missing-key", "a host needs amounts of resources, or `slots`", mend, place)
         else:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
 
+NAME_MEND = "use letters, digits, marks other than `/`, and blanks only between them"
 COMPARED = 5_000
 """Among how many siblings a close name is looked for."""
 
@@ -34,7 +35,7 @@ def check_name(report: Report, name: str, place: Place) -> None:
     """Refuse what cannot be a name."""
     wrong = name_fault(name)
     if wrong:
-        report.fault("name", wrong, "use letters, digits and marks other than `/`", place)
+        report.fault("name", wrong, NAME_MEND, place)
 
 
 def find_leaf(report: Report, tree: ConsumerTree, path: str, place: Place) -> int:

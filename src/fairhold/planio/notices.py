@@ -132,7 +132,7 @@ def _of_kind(view: StateView, node: dict[str, Value], place: Place, notice: Noti
     view.report.missing(node, ("started",), place, "a notice with `pool`, `lenders` or `stands_on`")
     started = view.past(node["started"], (*place, "started"), "the units started") if "started" in node else 0
     pool = read_pool(view, node, request, place)
-    lenders = read_lenders(view, node, notice.units, pool, place)
+    lenders = read_lenders(view, node, request, pool, place, units=notice.units)
     return replace(notice, started=started, pool=pool, lenders=lenders, parts=read_parts(view, node, request, place))
 
 

@@ -135,7 +135,7 @@ def read_allocations(view: StateView, value: Value) -> tuple[Allocation, ...]:
         started = view.past(node["started"], (*place, "started"), "the units started") if "started" in node else 0
         if request and request.unit:
             pool = read_pool(view, node, request, place)
-            lenders = read_lenders(view, node, units, pool, place)
+            lenders = read_lenders(view, node, request, pool, place, units=units)
             if host:
                 count_use(view, host, units, request, (*place, "units"))
             parts = read_parts(view, node, request, place)
@@ -150,5 +150,5 @@ def _refuse_pool(view: StateView, node: dict[str, Value], place: Place) -> None:
     """Refuse what only units of a vector have."""
     for key in VECTOR_KEYS:
         if key in node:
-            what = f"`{key}` is said of units of a vector, and these are slots"
+            what = f"`{key}` is said of units of resources, and these are slots"
             view.report.fault("other-policy", what, "leave it out", (*place, key))

@@ -106,7 +106,7 @@ class StateView:
         if name in self.shared:
             return True
         if name in self.vectors:
-            what = f"`{shown(name)}` is shared in vectors, and this counts slots"
+            what = f"`{shown(name)}` is shared by amounts of resources, and this counts slots"
             self.report.fault("vectors-need-requests", what, "write `requests:` with a `unit`", place)
         elif name in self.plan.resource_groups:
             what = f"no policy entry of the plan shares the resource group `{shown(name)}`"
@@ -125,7 +125,7 @@ class StateView:
         if len(self.shared) == 1:
             return self.shared[0]
         if not self.shared:
-            what = "the plan shares vectors, and this counts slots"
+            what = "the plan shares amounts of resources, and this counts slots"
             self.report.fault("vectors-need-requests", what, "write `requests:` with a `unit`", place)
             return ""
         mend = f"add `resource_group:` with one of {listed(self.shared)}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OWN, PUBLIC = "own", "/"
 """Pools that are no private one: a leaf's own parcels, and what nobody owns."""
 PARCEL_KEYS = ("host", "consumer", "amounts")
-_NO_GROUP = "units of a vector stand on any host of their consumer's policy entry"
+_NO_GROUP = "units of resources stand on any host of their consumer's policy entry"
 
 
 def asks_for_vector(view: StateView, node: dict[str, Value]) -> bool:
@@ -61,7 +61,7 @@ def host_of_vector(view: StateView, node: dict[str, Value], request: Request, pl
     """Return the `host` of a row about units of a vector; empty with a fault."""
     report = view.report
     if "host" not in node:
-        report.fault("missing-key", "units of a vector stand on a host, and none is named", "add `host:`", place)
+        report.fault("missing-key", "units of resources stand on a host, and none is named", "add `host:`", place)
         return ""
     here = (*place, "host")
     name = report.text(node["host"], here, what="the name of a host")
@@ -99,9 +99,9 @@ def read_pool(view: StateView, node: dict[str, Value], request: Request, place: 
 
 
 def read_lenders(
-    view: StateView, node: dict[str, Value], units: int, pool: str, place: Place
+    view: StateView, node: dict[str, Value], request: Request, pool: str, place: Place, *, units: int
 ) -> tuple[tuple[int, int], ...]:
-    """Read (row of a consumer, units that stand on what it owns), by row."""
+    """Read (row of a consumer other than the request's own, units that stand on what it owns), by row."""
     report, lenders = view.report, []
     here = (*place, "lenders")
     for path, stated in report.mapping(node.get("lenders"), here, what="paths with units").items():
@@ -109,6 +109,9 @@ def read_lenders(
             continue
         row = _owner(view, path, (*here, path))
         lent = report.whole(stated, (*here, path), least=1)
+        if row == request.consumer:
+            what = f"`{shown(path)}` holds the units, and lends nothing to itself"
+            report.fault("lends-to-itself", what, "leave it out, or name the owner", (*here, path))
         if lent > units:
             what = f"{lent} units stand on what `{shown(path)}` owns, and {units} are held"
             report.fault("lent-above-held", what, "lower them", (*here, path))

@@ -89,6 +89,8 @@ def why(waits: Document) -> str:
 
 def unplaceable(told: Document) -> str:
     """Why no host can take a unit; told: of a request that waits."""
+    if labels := told.get("labels"):
+        return f"no host {labels} has room for a unit, were it empty"
     return UNPLACEABLE.get(told.get("because", ""), WHY["unplaceable"])
 
 

@@ -73,7 +73,7 @@ class Level(Holdings):
         for host in order:
             others = less(have, holding[host])
             needed = {at: max(0, most - others[at]) for at, most in key.entry.total}
-            if all(holding[host][at] <= need for at, need in needed.items()):
+            if all(holding[host][at] <= need for at, need in needed.items()) and self.is_good(key, holding[host]):
                 continue  # of what is too much it has none; another host may have some
             keep = self.following(holding[host], needed)
             if any(keep):

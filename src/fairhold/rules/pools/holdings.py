@@ -217,6 +217,10 @@ class Holdings:
         """Whether an entry for a total has less than that of anything."""
         return any(self.missing(key).values())
 
+    def is_good(self, key: Target, part: Vector) -> bool:
+        """Whether a part of a host has something of what an entry is for; of a total, of what it names."""
+        return any(part[at] for at, _ in key.entry.total) if key.entry.total else any(part)
+
     def part_of(self, entry: Owning, host: Machine) -> Vector:
         """What an entry by host asks of one; hosts that are alike are worked out once."""
         place = entry, self.space[host]
@@ -250,7 +254,7 @@ class Holdings:
     def _move(self, giver: Target, key: Target, host: Machine, amounts: Vector) -> None:
         if any(amounts):
             left = less(self.holds[giver][host], amounts)
-            if any(left):
+            if self.is_good(giver, left):
                 self._set(giver, host, left)
             else:
                 self._drop(giver, host)

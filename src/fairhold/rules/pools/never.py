@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import add, count, fits, lack
 from fairhold.ledger.never import Never
 from fairhold.ledger.pools import OWN
+from fairhold.model.siting import words_of
 from fairhold.rules.pools.content import is_lent_to, may_use
 from fairhold.rules.pools.siting import packs_whole, will_do
 from fairhold.units import UNLIMITED
@@ -161,6 +162,11 @@ def why_unplaceable(books: PoolBooks, asked: Asked) -> str:
     if any(will_do(asked, host) for host in large):
         return "down"
     return "labels" if large else "size"
+
+
+def labels_asked(asked: Asked, because: str) -> str:
+    """Which hosts will do, where that is why none could take a unit; else empty."""
+    return words_of(asked.siting) if because == "labels" and asked.siting is not None else ""
 
 
 def nearest_host(asked: Asked, hosts: Iterable[Machine]) -> tuple[Machine, Vector] | None:

@@ -8,6 +8,7 @@ from fairhold.cycle.explain.pooled.changes import (
     Change,
     Trial,
     with_entry_settings,
+    with_fewer_labels,
     with_host,
     with_owning,
     with_request,
@@ -39,6 +40,7 @@ def kinds(inquiry: Inquiry, asked: Asked, waiting: Waiting) -> Iterator[Iterator
     yield trials.fewer_controls()
     yield trials.larger_hosts()
     yield trials.smaller_units()
+    yield with_fewer_labels(trials.plan, trials.state, asked.model)
     yield trials.smaller_gangs()
     yield trials.better_priority()
     yield trials.shorter_grace()

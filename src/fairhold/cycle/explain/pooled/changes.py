@@ -9,11 +9,13 @@ from fairhold.model.plan import ConsumerSettings
 from fairhold.model.vector import amount
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
+    from fairhold.model.state import Request, State
     from fairhold.model.vector import Owning, Vector
 
-Value = int | float | str | bool | None
+Value = int | float | str | bool | tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +98,17 @@ def with_request(state: State, request: str, **values: Any) -> State:  # noqa: A
     """The state with one request that wants something else."""
     requests = tuple(replace(each, **values) if each.id == request else each for each in state.requests)
     return replace(state, requests=requests)
+
+
+def with_fewer_labels(plan: Plan, state: State, request: Request) -> Iterator[Trial]:
+    """A request with one label less that hosts are to have, or to have not; then with none of either kind."""
+    siting = request.siting
+    tried = [
+        (key, labels, tuple(each for each in labels if each != label))
+        for key, labels in (("need", siting.need), ("avoid", siting.avoid))
+        for label in labels
+    ]
+    for key, labels, left in dict.fromkeys([*tried, *((key, labels, ()) for key, labels, _ in tried)]):
+        change = Change(key, labels, left, request=request.id)
+        fewer = siting._replace(need=left) if key == "need" else siting._replace(avoid=left)
+        yield Trial(plan, with_request(state, request.id, siting=fewer), (change,))

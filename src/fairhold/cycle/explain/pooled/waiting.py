@@ -13,7 +13,7 @@ from fairhold.kernels.vectors import add, times
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.never import why_unplaceable
+from fairhold.rules.pools.never import labels_asked, why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, packs_whole
 from fairhold.rules.pools.ways import limits_as_moved
 
@@ -88,7 +88,7 @@ class Waiting:
     gap    : the host where the least is missing beside what is idle for it, and what
     control: that keeps it from what it would take back
     user   : its user, what he may hold in its leaf, and what he holds, where that keeps it from more
-    because : of a unit that no host could take: `size`, `labels` or `down`
+    because : of a unit that no host could take: `size`, `labels` or `down`; labels: which it asks for, then
     never  : why a gang can never start
     closed : as of a level
     """
@@ -99,6 +99,7 @@ class Waiting:
     control: HeldBack | None = None
     user: tuple[str, int, int] | None = None
     because: str = ""
+    labels: str = ""
     never: Never | None = None
     closed: str = ""
 
@@ -198,7 +199,7 @@ class Why:
         if not hosts.has(unit, _whole):
             because = why_unplaceable(self.inquiry.books, asked)
             gap = None if because == "down" else nearest(unit, [hosts], _whole)
-            return Waiting("unplaceable", gap=gap, because=because)
+            return Waiting("unplaceable", gap=gap, because=because, labels=labels_asked(asked, because))
         found = [
             (_own_level(unit, self.wants(asked), spaces, preference), spaces)
             for preference, spaces in self._rooms.own(asked)
@@ -347,6 +348,8 @@ def waiting_document(inquiry: Inquiry, waiting: Waiting) -> Document:
     }
     if waiting.because not in {"", "size"}:
         found["because"] = waiting.because
+    if waiting.labels:
+        found["labels"] = waiting.labels
     if waiting.never is not None:
         found["never"] = waiting.never._asdict()
     if waiting.closed:

@@ -10,6 +10,7 @@ from fairhold.cycle.explain.pooled.changes import (
     Change,
     Trial,
     with_entry_settings,
+    with_fewer_labels,
     with_host,
     with_request,
     with_settings,
@@ -48,6 +49,7 @@ def kinds(asking: Asking, asked: Asked, waiting: Waiting) -> Iterator[Iterator[T
     yield trials.better_request()
     yield trials.shorter_times()
     yield trials.smaller_multiplier()
+    yield with_fewer_labels(trials.plan, trials.state, asked.model)
     yield trials.smaller_gangs()
     yield trials.larger_hosts()
     yield trials.smaller_units()

@@ -12,7 +12,7 @@ from fairhold.cycle.explain.queued.contests import Contests, own_queue
 from fairhold.kernels.vectors import add
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of, is_preemptible
-from fairhold.rules.pools.never import why_unplaceable
+from fairhold.rules.pools.never import labels_asked, why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.units import format_instant
@@ -113,7 +113,9 @@ class Why:
         if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
             because = why_unplaceable(self.inquiry.books, asked)
             gap = None if because == "down" else nearest(asked.unit, [self._rooms.whole(asked)], _whole)
-            return Waiting("unplaceable", gap, more={} if because == "size" else {"because": because})
+            labels = labels_asked(asked, because)
+            more = {"because": because, "labels": labels} if labels else {"because": because}
+            return Waiting("unplaceable", gap, more={} if because == "size" else more)
         return Waiting("never fits", more={"never": asked.never._asdict()}) if asked.never is not None else None
 
     def _beyond_user(self, asked: Asked) -> Waiting:

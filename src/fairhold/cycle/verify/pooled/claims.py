@@ -232,7 +232,7 @@ class Claims:
         for host in order:
             others = minus(has, claim.has[host])
             need = {at: max(0, most - others[at]) for at, most in claim.entry.total}
-            if any(claim.has[host][at] > most for at, most in need.items()):
+            if any(claim.has[host][at] > most for at, most in need.items()) or _is_empty(claim, host):
                 stays = self._following(claim.has[host], need)
                 claim.lose(host, minus(claim.has[host], stays))
                 has = summed((others, stays), self.terms.width)
@@ -365,7 +365,14 @@ class Claims:
     def _hand_over(self, giver: Claim, taker: Claim, host: Host, amounts: Amounts) -> None:
         if any(amounts):
             giver.lose(host, amounts)
+            if host in giver.has and giver.entry.total and _is_empty(giver, host):
+                del giver.has[host]
             taker.add(host, amounts)
+
+
+def _is_empty(claim: Claim, host: Host) -> bool:
+    """Whether there is nothing on a host of what a total names."""
+    return not any(claim.has[host][at] for at, _ in claim.entry.total)
 
 
 def _place(pair: tuple[Claim, Host]) -> int:
