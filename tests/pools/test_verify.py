@@ -96,6 +96,14 @@ def test_a_raised_quota_breaks_its_rule() -> None:
     assert len(found) > 1  # the conditions tell that it is more than is wanted, or than there is
 
 
+@pytest.mark.parametrize("key", ["usage_quota", "usage_demand"])
+def test_a_number_that_is_none_is_told_as_such(key: str) -> None:
+    plan, state = busy()
+    result = cycle_of(plan, state)
+    result["pools"]["/"]["consumers"]["/V"][key] = "1/0"
+    assert verify(plan, state, result)[-1].text == "cannot be read"
+
+
 @pytest.mark.parametrize(
     ("asks", "rows", "where"),
     [

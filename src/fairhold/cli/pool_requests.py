@@ -29,7 +29,7 @@ def request_text(request: Document) -> str:
     )
     lines = [head, *map(_stands, _told_once(request["stands"]))]
     if request["on_hosts_down"]:
-        lines.append(f"  {request['on_hosts_down']} on hosts that are down, in no pool")
+        lines.append(f"  {request['on_hosts_down']} on hosts that are down or not in the plan, in no pool")
     lines += [line for coming in request["coming"] for line in _coming(coming)]
     lines += [f"  {each['units']} kept for it on {each['host']} [R-HELD-1]" for each in request["kept"]]
     if request["waits"] and request["waits"]["reason"] != "on the way":

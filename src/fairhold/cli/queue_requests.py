@@ -51,7 +51,7 @@ def request_text(request: Document) -> str:
     for row in request["stands"]:
         lines += _stands(row)
     if request["on_hosts_down"]:
-        lines.append(f"  {request['on_hosts_down']} on hosts that are down")
+        lines.append(f"  {request['on_hosts_down']} on hosts that are down or not in the plan")
     for each in request["coming"]:
         lines += _coming(each)
     lines += [f"  {each['units']} kept for it on {each['host']} [R-HELD-1]" for each in request["kept"]]

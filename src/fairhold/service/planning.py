@@ -10,6 +10,7 @@ from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.in_use import InUseError
 from fairhold.planio.balances import balance_document, balances
 from fairhold.planio.plan import parse_plan
+from fairhold.service.plan_hosts import hosts_told
 from fairhold.service.problems import fault_document
 from fairhold.sim.effect import Standing, effect_of, effect_over_time
 from fairhold.units import format_instant
@@ -122,7 +123,8 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -
         found["over_time"] = effect_over_time(standing, plan, moved, look.ahead, left=left, assumed=assumed)
     if obstacles:
         found["in_the_way"] = [fault_document(fault) for fault in obstacles]
-    return Effect(plan, moved, [fault_document(fault) for fault in warnings], found)
+    told = [*warnings, *hosts_told(standing, plan)]
+    return Effect(plan, moved, [fault_document(fault) for fault in told], found)
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:

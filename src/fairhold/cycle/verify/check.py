@@ -49,7 +49,7 @@ def _check(compared: Iterator[Finding], conditions: Iterator[Finding]) -> list[F
     if all(finding.rule != FORMAT for finding in findings):
         try:
             findings += conditions
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             findings.append(Finding(FORMAT, "result", repr(error), "the agreed form", "cannot be read"))
     return findings
 

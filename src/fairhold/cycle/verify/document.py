@@ -11,9 +11,9 @@ from fairhold.units import parse_duration, parse_instant
 __all__ = ["DocumentReader", "MalformedError", "instant", "mapping", "rows", "short", "text", "whole"]
 
 QUEUES = "fair_share"
+"""The policy whose part of a result is read elsewhere (`pooled`)."""
 VECTORS = frozenset({"multidimensional", QUEUES})
 """Policies that share amounts of resources."""
-"""The policy whose part of a result is read elsewhere (`pooled`)."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -21,6 +21,8 @@ from fairhold.engines.agents.secret import NAME as SECRET
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SPOOL = "spool"
+"""In the state directory: what the agent keeps of its attempts."""
 LOG = "agent.log"
 LOCK = "agent.lock"
 """In the state directory; the agent holds it as long as it lives, and its number is in there."""

@@ -30,6 +30,7 @@ from fairhold.runtime.live.archive import consumer_of, exit_code, finished_job, 
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
+from fairhold.runtime.live.place import check_own_host
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
@@ -100,10 +101,11 @@ class Core:
 
     # Start and state
 
-    def open(self, text: str, name: str, author: str) -> None:
+    def open(self, text: str, name: str, author: str, look: Callable[[Core], object] = lambda _: None) -> None:
         """Take up what the store holds, or begin with this plan; nothing is started before agents report.
 
         text : of the plan file, used where the store has no plan or where the file has changed since it was read last
+        look : is called when what the store holds is taken up, before a file that has changed is put in force
         """
         latest = self.store.plan()
         if latest is None:
@@ -112,7 +114,9 @@ class Core:
             self._begin(text, name, author)
         else:
             take_up(self, latest.version)
+            look(self)
             if text and text != self.store.meta().get("plan-file", text):
+                check_own_host(parse_plan(text, name, places=True)[0], self.own)
                 self.apply_plan(text, author, f"read from {name}", self.version)
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))

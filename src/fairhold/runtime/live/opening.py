@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from fairhold.engines.agents.hub import Agents
-from fairhold.engines.agents.launch import OwnAgent
+from fairhold.engines.agents.launch import SPOOL, OwnAgent
 from fairhold.engines.agents.listening import Doors, check_path
 from fairhold.engines.agents.secret import the_secret
 from fairhold.engines.agents.settings import AgentSettings
@@ -23,6 +23,7 @@ from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.numbering import rise_above
+from fairhold.runtime.live.own_host import check_host_in_force, check_work
 from fairhold.runtime.live.place import check_own_host, make_state_directory, nothing_can_start
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.promises import PromisedLeases
@@ -163,11 +164,12 @@ class Live:
             cycle_max_interval=settings.cycle_max_interval,
         )
         try:
-            core.open(text, name, author())
+            core.open(text, name, author(), lambda core: check_work(core, settings.directory / SPOOL))
         except InputError as error:
             raise not_now(error, name) from None
         rise_above(core, settings.directory / "jobs")
-        check_own_host(core.plan, settings.own)
+        if line := check_host_in_force(core, plan, name):
+            settings.tell(line)
         if plan and (line := told_of(core, before, plan, name)):
             settings.tell(line)
         if line := nothing_can_start(core.plan, settings.own, others=settings.agents is not None):

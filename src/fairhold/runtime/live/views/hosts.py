@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.core import Core
 
 Document = dict[str, Any]
+NOT_PLANNED = "not in the plan"
+"""Why nothing starts on a host that the plan does not have."""
 _OTHERWISE = {"memory": "sampled", "cpu": "none"}
 """Who keeps a limit where the kernel does not: a supervisor that looks once a second, or nobody."""
 
@@ -47,6 +49,7 @@ def hosts_document(
     for attempt in cluster.attempts.values():
         for place, _ in attempt.places:
             on.setdefault(place, []).append(attempt)
+    planned = {host.name for group in core.plan.resource_groups.values() for host in group.hosts}
     rows = []
     for name, slots in groups.items():
         machine, mine = cluster.machines.get(cluster.machine_of(name)), on.get(name, [])
@@ -54,6 +57,8 @@ def hosts_document(
         row["resource_groups"], row["state"] = slots, _state(machine, mine, is_up=is_up[name])
         if row["state"] == "silent" and (gone_at := (gone or {}).get(cluster.machine_of(name))):
             row["state"], row["gone_at"] = "gone", format_instant(gone_at)
+        if planned and name not in planned and row["reason"] is None:
+            row["reason"] = NOT_PLANNED
         row["labels"] = shown_labels(labels[name])
         row |= host_resources(core, name, mine) or {}
         row["running"] = sum(attempt.is_running for attempt in mine)
