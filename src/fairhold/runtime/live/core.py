@@ -30,7 +30,6 @@ from fairhold.runtime.live.archive import consumer_of, exit_code, finished_job, 
 from fairhold.runtime.live.closings import LATER, MOST_RETURNS, Closing, Return
 from fairhold.runtime.live.cycles import CycleNotes
 from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPLIED, Journal
-from fairhold.runtime.live.place import check_own_host
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
@@ -101,11 +100,11 @@ class Core:
 
     # Start and state
 
-    def open(self, text: str, name: str, author: str, look: Callable[[Core], object] = lambda _: None) -> None:
+    def open(self, text: str, name: str, author: str, look: Callable[[Core, bool], object] = lambda *_: None) -> None:
         """Take up what the store holds, or begin with this plan; nothing is started before agents report.
 
         text : of the plan file, used where the store has no plan or where the file has changed since it was read last
-        look : is called when what the store holds is taken up, before a file that has changed is put in force
+        look : is told when what the store holds is taken up, and whether a changed file will take its place
         """
         latest = self.store.plan()
         if latest is None:
@@ -114,9 +113,8 @@ class Core:
             self._begin(text, name, author)
         else:
             take_up(self, latest.version)
-            look(self)
-            if text and text != self.store.meta().get("plan-file", text):
-                check_own_host(parse_plan(text, name, places=True)[0], self.own)
+            look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
+            if is_new:
                 self.apply_plan(text, author, f"read from {name}", self.version)
         if text:
             self.journal.write(lambda batch: batch.put_meta("plan-file", text))

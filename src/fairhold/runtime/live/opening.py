@@ -7,6 +7,7 @@ import os
 import socket
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.numbering import rise_above
-from fairhold.runtime.live.own_host import check_host_in_force, check_work
+from fairhold.runtime.live.own_host import check_host_in_force, check_taken_up
 from fairhold.runtime.live.place import check_own_host, make_state_directory, nothing_can_start
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.promises import PromisedLeases
@@ -164,7 +165,7 @@ class Live:
             cycle_max_interval=settings.cycle_max_interval,
         )
         try:
-            core.open(text, name, author(), lambda core: check_work(core, settings.directory / SPOOL))
+            core.open(text, name, author(), partial(check_taken_up, settings.directory / SPOOL, plan))
         except InputError as error:
             raise not_now(error, name) from None
         rise_above(core, settings.directory / "jobs")

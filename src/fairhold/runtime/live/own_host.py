@@ -20,6 +20,17 @@ _OWN = ""
 _HELD = (".order", ".alive", ".exit")
 
 
+def check_taken_up(spool: Path, plan: Plan | None, core: Core, is_new: bool) -> None:  # noqa: FBT001 - as it is called
+    """Look at what the store holds before anything is done; raises InputError.
+
+    spool : of the own machine's agent
+    plan  : of the file; is_new: it will take the place of the one in force
+    """
+    check_work(core, spool)
+    if is_new and plan is not None:
+        check_own_host(plan, core.own)
+
+
 def check_work(core: Core, spool: Path) -> None:
     """Raise InputError where this machine holds attempts that the service would look for on another host.
 
