@@ -289,3 +289,17 @@ def test_r_site_5_a_gang_that_packs_finds_nothing_beside_its_host() -> None:
     wants = [of("/A", 3, min_count=3, place="pack"), of("/B", 2)]
     starts = first("/A", PAIR, wants, [on("h2", "B", 2)], hosts={"h0": 2, "h1": 2, "h2": 3})
     assert (level(starts)["reason"], level(starts)["gang"]) == ("gang", {"units": 3, "room_for": 2})
+
+
+def test_r_take_1_who_stands_where_a_unit_could_never_stand_is_not_named() -> None:
+    """Z has all of h1, which has no GPU: nothing of it would help."""
+    hosts: Json = {"h0": {"cpu": 2, "gpu": 1}, "h1": {"cpu": 4}, "h2": {"cpu": 4, "gpu": 1}}
+    gpu = {"gpu": 1}
+    wants = [of("/A", 1, gpu, name="a"), of("/A", 1, gpu, name="held"), of("/Z", 4, name="z"), of("/B", 1, gpu)]
+    stands = [on("h0", "held", 1), on("h1", "z", 4), on("h2", "B", 1)]
+    compared = level(first("/A", {"/A": {}, "/B": {}, "/Z": {}}, wants, stands, hosts=hosts))["comparisons"]
+    assert [row["consumer"] for row in compared] == ["/B"]
+    labelled = {"h0": {"cpu": 2, "gpu": 1, "labels": {"zone": "a"}}, "h2": hosts["h2"]}
+    wants[0] |= {"need": ["zone=a"]}
+    request = first("/A", {"/A": {}, "/B": {}}, [wants[0], wants[1], wants[3]], [stands[0], stands[2]], hosts=labelled)
+    assert level(request)["reason"] == "nobody else"

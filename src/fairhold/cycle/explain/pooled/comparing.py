@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import fits
 from fairhold.rules.pools.victims import giving_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked
+    from fairhold.model.siting import Siting
     from fairhold.rules.pools.standing import Standing
 
 
@@ -67,12 +70,19 @@ class Holder:
     smallest: int
 
 
-def holders_of(inquiry: Inquiry, standing: Standing) -> list[Holder]:
-    """All that hold units in a pool which could be asked for, in the order in which they give."""
+def holders_of(inquiry: Inquiry, standing: Standing, amounts: Vector, siting: Siting | None) -> list[Holder]:
+    """All that hold units in a pool which could be asked for, in the order in which they give.
+
+    amounts, siting : of a request's unit: what stands on a host that could never take one is of no use to it
+    """
     units: dict[int, int] = {}
     sizes: dict[int, int] = {}
+    hosts = {host for host in inquiry.books.hosts if fits(amounts, host.total)}
+    if siting is not None:
+        hosts = {host for host in hosts if siting.fits(host.labels)}
     for asked, size in standing.size.items():
-        mine = sum(unit.pool == standing.pool and unit.notice is None for unit in asked.units)
+        there = (unit for unit in asked.units if unit.pool == standing.pool and unit.notice is None)
+        mine = sum(unit.host in hosts for unit in there)
         if mine:
             units[asked.leaf] = units.get(asked.leaf, 0) + mine
             sizes[asked.leaf] = min(size, sizes.get(asked.leaf, size))

@@ -211,7 +211,7 @@ class Why:
 
     def _pool(self, asked: Asked, standing: Standing) -> tuple[Level, Spaces]:
         pool, unit, terms = standing.pool, asked.unit, self.inquiry.terms
-        compared = tuple(comparisons(self.inquiry, asked, standing, self._holders(standing)))
+        compared = tuple(comparisons(self.inquiry, asked, standing, self._holders(standing, unit, asked.siting)))
         spaces = self._rooms.pool(asked, pool, frozenset(each.leaf for each in compared if not each.because))
         line = terms.above[asked.leaf]
         if not all(terms.ratio[row] for row in line[: line.index(pool)]):
