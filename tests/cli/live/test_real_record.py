@@ -60,7 +60,7 @@ def busy(served: Served) -> None:
         client.requeue(endless)
         client.close_host("-", "look", drain=True)
         client.open_host("-")
-        until(lambda: any(job.state == "running" for job in client.jobs()))
+        until(lambda: any(job.name == endless.name and job.state == "running" for job in client.jobs()))
         client.cancel(endless)
         for job in (*jobs, lent):
             client.wait(job, timeout=30)
