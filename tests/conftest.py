@@ -12,7 +12,7 @@ _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.fil
 settings.register_profile(
     "default", max_examples=100, deadline=None, print_blob=True, suppress_health_check=_SLOW_DRAWS
 )
-settings.register_profile("ci", settings.get_profile("default"), max_examples=70, derandomize=True)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("storm", settings.get_profile("default"), max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
