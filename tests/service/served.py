@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import subprocess
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -93,6 +94,12 @@ class Line:
         """Whether the service ends the connection soon, with whatever is still sent before."""
         await self.rest()
         return self.reader.at_eof() or self.reader.exception() is not None
+
+    async def hung_up(self) -> None:
+        """Wait until the service has closed its end, also while nothing is read of what it sent before."""
+        poll = select.poll()
+        poll.register(self.writer.transport.get_extra_info("socket").fileno(), 0)
+        assert await asyncio.to_thread(poll.poll, 30_000), "the service has not hung up"
 
     def cut(self) -> None:
         self.writer.transport.abort()

@@ -99,7 +99,7 @@ def test_who_does_not_take_the_answer_is_left(tmp_path: Path) -> None:
             line.writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's
             target = "GET /v1/jobs/1/tasks/0/output?limit=8388608"
             await line.send(HEAD.replace("GET /v1/health", target) + "\r\n")
-            await asyncio.sleep(0.6)
+            await line.hung_up()  # however late the answer began to come
             line.writer.transport.resume_reading()  # type: ignore[attr-defined]  # a socket's
             assert len(await line.rest()) < 2 * 1024 * 1024
             whole = await client.get("/v1/jobs/1/tasks/0/output?limit=8388608")
