@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairhold.cycle.open import open_books
 from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import run
-from fairhold.cycle.still import still_after
+from fairhold.cycle.still import leaves_nothing, still_after
 from fairhold.ledger import transitions
 from fairhold.ledger.decision import apply
 from fairhold.model.state import State
@@ -141,15 +141,26 @@ def test_a_crowded_story_is_the_same_with_every_cycle_whole(seed: int, plan: int
     assert played(scene).lines == played(scene, is_brief=False).lines
 
 
-def test_of_a_cycle_that_decided_something_nothing_is_known() -> None:
+def test_after_a_cycle_that_has_happened_the_next_one_decides_nothing() -> None:
     books = open_books(PLANS[0], State(now=0))["compute"]
     transitions.submit(books, books.rows.by_path["/C"], 30, name="r")
     first = run(books, 1)
     assert first.decision.grants
-    assert still_after(first) is None
+    assert leaves_nothing(first)
+    undone = still_after(first, is_over=True)
+    assert undone is not None
+    assert not undone.holds(books, 1)
     apply(books, first.decision, 1)
-    second = still_after(run(books, 2))
+    second = still_after(first, is_over=True)
     assert second is not None
     assert second.holds(books, 3)
     transitions.submit(books, books.rows.by_path["/A/a1"], 1, name="owner")
     assert not second.holds(books, 4)
+
+
+def test_where_a_gang_starts_something_may_be_left_to_decide() -> None:
+    books = open_books(PLANS[0], State(now=0))["compute"]
+    transitions.submit(books, books.rows.by_path["/C"], 4, name="gang", minimum=4)
+    first = run(books, 1)
+    assert first.decision.grants
+    assert not leaves_nothing(first)

@@ -1,8 +1,8 @@
-"""A cycle that decides nothing, as the one before decided nothing and what has changed since moves nothing.
+"""A cycle that decides nothing, as the one before left nothing to decide and what has changed since moves nothing.
 
 In a crowded cluster most events are jobs that queue behind others, and tasks whose unit goes to the next of their leaf.
-What they change is what some leaves want. A cycle then decides nothing again, if it decided nothing before, nobody
-holds or has under notice anything else, and of every leaf whose requests have changed:
+What they change is what some leaves want. A cycle then decides nothing, if the one before left nothing to decide,
+nobody holds or has under notice anything else since, and of every leaf whose requests have changed:
 
 - it wants what it wanted, or it wanted more than its quota, and does now, in every division that the cycle before made
   while gangs gave way. So all these quotas are the same (`rules.remembering` says why, policy by policy);
@@ -12,6 +12,11 @@ holds or has under notice anything else, and of every leaf whose requests have c
 Nobody misses more then. What has to move depends on needs only as far as they are no more than what is held, or than
 a quota of which every level is rounded up (`rules.remembering.is_as_before`): where anything is missed or under notice,
 needs lie beyond both, before and now.
+
+A cycle that granted, gave notices or withdrew some left nothing to decide either, where all of that has happened and no
+gang has a part in it: quotas do not depend on what single units stand where, all that could be granted was, and who is
+to give so much gives just that where it is under notice already (R-NOTICE-1). A gang that starts counts otherwise from
+the next instant on, and one that stops as a whole may have made a cycle give more than the next one finds it has to.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from fairhold.rules.gangs import usable
 if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
+    from fairhold.ledger.decision import Decision
     from fairhold.ledger.draft import Draft
 
 MOST_TRIED = 16
@@ -33,7 +39,7 @@ NOWHERE = -1
 
 
 class Still:
-    """A cycle that decided nothing, and what it saw."""
+    """A cycle that left nothing to decide, and the books as they were after it."""
 
     __slots__ = (
         "_bound",
@@ -55,7 +61,7 @@ class Still:
         rows, requests = snapshot.rows, books.requests
         self._rows, self._slots, self._tried = rows, snapshot.slots, result.tried
         self._demand, self._held = array("q", books.demand), array("q", books.held)
-        self._noticed, self._gangs = snapshot.noticed, bool(requests.lines.gangs)
+        self._noticed, self._gangs = array("q", books.noticed), bool(requests.lines.gangs)
         self._could: dict[int, list[int]] = {}
         for leaf in {*requests.gangs, *requests.lines.gangs}:
             wanted = books.demand[leaf]
@@ -85,11 +91,11 @@ class Still:
         return True
 
     def _rests(self) -> bool:
-        """Whether everybody gives just what is under notice; asked once, as most cycles are not asked at all."""
+        """Whether all of it happened, and everybody gives what is under notice; asked once, as most are not at all."""
         draft, self._draft = self._draft, None
         if draft is not None:
-            gives = draft.balance.gives
-            if any(gives[leaf] != self._noticed[leaf] for leaf in self._rows.leaves):
+            gives, held = draft.balance.gives, draft.held
+            if any(gives[leaf] != self._noticed[leaf] or held[leaf] != self._held[leaf] for leaf in self._rows.leaves):
                 self._slots = NOWHERE
                 return False
             if draft.balance.missing[0] or any(self._noticed):
@@ -149,15 +155,38 @@ class Still:
         return True
 
 
-def still_after(result: CycleResult) -> Still | None:
-    """What is to be known of a cycle that decided nothing; None where the next one has to be made whole.
+def leaves_nothing(result: CycleResult) -> bool:
+    """Whether nothing is left to decide once all of a cycle has happened; asked before it does."""
+    snapshot, decision = result.snapshot, result.decision
+    if decision.due is not None or snapshot.lost or len(result.tried) > MOST_TRIED:
+        return False
+    return decision.changes_nothing or (_moves_only(decision) and not _moves_gangs(snapshot.books, decision))
 
-    Of one that decided something nothing is known: a gang that stops as a whole may have made it give more than the
-    next one finds it has to.
+
+def _moves_only(decision: Decision) -> bool:
+    """Whether all that it decides is what starts, has to go, and may stay after all."""
+    others = (decision.loans, decision.keeps, decision.shortages)
+    return not decision.pins and not decision.observed and all(each is None for each in others)
+
+
+def _moves_gangs(books: Books, decision: Decision) -> bool:
+    """Whether a gang starts, gets more, has to go, or is under notice."""
+    requests, allocations, notices = books.requests, books.allocations, books.notices
+    told = [each.allocation for each in decision.notices]
+    told += [notices.allocation[each.notice] for each in decision.withdrawals]
+    touched = {*(each.request for each in decision.grants), *(allocations.request[row] for row in told)}
+    if any(requests.minimum[row] for row in touched):
+        return True
+    return any(requests.noticed[row] for mine in requests.gangs.values() for row in mine)
+
+
+def still_after(result: CycleResult, *, is_over: bool) -> Still | None:
+    """What is to be known of a cycle of which all has happened; None where the next one has to be made whole.
+
+    is_over : it left nothing to decide
     """
-    snapshot, books, decision = result.snapshot, result.snapshot.books, result.decision
-    is_idle = decision.changes_nothing and decision.due is None and not snapshot.lost
-    if is_idle and len(result.tried) <= MOST_TRIED and is_calm(books, snapshot.now):
+    snapshot, books = result.snapshot, result.snapshot.books
+    if is_over and is_calm(books, snapshot.now):
         return Still(result)
     books.requests.lines.changed = None
     return None

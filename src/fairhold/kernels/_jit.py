@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -87,6 +87,7 @@ class Kernel(Generic[P, R]):
 
     def __init__(self, function: Callable[P, R]) -> None:
         self.plain = function
+        self._kept: Callable[..., R] | None = None
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
 
@@ -97,9 +98,11 @@ class Kernel(Generic[P, R]):
         """Run on columns, compiled or plain; out columns are written in place either way."""
         if not compiled:
             return self.plain(*args)  # type: ignore[call-arg]
+        if self._kept is None:
+            self._kept = _compiled(self.plain, kept=True)
         views = [_view(arg) for arg in args]
         try:
-            return _compiled(self.plain, kept=True)(*views)  # type: ignore[no-any-return]
+            return self._kept(*views)
         except MemoryError:
             raise
         except Exception:  # noqa: BLE001  # kernels never raise: the compiler's cache is stale, foreign or not writable
@@ -116,17 +119,23 @@ _LASTING: dict[int, tuple[Any, Any]] = {}
 
 
 def _view(value: Any) -> Any:  # noqa: ANN401  # a column, a tuple of columns or a number
-    if isinstance(value, array):
-        import numpy as np  # noqa: PLC0415  # only beside Numba
-
-        return np.frombuffer(value, np.int64)
+    kind = type(value)
+    if kind is array:
+        return _viewed()(value)
     if isinstance(value, tuple):
-        if not getattr(value, "lasts", False):
-            return type(value)(*map(_view, value))
+        if not getattr(kind, "lasts", False):
+            return tuple.__new__(kind, map(_view, value))
         known = _LASTING.get(id(value))
         if known is None or known[0] is not value:
             if len(_LASTING) >= MOST_LASTING:
                 _LASTING.clear()
-            known = _LASTING[id(value)] = value, type(value)(*map(_view, value))
+            known = _LASTING[id(value)] = value, tuple.__new__(kind, map(_view, value))
         return known[1]
     return value
+
+
+@cache
+def _viewed() -> Callable[[array[int]], Any]:
+    import numpy as np  # noqa: PLC0415  # only beside Numba
+
+    return partial(np.frombuffer, dtype=np.dtype(np.int64))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pacing import MAX_INTERVAL, MIN_GAP, Pacing
 from fairhold.cycle.plenty import decide_in_plenty
 from fairhold.cycle.run import CycleResult, run
-from fairhold.cycle.still import Still, still_after
+from fairhold.cycle.still import Still, leaves_nothing, still_after
 from fairhold.ledger import transitions
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
@@ -287,8 +287,7 @@ class Orchestrator:
         if self._is_brief and self._is_decided_at_a_glance(group, books):
             return None
         result = run(books, self.now, self.on_stage)
-        if self._is_brief:
-            self._still[group] = still_after(result)
+        is_over = self._is_brief and leaves_nothing(result)
         cause = self._cause.pop(group, Woken.__name__)
         if self.on_cycle is not None:
             self.on_cycle(result, cause)
@@ -297,6 +296,8 @@ class Orchestrator:
         self.do(say.CycleRan(self.cluster.cycles + 1, group, cause))
         reclaims = not self.cluster.paused.get(group, (False, False))[1]
         slots.carry_out(self, group, result.decision, grants=not self._grants_are_paused(group), reclaims=reclaims)
+        if self._is_brief:
+            self._still[group] = still_after(result, is_over=is_over)
         self.on_stage("")
         return result.decision.due
 
