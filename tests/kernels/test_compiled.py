@@ -15,6 +15,7 @@ from fairhold.kernels.distribute import grant, set_aside
 from fairhold.kernels.ratios import needs_by_ratio, share_by_ratio
 from fairhold.kernels.reclaim import Balance, Holdings, balance, divide, divide_flat
 from fairhold.kernels.rollup import needs, roll_up
+from fairhold.kernels.select import needs_beyond
 from fairhold.kernels.share import share
 from fairhold.ledger import snapshot
 from fairhold.model.plan import ConsumerSettings, PolicyEntry, PolicySettings, ResourceGroup
@@ -67,12 +68,12 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     roll_up.run(compiled, tree, demand)
     need = Needs(*(zeros(rows) for _ in Needs._fields))
     needs.run(compiled, tree, plan, slots, configured, demand, need)
-    quota = zeros(rows)
-    quota[0] = slots
+    quota, most_of = zeros(rows), zeros(rows)
+    quota[0] = most_of[0] = slots
     room = [zeros(rows) for _ in range(4)]
-    share.run(compiled, tree, plan, need, evenly, slots, configured, *room, quota)
-    idle, kept = max(0, slots - held[0]), zeros(rows)
-    inside, own, granted = zeros(rows), zeros(rows), zeros(rows)
+    for up, shares in ((True, most_of), (False, quota)):
+        share.run(compiled, tree, plan, need, evenly, up, slots, configured, *room, shares)
+    idle, (kept, inside, own, granted) = max(0, slots - held[0]), (zeros(rows) for _ in range(4))
     bounded, budget = array("q", [dice.randint(0, 1) for _ in range(rows)]), dice.randint(0, idle)
     common = set_aside.run(compiled, tree, idle, need.reserve, plan.limit, held, kept, inside, own, bounded, budget)
     rest = [zeros(rows) for _ in range(3)]
@@ -92,7 +93,7 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
     places = (place_in_path(tree), sizes(tree))
     divide_flat.run(compiled, tree, *places, have, lost, -1, flat, zeros(rows), zeros(rows), line)
     reclaimed = (*books, *flat, *divided_by_ratio(tree, plan, slots, demand, compiled=compiled))
-    return [demand, *need, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
+    return [demand, *need, most_of, quota, granted, held, inside, own, *reclaimed, array("q", [common, left])]
 
 
 def divided_by_ratio(
@@ -106,6 +107,18 @@ def divided_by_ratio(
     by_ratio[0] = slots
     share_by_ratio.run(compiled, tree, ratio, shared, wants, zeros(rows), by_ratio)
     return wants, by_ratio
+
+
+def test_what_is_needed_beyond_what_matters_compiled_as_plain() -> None:
+    dice, found = Random(3), set()
+    for _ in range(200):
+        held, quota, need, before = (array("q", [dice.randint(0, 9) for _ in range(3)]) for _ in range(4))
+        plain, compiled = (needs_beyond.run(each, need, before, held, quota, 1) for each in (False, True))
+        rows = zip(need, before, held, quota, strict=True)
+        alone = all(one == other or min(one, other) > max(units, most + 1) for one, other, units, most in rows)
+        assert plain == compiled == alone
+        found.add(alone)
+    assert found == {False, True}
 
 
 @pytest.mark.parametrize("evenly", [False, True], ids=["default", "even"])

@@ -42,7 +42,6 @@ class Still:
     """A cycle that left nothing to decide, and the books as they were after it."""
 
     __slots__ = (
-        "_bound",
         "_could",
         "_demand",
         "_draft",
@@ -51,6 +50,7 @@ class Still:
         "_limit",
         "_need",
         "_noticed",
+        "_quota",
         "_rows",
         "_slots",
         "_tried",
@@ -68,7 +68,7 @@ class Still:
             self._could[leaf] = [usable(books, leaf, snapshot.now, wanted, quota[leaf]) for quota in self._tried]
         self._draft: Draft | None = draft
         self._need, self._limit = draft.needs.need, rows.plan.limit
-        self._bound: array[int] | None = None
+        self._quota: array[int] | None = None
         requests.lines.changed = set()
 
     def holds(self, books: Books, now: int) -> bool:
@@ -94,13 +94,13 @@ class Still:
         """Whether all of it happened, and everybody gives what is under notice; asked once, as most are not at all."""
         draft, self._draft = self._draft, None
         if draft is not None:
-            gives, held = draft.balance.gives, draft.held
-            if any(gives[leaf] != self._noticed[leaf] or held[leaf] != self._held[leaf] for leaf in self._rows.leaves):
+            of_leaves = self._rows.of_leaves
+            has_happened = of_leaves(draft.held) == of_leaves(self._held)
+            if not (has_happened and of_leaves(draft.balance.gives) == of_leaves(self._noticed)):
                 self._slots = NOWHERE
                 return False
             if draft.balance.missing[0] or any(self._noticed):
-                margin = 2 * self._rows.depth
-                self._bound = array("q", map(max, self._held, (units + margin for units in draft.quota)))
+                self._quota = draft.quota
         return True
 
     def _wants_more(self, books: Books, leaf: int, now: int) -> bool:
@@ -133,8 +133,8 @@ class Still:
 
     def _needs_as_much(self, books: Books, leaves: set[int]) -> bool:
         """Whether needs that have changed lie beyond what matters, where units are missed or under notice."""
-        bound, limit = self._bound, self._limit
-        if bound is None:
+        quota, limit, held, margin = self._quota, self._limit, self._held, 2 * self._rows.depth
+        if quota is None:
             return True
         parent = self._rows.tree.parent
         more: dict[int, int] = {}
@@ -149,7 +149,8 @@ class Still:
             if units < 0 and need[row] >= limit[row]:
                 return False
             need[row] = min(limit[row], need[row] + units)
-            if need[row] != self._need[row] and min(need[row], self._need[row]) <= bound[row]:
+            least = min(need[row], self._need[row])
+            if need[row] != self._need[row] and least <= max(held[row], quota[row] + margin):
                 return False
         self._need = need
         return True

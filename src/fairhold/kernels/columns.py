@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache
 from typing import NamedTuple
 
 from fairhold.kernels._jit import lasting
@@ -10,6 +11,11 @@ from fairhold.kernels._jit import lasting
 
 def zeros(rows: int) -> array[int]:
     """A column of zeros."""
+    return _blank(rows)[:]
+
+
+@lru_cache(maxsize=16)
+def _blank(rows: int) -> array[int]:
     return array("q", bytes(8 * rows))
 
 

@@ -126,6 +126,26 @@ def round_off(
 
 
 @part
+def round_up(
+    start: int,
+    end: int,
+    unit: int,
+    num: int,
+    den: int,
+    base: Sequence[int],
+    weight: Sequence[int],
+    floor: Sequence[int],
+    cap: Sequence[int],
+    quota: MutableSequence[int],
+) -> None:
+    """Whole parts, and one unit more to every row with a fractional part."""
+    scale = max(den, 1)
+    for row in range(start, end):
+        units = base[row] * scale + filled(num, den, weight[row], floor[row], cap[row])
+        quota[row] = (units + unit * scale - 1) // (unit * scale)
+
+
+@part
 def lay_out(
     start: int,
     end: int,
@@ -183,6 +203,7 @@ def share(
     plan: PlanColumns,
     need: Needs,
     evenly: bool,  # noqa: FBT001
+    up: bool,  # noqa: FBT001
     scale_num: int,
     scale_den: int,
     base: MutableSequence[int],
@@ -192,6 +213,8 @@ def share(
     quota: array[int],
 ) -> None:
     """Divide every parent's quota over its children, top-down.
+
+    up    : every amount is rounded up before it is divided over the children below (R-PROTECT-1)
 
     base, weight, floor, cap : (rows,) room for the layout of the groups, wide enough for slots times the unit
     quota : in and out, (rows,) whole slots; the root's is given
@@ -207,4 +230,7 @@ def share(
             start, end, amount * unit, unit, evenly, scale_num, unit, plan.owned, need.sure, need.need,
             base, weight, floor, cap,
         )  # fmt: skip
-        round_off(start, end, amount, unit, num, den, base, weight, floor, cap, quota)
+        if up:
+            round_up(start, end, unit, num, den, base, weight, floor, cap, quota)
+        else:
+            round_off(start, end, amount, unit, num, den, base, weight, floor, cap, quota)

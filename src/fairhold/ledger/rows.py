@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.columns import PlanColumns, zeros
@@ -17,6 +18,8 @@ from fairhold.model.plan import ConsumerSettings
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from fairhold.kernels.amounts import Amounts
     from fairhold.kernels.columns import TreeColumns
     from fairhold.ledger.lists import Lists
@@ -63,7 +66,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.node)
 
-    @property
+    @cached_property
     def entry(self) -> PolicyEntry:
         """The first entry in force, the only one in most groups; where policies are mixed, that of `hybrid`."""
         return next((entry for entry in self.entries if entry.policy != "ownership"), self.entries[0])
@@ -284,9 +287,19 @@ class Rows:
         return worse
 
     @cached_property
+    def largest_weight(self) -> int:
+        """The largest sum of what slots can be shared by: owned, ratios, or one each."""
+        return max(self.configured, len(self), sum(self.ratio), 1)
+
+    @cached_property
     def leaves(self) -> tuple[int, ...]:
         """Leaf rows in path order."""
         return tuple(row for row in self.tree.path if self.is_leaf(row))
+
+    @cached_property
+    def of_leaves(self) -> Callable[[Sequence[int]], object]:
+        """What a column says of the leaves, to be compared with another column."""
+        return itemgetter(*(self.leaves or (0,)))
 
     @cached_property
     def by_path(self) -> dict[str, int]:
@@ -373,12 +386,11 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
         reserved=array("q", [settings[at].reserved for at in node]),
         limit=array("q", [settings[at].limit for at in node]),
     )
-    planned.owned[0], planned.reserved[0], planned.limit[0] = 0, 0, UNLIMITED
+    ratio = array("q", [_ratio(entries[of_node[at]].policy, settings[at]) for at in node])
+    planned.owned[0], planned.reserved[0], planned.limit[0], ratio[0] = 0, 0, UNLIMITED, 0
     configured = resource_group.configured_slots
     if configured is None:
         configured = sum(stated[at].owned for at in tree.children[0])
-    ratio = array("q", [_ratio(entries[of_node[at]].policy, settings[at]) for at in node])
-    ratio[0] = 0
     chosen = array("q", [of_node[at] for at in node])
     same = (plan, force, resource_group, entries, chosen)
     return Rows(*same, columns, planned, ratio, node, grace, configured, tree.paths, spent)

@@ -133,9 +133,8 @@ def take_snapshot(books: Books, now: int) -> Snapshot:
 def _largest_product(rows: Rows, slots: int, demand: int, held: int) -> int:
     """Bound on every product that the kernels form: slots or units times weights times the even mode's unit."""
     units = max(slots, demand, held, rows.configured, 1)
-    weights = max(rows.configured, len(rows), sum(rows.ratio), 1)
     unit = max(rows.configured, 1) if rows.entry.settings.distribute_evenly else 1
-    return max(units * weights * unit, units * units)
+    return max(units * rows.largest_weight * unit, units * units)
 
 
 def _pinned(books: Books) -> array[int]:

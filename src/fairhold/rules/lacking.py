@@ -25,6 +25,8 @@ def settle_lack(snapshot: Snapshot, firm: array[int], have: Holdings, out: Balan
     firm : (rows,) what a leaf may hold for sure, whatever rounding says
     """
     rows = snapshot.rows
+    if not snapshot.lost and not any(out.lack):
+        return
     none = zeros(len(rows))
     givers = [leaf for leaf in snapshot.leaves_where_more(have.protected, none) if _spare(leaf, have, out) > 0]
     lost_lacking = max(0, snapshot.lost - out.can[0])

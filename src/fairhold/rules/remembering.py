@@ -35,6 +35,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.reclaim import Balance
+from fairhold.kernels.select import needs_beyond
 from fairhold.ledger.lately import Division, Rest
 
 if TYPE_CHECKING:
@@ -94,18 +95,17 @@ def is_as_before(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
     *columns, needs = rest.seen
     if columns != [have.quota, have.entitled, have.held, have.noticed]:
         return False
-    margin, quota, held = 2 * snapshot.rows.depth, have.quota, have.held
-    for row, (before, now) in enumerate(zip(needs, draft.needs.need, strict=True)):
-        if before != now and min(before, now) <= max(held[row], quota[row] + margin):
-            return False
+    margin, need = 2 * snapshot.rows.depth, draft.needs.need
+    if needs != need and not needs_beyond.run(snapshot.compiled, need, needs, have.held, have.quota, margin):
+        return False
     draft.balance, draft.keep, draft.protected = Balance(*map(copy, rest.balance)), rest.keep[:], rest.protected[:]
     return True
 
 
 def remember_rest(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
     """Keep what a cycle saw in which everybody gives what is under notice already."""
-    gives = draft.balance.gives
-    if _may_rest(snapshot, draft) and all(gives[leaf] == have.noticed[leaf] for leaf in snapshot.rows.leaves):
+    of_leaves = snapshot.rows.of_leaves
+    if of_leaves(draft.balance.gives) == of_leaves(have.noticed) and _may_rest(snapshot, draft):
         columns = (have.quota, have.entitled, have.held, have.noticed, draft.needs.need)
         seen, balance = tuple(map(copy, columns)), Balance(*map(copy, draft.balance))
         snapshot.rows.lately.rest = Rest(snapshot.slots, seen, balance, draft.keep[:], draft.protected[:])

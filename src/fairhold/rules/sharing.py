@@ -46,13 +46,28 @@ def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
     draft.entitled, draft.firm = draft.quota, draft.needs.sure
     fill = partial(fill_children, snapshot, needs)
     draft.exact = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill).amount
-    draft.most = ExactShares(rows.tree, Fraction(snapshot.scale[0]), fill, up=True).whole
+    draft.most = _RoundedUp(snapshot, needs).most
 
 
-def _share(snapshot: Snapshot, needs: Needs, quota: array[int]) -> None:
+class _RoundedUp:
+    """Shares where every level is rounded up, all of them computed when the first is asked for."""
+
+    def __init__(self, snapshot: Snapshot, needs: Needs) -> None:
+        self._snapshot, self._needs = snapshot, needs
+        self._units: array[int] | None = None
+
+    def most(self, row: int) -> int:
+        """The share of a consumer."""
+        if self._units is None:
+            self._units = zeros(len(self._snapshot.rows))
+            _share(self._snapshot, self._needs, self._units, up=True)
+        return self._units[row]
+
+
+def _share(snapshot: Snapshot, needs: Needs, quota: array[int], *, up: bool = False) -> None:
     rows = snapshot.rows
     # Plain Python lays out in whole numbers of any size, which no column could hold.
     room = [zeros(len(rows)) if snapshot.compiled else [0] * len(rows) for _ in range(4)]
     quota[0] = snapshot.scale[0]
     evenly = rows.entry.settings.distribute_evenly
-    share.run(snapshot.compiled, rows.tree, rows.scaled, needs, evenly, *snapshot.scale, *room, quota)
+    share.run(snapshot.compiled, rows.tree, rows.scaled, needs, evenly, up, *snapshot.scale, *room, quota)

@@ -34,7 +34,7 @@ def take_units(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Call
             bound[leaf] = max(bound[leaf], units)
         divide()
     chosen = _agree(snapshot, draft, bound, divide)
-    raised = [leaf for leaf in leaves if bound[leaf] > before[leaf]]
+    raised = [leaf for leaf in leaves if bound[leaf] > before[leaf]] if bound != before else []
     waiting = raised if stopping or len(raised) > 1 else []
     while waiting:
         leaf, *waiting = waiting

@@ -177,9 +177,9 @@ def withdraw_inside(
         going[request] = going.get(request, 0) + count
     mine = [
         notice
-        for request in requests.holders.get(leaf, ())
-        for allocation in allocations.by_request.get(request, ())
-        for notice in notices.by_allocation.get(allocation, ())
+        for allocation, told in notices.by_allocation.items()
+        if requests.leaf[allocations.request[allocation]] == leaf
+        for notice in told
         if notices.reason[notice] != WINDOW
     ]
     mine.sort(key=lambda row: (notices.deadline[row], notices.serial[row]), reverse=True)
