@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from yaml.error import Mark
+from yaml.scanner import ScannerError
 
 from fairhold.errors import Fault, InputError
 from fairhold.planio import document, yamltext
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.scalars import Written, WrittenWhole
+from fairhold.planio.yamlmarks import syntax_fault
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -215,3 +218,11 @@ def test_a_long_key_is_shown_cut(text: str) -> None:
     fault = fault_of(text.replace("KEY", "k" * 900))
     assert fault.code == "duplicate-key"
     assert len(fault.what) < 300
+
+
+def test_a_depth_that_libyaml_itself_refuses_is_named_as_ours() -> None:
+    mark = Mark("plan.yaml", 0, 6, 2, None, 0)
+    error = ScannerError("while increasing flow level", mark, "exceeded maximum nesting depth", mark)
+    fault = syntax_fault(error, "\n" * 6 + "c: [[\n")
+    assert (fault.code, fault.line) == ("nested-too-deep", 7)
+    assert "by path" in fault.mend

@@ -19,6 +19,7 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from fairhold.errors import Fault
+from fairhold.planio.values import MEND_DEEP, TOO_DEEP
 
 if TYPE_CHECKING:
     from fairhold.planio.values import Mark, Wanted
@@ -115,6 +116,8 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return Fault("yaml-syntax", f"this is no YAML: {error}", "write it as YAML or JSON")
     line, column = error.problem_mark.line + 1, error.problem_mark.column + 1
+    if "nesting depth" in (error.problem or ""):  # newer ones of libyaml count for themselves
+        return Fault("nested-too-deep", TOO_DEEP, MEND_DEEP, line=line)
     before = _line(text, line)[: column - 1]
     key = error.context_mark.line + 1 if error.context_mark else line
     if error.problem in _KEY_PROBLEMS and max(len(before), len(_line(text, key))) > LONGEST_KEY:
