@@ -25,7 +25,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNIT = {"ms": 1_000, "s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d))+")
 _PART = re.compile(r"([0-9]+)(?:\.([0-9]+))?(ms|s|m|h|d)")
-_SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([kKMGT]?)(i?B)?")
+_SIZE = re.compile(r"([0-9]+)(?:\.([0-9]+))?\s*([A-Za-z]*)")
+_SIZE_UNIT = re.compile(r"([kKMGTP]?)(i?B|i)?")
 _INSTANT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
     r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
@@ -57,15 +58,23 @@ def format_duration(micros: int) -> str:
     return text
 
 
-def parse_size(text: str) -> int | None:
-    """Bytes of a size, None where it is none: `512M` and `512MiB` count 1024s, `512MB` counts 1000s."""
-    match = _SIZE.fullmatch(text)
-    if not match or (match[4] == "iB" and not match[3]):
+def size_unit(text: str) -> int | None:
+    """Bytes of one unit of size, None where it is none. `M`, `Mi` and `MiB` count 1024s, `MB` counts 1000s."""
+    match = _SIZE_UNIT.fullmatch(text)
+    if not match or not text or (match[2] in {"i", "iB"} and not match[1]):
         return None
-    scale = (1000 if match[4] == "B" else 1024) ** " KMGT".index(match[3].upper() or " ")
+    scale: int = (1000 if match[2] == "B" else 1024) ** " KMGTP".index(match[1].upper() or " ")
+    return scale
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes of a size such as `512M`, `2GiB` or `1.5GB`; None where it is none. A bare number is none, but for 0."""
+    match = _SIZE.fullmatch(text)
+    scale = size_unit(match[3]) if match else None
+    if not match or (scale is None and (match[3] or match[1].strip("0") or (match[2] or "").strip("0"))):
+        return None
     digits = match[2] or ""
-    size: int = int(match[1] + digits) * scale // 10 ** len(digits)
-    return size
+    return int(match[1] + digits) * (scale or 0) // 10 ** len(digits)
 
 
 def parse_instant(text: str) -> int | None:

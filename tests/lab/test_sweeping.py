@@ -27,7 +27,9 @@ def tried(folder: Path, *vary: str, **options: Any) -> list[Tried]:
     (folder / "plan.yaml").write_text(PLAN)
     (folder / "jobs.csv").write_text(JOBS)
     scenario = parse_scenario(text_of(), "s.yaml", folder)
-    return sweep(scenario, DOCUMENT, [parse_variation(each) for each in vary], [WAIT], **options)
+    played = sweep(scenario, DOCUMENT, [parse_variation(each) for each in vary], [WAIT], **options)
+    assert played.is_whole
+    return played.results
 
 
 def test_every_combination_is_tried(tmp_path: Path) -> None:

@@ -106,6 +106,8 @@ def test_terms_of_a_job_are_read_whole(tmp_path: Path) -> None:
         ("hold: true", "hold: yes", "wrong-type", 12),
         ("time_limit: 1h", "time_limit: none", "duration", 13),
         ("memory: 512M", "memory: 512X", "wrong-type", 14),
+        ("memory: 512M", "memory: 512", "amount-unit", 14),
+        ("memory: 512M", "memory: -512", "negative", 14),
         ("memory: 512M", "memory: 2000000G", "out-of-range", 14),
         ("run: nightly", "a b: nightly", "name", 15),
         ("run: nightly", "run: 7", "not-a-string", 15),

@@ -18,7 +18,7 @@ from fairhold.model.window import DAY, MINUTE, WEEKDAYS, Span
 from fairhold.planio import zones
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.schema import schema
-from fairhold.planio.zones import UnknownZoneError, load_zone
+from fairhold.planio.zones import UnknownZoneError, load_zone, zones_of
 from fairhold.units import EPOCH
 
 if TYPE_CHECKING:
@@ -301,3 +301,9 @@ def test_coverage_is_that_of_a_count_of_all_minutes(parts: list[tuple[int, int, 
         found = {fault.code for fault in error.faults}
     assert ("window-gap" in found) == (0 in count)
     assert ("window-overlap" in found) == (max(count) > 1)
+
+
+@pytest.mark.parametrize(("name", "zone"), [("CEST", "`Europe/Berlin`"), ("PDT", "`America/Los_Angeles`")])
+def test_an_abbreviation_is_answered_with_zones_that_use_it(name: str, zone: str) -> None:
+    assert zone in zones_of(name)
+    assert zones_of(name.lower()) == ""

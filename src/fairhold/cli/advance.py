@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from fairhold.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit code of a search that Ctrl-C ended, and that printed what it had."""
 _EVERY = 0.2
 """Seconds between two lines at least."""
 _FIRST = 1.0

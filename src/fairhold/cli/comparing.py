@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.advance import Advance
+from fairhold.cli.advance import INTERRUPTED, Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.simulating import number_text
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
 from fairhold.lab.pairing import paired
+from fairhold.lab.parallel import run_all
 from fairhold.lab.scenario import read_scenario
 from fairhold.lab.simulating import simulate
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from fairhold.lab.pairing import Paired
+    from fairhold.lab.parallel import Done
     from fairhold.lab.scenario import Scenario
 
 Document = dict[str, Any]
@@ -39,13 +39,14 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         warn(str(fault))
     if draws > 1 and _world(scenario) == _world(read_scenario(path, 1)):
         raise UsageError("every draw is the same: nothing in the scenario is left to chance; `simulate` compares it")
-    play = partial(_play, path)
     tasks = [(draw, name) for draw in range(draws) for name in names]
-    if processes > 1:
-        with ProcessPoolExecutor(min(processes, len(tasks))) as pool:
-            of = _counted(tasks, pool.map(play, tasks))
-    else:
-        of = _counted(tasks, map(play, tasks))
+    results, is_whole = _played(path, tasks, processes)
+    of = dict(zip(tasks, results, strict=False))
+    if not is_whole:
+        draws = len(results) // len(names)
+        if not draws:
+            raise KeyboardInterrupt
+        warn(f"interrupted: {draws} whole draws were played, and not all that were asked for")
     pairs = {
         name: paired([of[draw, names[0]] for draw in range(draws)], [of[draw, name] for draw in range(draws)])
         for name in names[1:]
@@ -54,7 +55,7 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         print_json(
             {name: [each._asdict() | {"is_sure": each.is_sure} for each in rows] for name, rows in pairs.items()}
         )
-        return 0
+        return 0 if is_whole else INTERRUPTED
     for name, rows in pairs.items():
         print_text(
             f"# {name} instead of {names[0]}, {draws} draws: what differs by more than chance, the weightiest first"
@@ -63,7 +64,7 @@ def compare_plans(path: Path, *, draws: int, processes: int, as_json: bool) -> i
         print_text(_table(sure[:MOST_ROWS]) if sure else "nothing")
         if len(rows) > len(sure):
             print_text(f"{len(rows) - len(sure)} other differences may be chance: --json has all")
-    return 0
+    return 0 if is_whole else INTERRUPTED
 
 
 def _world(scenario: Scenario) -> tuple[object, ...]:
@@ -72,17 +73,18 @@ def _world(scenario: Scenario) -> tuple[object, ...]:
     return scene.workload, scene.outages
 
 
-def _counted(tasks: list[Task], played: Iterator[Document]) -> dict[Task, Document]:
-    """Task → what came of it; a terminal shows how far it is."""
+def _played(path: Path, tasks: list[Task], processes: int) -> Done[Document]:
+    """What came of every task; a terminal shows how far it is."""
     advance = Advance()
-    found: dict[Task, Document] = {}
     try:
-        for task, document in zip(tasks, played, strict=True):
-            found[task] = document
-            advance.show(f"{len(found):,} of {len(tasks):,} runs", len(found), len(tasks))
+        return run_all(
+            partial(_play, path),
+            tasks,
+            processes,
+            lambda done, whole: advance.show(f"{done:,} of {whole:,} runs", done, whole),
+        )
     finally:
         advance.close()
-    return found
 
 
 def _play(path: Path, task: Task) -> Document:

@@ -192,10 +192,9 @@ def forecast(
         run_forecast,
     )
     from fairhold.errors import UsageError  # noqa: PLC0415
-    from fairhold.units import SECOND, parse_duration  # noqa: PLC0415
+    from fairhold.units import parse_duration  # noqa: PLC0415
 
-    micros = int(ahead) * SECOND if str(ahead).isdecimal() else parse_duration(ahead)
-    wanted = Wanted(draws, seed, max(1, micros or 0))
+    wanted = Wanted(draws, seed, max(1, parse_duration(str(ahead)) or 0))
     if at and record is None:
         raise UsageError("--at is an instant of a record; name it by --record")
     if backtest is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from fairhold.cli.advance import Advance
+from fairhold.cli.advance import INTERRUPTED, Advance
 from fairhold.cli.files import print_json, print_text, unknown
 from fairhold.cli.one_plan import read_of_one_plan
 from fairhold.cli.table import table
@@ -75,10 +75,14 @@ def suggest_plan(
     if found.before.never:
         jobs = "1 job" if found.before.never == 1 else f"{found.before.never:,} jobs"
         warn(f"{jobs} of `{shown(consumer)}` can never run under the plan as it is, and no wait here is that of them")
+    if not found.is_whole:
+        warn(f"interrupted: {len(found.tried):,} changes were tried, and not all; a smaller one may do")
     if as_json:
         print_json(_document(found, asked, document))
     else:
         print_text(_text(found, asked, document))
+    if not found.is_whole:
+        return INTERRUPTED
     return 0 if found.is_kept or found.best is not None else 1
 
 
@@ -102,6 +106,7 @@ def _document(found: Suggested, asked: Expectation, plan: Document) -> Document:
     return {
         "asked": asked.text,
         "is_kept": found.is_kept,
+        "is_whole": found.is_whole,
         "played": found.played,
         "before": {
             "numbers": list(found.before.numbers),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.advance import Advance
+from fairhold.cli.advance import INTERRUPTED, Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.one_plan import read_of_one_plan
 from fairhold.cli.table import table
@@ -15,6 +15,7 @@ from fairhold.lab.scenario import plan_document
 from fairhold.lab.sweeping import sweep
 from fairhold.lab.varying import parse_variation
 from fairhold.planio.report import shown
+from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ def run_sweep(
     wanted = [*asked, *scenario.expect]
     advance = Advance()
     try:
-        tried = sweep(
+        played = sweep(
             scenario,
             document,
             variations,
@@ -62,6 +63,9 @@ def run_sweep(
         )
     finally:
         advance.close()
+    tried = played.results
+    if not played.is_whole:
+        warn(f"interrupted: {len(tried):,} plans were played, and not all that were asked for")
     if ignores_never_run:
         tried = [each._replace(never=(0,) * len(each.never)) for each in tried]
     tried = [each._replace(never=each.never[len(asked) :]) for each in tried]  # what is only shown may be of anybody
@@ -70,6 +74,8 @@ def run_sweep(
         print_json([_document(each, variations, wanted) for each in tried])
     else:
         _print(tried, variations, asked, wanted)
+    if not played.is_whole:
+        return INTERRUPTED
     return 0 if any(not each.fault and _keeps(each, wanted) for each in tried) else 1
 
 

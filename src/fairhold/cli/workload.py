@@ -15,6 +15,7 @@ from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import Fault, InputError, UsageError, printable
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report, listed
+from fairhold.planio.zones import zones_of
 from fairhold.runtime.outlet import tell, warn
 from fairhold.traces.fitting import fit, jobs_of
 from fairhold.traces.reading import KNOWN
@@ -71,7 +72,8 @@ def fit_workload(paths: Sequence[Path], kind: str, zone: str, output: Path | Non
     try:
         where = UTC if zone == "UTC" else ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise UsageError(f"there is no time zone {zone}; write one as Europe/Zurich") from None
+        mend = zones_of(zone) or "write one as Europe/Zurich"
+        raise UsageError(f"there is no time zone {zone}; {mend}") from None
     for path in paths:
         if output is not None:
             refuse_same(output, path, "--output names the workload")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.lab.parallel import reacting
 from fairhold.lab.results import PlanResults
 from fairhold.lab.resuming import made_of
 from fairhold.lab.simulating import simulate
@@ -82,7 +82,7 @@ def play_at_once(scenario: Scenario, way: Way, names: Sequence[str], processes: 
         while given < len(names):
             free = processes - sum(not each.done() for each in begun)
             for name in names[len(begun) : len(begun) + free]:  # no more wait in line, to be played after an interrupt
-                with _reacting(signal.SIG_IGN):  # as a process does that begins now, until it has something to play
+                with reacting(signal.SIG_IGN):  # as a process does that begins now, until it has something to play
                     begun.append(pool.submit(_play, way, _of_one(scenario, name), name))
             wait([each for each in begun if not each.done()], return_when=FIRST_COMPLETED)
             runs = [each.result() if each.done() else None for each in begun]
@@ -98,15 +98,5 @@ def _of_one(scenario: Scenario, name: str) -> Scenario:
 
 
 def _play(way: Way, scenario: Scenario, name: str) -> Run:
-    with _reacting(signal.default_int_handler):
+    with reacting(signal.default_int_handler):
         return play_plan(scenario, way, name)
-
-
-@contextmanager
-def _reacting(to_interrupts: Any) -> Iterator[None]:  # noqa: ANN401 - whatever a signal can be handled by
-    """Ctrl-C, of which every process is told, ends what is played, and no process that waits for something to do."""
-    before = signal.signal(signal.SIGINT, to_interrupts)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -7,7 +7,6 @@ only where nothing alone will do. Every plan meets the same jobs and outages, an
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.errors import Fault, InputError
 from fairhold.lab.changing import KINDS, changed
 from fairhold.lab.expecting import never_run
+from fairhold.lab.parallel import run_all
 from fairhold.lab.simulating import simulate
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.report import shown
@@ -23,10 +23,11 @@ from fairhold.sim.summary import spread
 from fairhold.sim.waits import Waits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.lab.changing import Candidate
     from fairhold.lab.expecting import Expectation
+    from fairhold.lab.parallel import OnProgress
     from fairhold.lab.scenario import Scenario
 
 Document = dict[str, Any]
@@ -163,12 +164,14 @@ class Suggested(NamedTuple):
     before : of the plan as it is; is_kept: it is as asked already, and nothing was tried
     tried  : all changes, those that will do first, the smallest in front; then those that came nearest
     played : how many plans were played
+    is_whole : whether the search came to its end; False after Ctrl-C
     """
 
     before: Measured
     is_kept: bool
     tried: list[Found]
     played: int
+    is_whole: bool = True
 
     @property
     def best(self) -> Found | None:
@@ -177,12 +180,11 @@ class Suggested(NamedTuple):
 
 
 def suggest(
-    bench: Bench,
-    found: Sequence[Candidate],
-    processes: int = 1,
-    on_progress: Callable[[int, int], None] | None = None,
+    bench: Bench, found: Sequence[Candidate], processes: int = 1, on_progress: OnProgress | None = None
 ) -> Suggested:
     """Look for the smallest change; the answer is the same on any number of processes.
+
+    Each change is tried once, and so is each pair. After Ctrl-C the answer is about what was tried until then.
 
     on_progress : is told how many changes were looked at, and of how many
 
@@ -191,39 +193,31 @@ def suggest(
     before = bench.play(())
     if bench.will_do(before):
         return Suggested(before, is_kept=True, tried=[], played=bench.played)
-    tried = _all(partial(_smallest, bench), [(each,) for each in found], processes, on_progress)
-    if not any(each.will_do for each in tried):
+    tried, is_whole = run_all(partial(_smallest, bench), _different(found), processes, on_progress)
+    if is_whole and not any(each.will_do for each in tried):
         near = [each for each in sorted(tried, key=_nearness) if each.measured.numbers][:MOST_PAIRED]
         pairs = list(combinations([each.changes[0] for each in near], 2))
-        tried += _all(partial(_smallest_pair, bench), pairs, processes, on_progress)
+        try:
+            in_pairs, is_whole = run_all(partial(_smallest_pair, bench), pairs, processes, on_progress)
+        except KeyboardInterrupt:
+            in_pairs, is_whole = [], False
+        tried += in_pairs
     good = sorted((each for each in tried if each.will_do), key=lambda each: each.order)
     rest = sorted((each for each in tried if not each.will_do), key=_nearness)
-    return Suggested(before, is_kept=False, tried=[*good, *rest], played=1 + sum(each.played for each in tried))
+    played = 1 + sum(each.played for each in tried)
+    return Suggested(before, is_kept=False, tried=[*good, *rest], played=played, is_whole=is_whole)
+
+
+def _different(found: Sequence[Candidate]) -> list[tuple[Candidate]]:
+    """Candidates without those that set the same values as one before them."""
+    first: dict[str, Candidate] = {}
+    for each in found:
+        first.setdefault(repr((each.parts, each.most)), each)
+    return [(each,) for each in first.values()]
 
 
 def _nearness(each: Found) -> tuple[object, ...]:
     return bool(each.measured.fault), each.measured.worst if each.measured.numbers else 0, *each.order
-
-
-def _all(
-    search: Callable[[Any], Found],
-    tasks: Sequence[Any],
-    processes: int,
-    on_progress: Callable[[int, int], None] | None,
-) -> list[Found]:
-    if processes <= 1 or len(tasks) <= 1:
-        return _counted(map(search, tasks), len(tasks), on_progress)
-    with ProcessPoolExecutor(min(processes, len(tasks))) as pool:
-        return _counted(pool.map(search, tasks), len(tasks), on_progress)
-
-
-def _counted(found: Iterable[Found], whole: int, on_progress: Callable[[int, int], None] | None) -> list[Found]:
-    all_of_them = []
-    for each in found:
-        all_of_them.append(each)
-        if on_progress is not None:
-            on_progress(len(all_of_them), whole)
-    return all_of_them
 
 
 def _smallest(bench: Bench, task: tuple[Candidate]) -> Found:

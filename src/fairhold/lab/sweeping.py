@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.lab.expecting import never_run
+from fairhold.lab.parallel import run_all
 from fairhold.lab.simulating import simulate
 from fairhold.lab.varying import combinations, varied
 from fairhold.planio.plan import parse_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairhold.lab.expecting import Expectation
+    from fairhold.lab.parallel import Done, OnProgress
     from fairhold.lab.scenario import Scenario
     from fairhold.lab.varying import Values, Variation
 
@@ -45,9 +46,9 @@ def sweep(
     count: int = 0,
     seed: int = 0,
     processes: int = 1,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> list[Tried]:
-    """Play every combination, or `count` of them drawn by chance; the result is the same on any number of processes.
+    on_progress: OnProgress | None = None,
+) -> Done[Tried]:
+    """Play every combination once, or `count` of them drawn by chance; the same on any number of processes.
 
     plan  : the document of the scenario's only plan
     asked : numbers that are kept of each run; those of the first resource that is shared
@@ -60,19 +61,7 @@ def sweep(
         raise InputError([Fault("variation", what, mend)])
     values = list(combinations(variations, count, seed))
     play = partial(_try, scenario, dict(plan), tuple(variations), tuple(asked))
-    if processes <= 1 or len(values) == 1:
-        return _counted(map(play, values), len(values), on_progress)
-    with ProcessPoolExecutor(min(processes, len(values))) as pool:
-        return _counted(pool.map(play, values), len(values), on_progress)
-
-
-def _counted(played: Iterator[Tried], whole: int, on_progress: Callable[[int, int], None] | None) -> list[Tried]:
-    found = []
-    for each in played:
-        found.append(each)
-        if on_progress is not None:
-            on_progress(len(found), whole)
-    return found
+    return run_all(play, values, processes, on_progress)
 
 
 def _try(

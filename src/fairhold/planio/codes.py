@@ -32,6 +32,7 @@ CODES = {
     "negative": "a number is below zero",
     "out-of-range": "a value is outside of what is allowed",
     "not-a-number": "an amount is expected",
+    "amount-unit": "an amount has no unit where it needs one, or a unit that cannot be converted",
     "no-multiple": "an amount is no whole multiple of the base unit",
     "unknown-resource": "there is no such resource",
     "unknown-word": "a word is none of those that are allowed",

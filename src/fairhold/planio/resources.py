@@ -11,7 +11,7 @@ from fairhold.model.vector import Resource, amount_text
 from fairhold.planio.names import check_name
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.scalars import Written, is_whole
-from fairhold.units import LARGEST
+from fairhold.units import LARGEST, size_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,8 @@ MOST_OVERCOMMIT = 1000
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL_SIZES = ("B", "kB", "MB", "GB", "TB", "PB")
 _PLACE = ("resources",)
-_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,60})?")
+_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,60})?(?:[eE][+-]?[0-9]{1,2})?")
+_QUANTITY = re.compile(r"(-?[0-9]{1,30}(?:\.[0-9]{1,60})?)\s*([^\s0-9.+-].*)")
 _TINY = 1e-30
 
 
@@ -184,8 +185,19 @@ def full(resources: Known, amounts: Sequence[tuple[int, int]]) -> Vector:
 
 
 def read_amount(report: Report, value: Value, place: Place, resource: Resource, *, least: int = 0) -> int:
-    """Read an amount in the declared unit as base units, at least `least` of them; else a fault and `least`."""
+    """Read an amount as base units, at least `least` of them; else a fault and `least`.
+
+    A bare number is in the declared unit; with a unit it is converted: `32GiB` of a resource in MiB.
+    """
     number = exact_number(value)
+    quantity = _QUANTITY.fullmatch(value) if number is None and isinstance(value, str) else None
+    if quantity:
+        scale = _scale(quantity[2], resource.unit)
+        if scale is None:
+            what = f"`{shown(value)}` of `{shown(resource.name)}` has a unit that cannot be converted"
+            report.fault("amount-unit", what, _unit_mend(resource, quantity[1]), place)
+            return least
+        number = Fraction(quantity[1]) * scale
     if number is None:
         unit = f" in {shown(resource.unit)}" if resource.unit else ""
         report.fault("not-a-number", f"expected an amount, found {kind(value)}", f"write a number{unit}", place)
@@ -208,6 +220,22 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
     else:
         return int(number * resource.base)
     return least
+
+
+def _scale(unit: str, declared: str) -> Fraction | None:
+    """How many declared units are in one `unit`; None where it cannot be converted."""
+    if unit == declared:
+        return Fraction(1)
+    size, whole = size_unit(unit), size_unit(declared)
+    return Fraction(size, whole) if size and whole else None
+
+
+def _unit_mend(resource: Resource, number: str) -> str:
+    if not resource.unit:
+        declare = f", or declare its unit in the plan: `resources: {{{shown(resource.name)}: {{unit: GiB}}}}`"
+        return f"write a bare number, as {number}{declare}"
+    of_size = ", or in a unit of bytes such as MiB, GiB or GB" if size_unit(resource.unit) else ""
+    return f"write it in {shown(resource.unit)}, as {number}{shown(resource.unit)}{of_size}"
 
 
 def exact_number(value: Value) -> Fraction | None:

@@ -150,12 +150,17 @@ def _word(report: Report, value: Value, place: Place, known: tuple[str, ...]) ->
 
 
 def _read_memory(report: Report, value: Value, place: Place) -> int:
-    """Read a number of bytes, or a size as `512MiB`."""
+    """Read a size such as `512MiB` as bytes; a plain 0 needs no unit."""
+    if is_whole(value) and value <= 0:
+        return report.whole(value, place, most=MOST_MEMORY)
     size = parse_size(value) if isinstance(value, str) and len(value) <= 40 else None
-    if isinstance(value, str) and size is None:
-        report.fault("wrong-type", f"expected a size, found {kind(value)}", "write it as 512M or 2GiB", place)
-        return 0
-    return report.whole(value if size is None else size, place, most=MOST_MEMORY)
+    if size is not None:
+        return report.whole(size, place, most=MOST_MEMORY)
+    if is_whole(value) or isinstance(value, float):
+        report.fault("amount-unit", f"{shown(value)} has no unit of bytes", f"write `{shown(value)}MiB`", place)
+    else:
+        report.fault("wrong-type", f"expected a size, found {kind(value)}", "write it as 512MiB or 2GiB", place)
+    return 0
 
 
 def _read_labels(report: Report, value: Value, place: Place) -> dict[str, str]:

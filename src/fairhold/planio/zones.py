@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import struct
 import zoneinfo
+from collections import Counter
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairhold.model.window import Zone
-from fairhold.planio.report import shown
+from fairhold.planio.report import listed, shown
 from fairhold.planio.zonerules import rule_changes
 from fairhold.units import SECOND
 
@@ -30,6 +32,10 @@ _FIRST_RULED, _LAST_RULED = 1970, 2500
 """Years for which changes that a file gives as a rule are written down, as far as they are after all that it lists."""
 _CYCLE = 146_097 * 86_400 * SECOND
 """400 years, after which dates fall on the same weekdays again."""
+_LAST_LISTED = 2037
+"""A year in which all zones follow the rules of today."""
+_SHOWN = 6
+"""Zones that a message names at most."""
 _YEAR = 31_556_952
 """Seconds of a year, in the mean of 400."""
 _END = (_LAST_RULED - 1970) * _YEAR * SECOND
@@ -54,9 +60,31 @@ def read_zone(report: Report, value: Value) -> str:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         known = zoneinfo.available_timezones()
         if known and name not in known:
-            mend = report.suggest(name, sorted(known), _ZONE)
-            report.fault("time-zone", f"there is no time zone `{shown(name)}`", mend, _PLACE)
+            report.fault("time-zone", f"there is no time zone `{shown(name)}`", zone_mend(report, name), _PLACE)
     return name
+
+
+def zone_mend(report: Report, name: str) -> str:
+    """What to write in the place of a zone that does not exist: a zone of its abbreviation, else a name like it."""
+    return zones_of(name) or report.suggest(name, sorted(zoneinfo.available_timezones()), _ZONE)
+
+
+def zones_of(abbreviation: str) -> str:
+    """Say which zones have clocks that show `CEST` or the like; nothing where none has."""
+    known = sorted(zoneinfo.available_timezones())
+    found = [each for each in known if "/" in each and abbreviation in _abbreviations(each)]
+    if not found:
+        return ""
+    regions = Counter(each.partition("/")[0] for each in found)
+    found.sort(key=lambda each: (-regions[each.partition("/")[0]], each))
+    others = f" ({len(found) - _SHOWN} others)" if len(found) > _SHOWN else ""
+    return f"write a zone whose clocks show it: {listed(found[:_SHOWN])}{others}"
+
+
+def _abbreviations(zone: str) -> set[str | None]:
+    """What a zone's clocks are called in winter and in summer."""
+    clocks = zoneinfo.ZoneInfo(zone)
+    return {datetime(_LAST_LISTED, month, 1, tzinfo=clocks).tzname() for month in (1, 7)}
 
 
 def find_zone(report: Report, name: str) -> Zone | None:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import exact_number
+from fairhold.planio.zones import zone_mend
 from fairhold.traces.columnkeys import read_columns
 from fairhold.traces.reading import KNOWN, Reading, by_nodes
 from fairhold.traces.rulekeys import read_pattern, read_rules
@@ -119,7 +120,7 @@ def read_zone(report: Report, value: Value, place: Place) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        report.fault("time-zone", f"there is no time zone `{shown(name)}`", "write one as `Europe/Zurich`", place)
+        report.fault("time-zone", f"there is no time zone `{shown(name)}`", zone_mend(report, name), place)
         return UTC
 
 

@@ -43,7 +43,7 @@ def test_terms_of_a_job_file_are_submitted_and_names_become_numbers(fake: Fake, 
 
 def test_run_refuses_by_name_what_only_the_service_does(tmp_path: Path) -> None:
     plain = {"consumer": "/A", "argv": ["touch", str(tmp_path / "ran")]}
-    more = {"units": 2, "after": [{"job": "job-1"}], "retries": 1, "hold": True, "memory": 5, "stdin": "in"}
+    more = {"units": 2, "after": [{"job": "job-1"}], "retries": 1, "hold": True, "memory": "5B", "stdin": "in"}
     case = Case(tmp_path, plan_document(2, {"/A": {}}), [plain, plain | more])
     said = fairhold("run", str(case.plan), str(case.jobs), "--output", str(case.output), exits=1).stderr
     for key in more:

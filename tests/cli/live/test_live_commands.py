@@ -55,7 +55,7 @@ def on_terminal(columns: int, *args: str, keys: bytes = b"", number: int = 0) ->
 
 def test_submit_sends_all_that_its_options_say(fake: Fake) -> None:
     args = ["-n", "500%10", "--units", "2", "--priority", "-3", "--time-limit", "1h", "--name", "sweep", "--hold"]
-    args += ["--label", "team=quants", "--after", "any:4", "--retries", "2", "--backoff", "5", "--memory", "1.5G"]
+    args += ["--label", "team=quants", "--after", "any:4", "--retries", "2", "--backoff", "5s", "--memory", "1.5G"]
     args += [
         "--stdin",
         "-",
@@ -87,7 +87,7 @@ def test_submit_sends_all_that_its_options_say(fake: Fake) -> None:
         "memory": 1_610_612_736,
         "after": [{"job": "4", "on": "any"}],
         "retries": 2,
-        "backoff": 5,
+        "backoff": "5s",
         "hold": True,
         "signal": "USR1",
         "lead": "2s",
@@ -155,13 +155,24 @@ def test_jobs_show_why_each_waits(fake: Fake) -> None:
     assert "label=team%3Aquants" in fake.asked[-1][1]
 
 
+def test_columns_without_values_are_left_out_and_tasks_and_name_stay(fake: Fake) -> None:
+    fake.add({"consumer": "/Research", "argv": ["x"], "name": "prices", "priority": 3})
+    fake.add({"consumer": "/Research", "argv": ["x"]})
+    assert "priority" in fairhold("jobs").stdout.splitlines()[0].split()
+    narrow = on_terminal(50, "jobs").splitlines()[0].split()
+    assert {"tasks", "name"} <= set(narrow)
+    assert not {"priority", "running"} & set(narrow)
+    fake.jobs["1"].update(priority=0, name="")
+    assert not {"priority", "name"} & set(fairhold("jobs").stdout.splitlines()[0].split())
+
+
 @pytest.mark.parametrize("columns", [30, 60, 100])
 def test_tables_fit_narrow_terminals(fake: Fake, columns: int) -> None:
     fake.add({"consumer": "/Research", "argv": ["x"], "name": "a-long-name-of-a-job"})
     fake.jobs["1"]["consumer"] = "/Research/" + "Deep/" * 12 + "Leaf"
     for command in (["jobs"], ["top", "--once"], ["hosts"]):
         shown = on_terminal(columns, *command).splitlines()
-        assert max(map(len, shown)) <= max(columns, 36), command
+        assert max(map(len, shown)) <= max(columns, 40), command
     assert "Leaf" in on_terminal(columns, "jobs")
 
 

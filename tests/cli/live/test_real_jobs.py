@@ -41,7 +41,7 @@ def test_wait_says_why_where_the_code_does_not(live: Served) -> None:
     assert missing.stderr == (
         f"fairhold: job {job}: task 0: not_started: cannot start no-such-command: No such file or directory\n"
     )
-    late = live.done("submit", "/Trading", "--time-limit", "1", "--wait", "--", "sleep", "30", exits=143)
+    late = live.done("submit", "/Trading", "--time-limit", "1s", "--wait", "--", "sleep", "30", exits=143)
     assert "task 0: time_limit: it ran longer than 1 s" in late.stderr
     dead = live.done("submit", "/Trading", "-n", "2", "--wait", "--", "sh", "-c", "kill -SEGV $$", exits=1)
     assert dead.stderr.count("signal 11 (SIGSEGV)") == 2
@@ -166,7 +166,9 @@ def test_unknown_names_say_what_was_meant(live: Served) -> None:
         (("jobs", "--state", "runing"), 2, "--state runing: write one of waiting, blocked"),
         (("show", "99999"), 2, "there is no job `99999` [unknown-job]"),
         (("sumbit",), 2, "Did you mean `submit`?"),
-        (("submit", "/Trading", "--memory", "5x", "--", "true"), 2, "invalid value for `--memory`: `5x` is no size"),
+        (("submit", "/Trading", "--memory", "5x", "--", "true"), 2, "invalid value for `--memory`: `5x` is not a size"),
+        (("submit", "/Trading", "--memory", "10", "--", "true"), 2, "`10` has no unit; write 10MiB or 10GiB"),
+        (("submit", "/Trading", "--time-limit", "5", "--", "true"), 2, "`5` has no unit of time; write 5s for seconds"),
         (("pause", "comput"), 2, "shared are compute"),
         (("hosts", "open", "nowhere"), 2, "`fairhold hosts` shows"),
     ):

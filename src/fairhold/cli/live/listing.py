@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairhold.client.exchange import Document, Value
 
 _HEAD = ("job", "state", "reason", "running", "over", "tasks", "priority", "submitted", "user", "name", "consumer")
-_SPARE = ("priority", "user", "submitted", "name", "over", "tasks", "running")
+_SPARE = ("priority", "submitted", "user", "over", "running", "reason")
 _ATTEMPTS = ("task", "attempt", "state", "reason", "code", "started", "took", "host")
 _LONGEST_COMMAND = 2_000
 
@@ -59,7 +59,7 @@ def _row(job: Document) -> tuple[object, ...]:
         tasks.get("running", 0),
         over,
         tasks["tasks"],
-        job.get("priority", 0),
+        job.get("priority") or None,
         clock(job.get("submitted")),
         job.get("user") or None,
         job.get("name") or None,

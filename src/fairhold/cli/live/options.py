@@ -19,7 +19,7 @@ _COMPLETION = 0.5
 
 
 class Duration(click.ParamType):
-    """Text such as `30s`, or whole seconds."""
+    """Text such as `30s`, `10m` or `1h30m`; a plain 0 needs no unit."""
 
     name = "duration"
 
@@ -27,11 +27,14 @@ class Duration(click.ParamType):
         """Return what is sent."""
         from fairhold.units import parse_duration  # noqa: PLC0415
 
-        if str(value).isdecimal():
-            return int(value)
-        if parse_duration(value) is None:
-            self.fail(f"`{value}` is no duration; write it as 30s, 10m or 1h30m", param, ctx)
-        return value
+        text = str(value)
+        if text == "0":
+            return 0
+        if text.isascii() and text.isdecimal():
+            self.fail(f"`{text}` has no unit of time; write {text}s for seconds, or {text}m for minutes", param, ctx)
+        if parse_duration(text) is None:
+            self.fail(f"`{text}` is not a duration; write it as 30s, 10m or 1h30m", param, ctx)
+        return text
 
 
 class Instant(click.ParamType):
@@ -54,7 +57,7 @@ class Instant(click.ParamType):
 
 
 class Size(click.ParamType):
-    """A number of bytes: `512M` and `512MiB` count 1024s, `512MB` counts 1000s."""
+    """Bytes with their unit: `512M` and `512MiB` count 1024s, `512MB` counts 1000s; a plain 0 needs no unit."""
 
     name = "size"
 
@@ -65,8 +68,10 @@ class Size(click.ParamType):
         if isinstance(value, int):
             return value
         size = parse_size(value)
+        if size is None and value.isascii() and value.isdecimal():
+            self.fail(f"`{value}` has no unit; write {value}MiB or {value}GiB", param, ctx)
         if size is None:
-            self.fail(f"`{value}` is no size; write it as 512M or 2GiB", param, ctx)
+            self.fail(f"`{value}` is not a size; write it as 512MiB or 2GiB", param, ctx)
         return size
 
 

@@ -41,21 +41,35 @@ def show(document: object, in_words: Callable[[Any], str], *, as_json: bool) -> 
 
 
 def fitted(head: Sequence[str], rows: Sequence[Sequence[object]], spare: Sequence[str] = ()) -> str:
-    """A table that fits the terminal: the columns in `spare` go first, then the last column is cut in its middle."""
+    """A table without its empty columns, fitted to the terminal.
+
+    Where it is too wide, the columns in `spare` go first, then texts are cut in their middle, the last column before
+    others.
+    """
     room = terminal_width()
-    kept = list(range(len(head)))
-    texts = [["-" if cell is None else printable(str(cell)) for cell in row] for row in rows]
+    kept = [at for at in range(len(head)) if not rows or any(row[at] is not None for row in rows)]
+    cells = [list(row) for row in rows]
     if room:
-        sizes = [max([width(name), *(width(row[at]) for row in texts)]) + _GAP for at, name in enumerate(head)]
+        sizes = [max([width(name), *(width(_text(row[at])) for row in rows)]) for at, name in enumerate(head)]
         for name in spare:
-            if sum(sizes[at] for at in kept) - _GAP <= room:
+            if _line(sizes, kept) <= room:
                 break
-            kept.remove(head.index(name))
-        most = max(room - sum(sizes[at] for at in kept[:-1]), _LEAST)
-        last = kept[-1]
-        rows = [[*row[:last], cut(text[last], most) if width(text[last]) > most else row[last], *row[last + 1 :]]
-                for row, text in zip(rows, texts, strict=True)]  # fmt: skip
-    return table([head[at] for at in kept], [[row[at] for at in kept] for row in rows], room=0)
+            kept = [at for at in kept if head[at] != name]
+        for at in reversed(kept):
+            most = max(sizes[at] - max(0, _line(sizes, kept) - room), min(sizes[at], max(_LEAST, width(head[at]))))
+            if most < sizes[at] and any(isinstance(row[at], str) for row in rows):
+                sizes[at] = most
+                for row in cells:
+                    row[at] = cut(_text(row[at]), most) if width(_text(row[at])) > most else row[at]
+    return table([head[at] for at in kept], [[row[at] for at in kept] for row in cells], room=0)
+
+
+def _line(sizes: Sequence[int], kept: Sequence[int]) -> int:
+    return sum(sizes[at] + _GAP for at in kept) - _GAP
+
+
+def _text(cell: object) -> str:
+    return "-" if cell is None else printable(str(cell))
 
 
 def pairs(rows: Mapping[str, object]) -> str:

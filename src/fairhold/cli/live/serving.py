@@ -168,7 +168,7 @@ def _pace(wanted: Wanted) -> tuple[int, int]:
 
 
 def _micros(duration: str | int) -> int:
-    return duration * SECOND if isinstance(duration, int) else parse_duration(duration) or 0
+    return parse_duration(str(duration)) or 0
 
 
 def run_agent(words: Sequence[str]) -> None:
