@@ -1,4 +1,8 @@
-"""The only list of policies, and of what may be mixed in one resource group."""
+"""The policies of slots, and what may be mixed of them in one resource group.
+
+`multidimensional` and `fair_share` are not in this list: their cycles are `rules/pools/sweeps.py` and
+`rules/queues/round.py`, and `planio/policies.py` is where the names of all five are read.
+"""
 
 from __future__ import annotations
 
