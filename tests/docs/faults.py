@@ -240,6 +240,14 @@ SAMPLES = {
         ),
         "deserved: {cpu: 64}, limit: {cpu: 32}",
     ),
+    "limit-below-deserved": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace("multidimensional", "fair_share\n    settings: {division: kai}").replace(
+            "own: [{resource_group: gpu, hosts: 2}]", "deserved: {cpu: 64}, limit: {cpu: 32}"
+        ),
+        "deserved: {cpu: 64}, limit: {cpu: 32}",
+    ),
     "needs-hosts": Sample(
         "plan",
         PLAN,

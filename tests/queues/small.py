@@ -29,7 +29,7 @@ class Cluster:
         names = ["gpu", "cpu"]
         amounts = [each if isinstance(each, dict) else {"gpu": each} for each in hosts]
         paths = list(queues)
-        document = {
+        self.plan_document: Json = {
             "fairhold": 1,
             "cluster": "c",
             "resources": {name: {} for name in names},
@@ -37,7 +37,7 @@ class Cluster:
             "consumers": {path: {} for path in paths},
             "policies": [{"resource_groups": ["g"], "policy": "fair_share", "settings": settings, "consumers": queues}],
         }
-        self.plan, _ = parse_plan(json.dumps(document), "plan.json")
+        self.plan, _ = parse_plan(json.dumps(self.plan_document), "plan.json")
         self.document: Json = {"fairhold_state": 1, "now": NOW, "requests": [], "allocations": []}
         self.last: Cycle | None = None
 

@@ -16,8 +16,8 @@ GRACES = (None, None, "0s", "5s", "30s")
 
 
 @st.composite
-def queue(draw: st.DrawFn, resources: list[str]) -> Json:
-    """What an entry says of one queue."""
+def queue(draw: st.DrawFn, resources: list[str], division: str) -> Json:
+    """What an entry says of one queue; as KAI divides, a limit may be below what is deserved."""
     found: Json = {"priority": draw(st.sampled_from((100, 100, 100, 50, 200)))}
     if draw(st.booleans()):
         found["deserved"] = {
@@ -26,7 +26,7 @@ def queue(draw: st.DrawFn, resources: list[str]) -> Json:
     if draw(st.integers(0, 3)) == 3:
         deserved = found.get("deserved", {})
         name = draw(st.sampled_from(resources))
-        least = deserved.get(name, 0)
+        least = deserved.get(name, 0) if division == "exact" else 0
         found["limit"] = {name: draw(st.integers(0, 6)) + (least if least != "unlimited" else 0)}
     if draw(st.booleans()):
         weights = {name: draw(st.sampled_from((0, 1, 5))) for name in resources}
@@ -98,7 +98,7 @@ def plans(draw: st.DrawFn) -> tuple[Json, list[str]]:
                 "resource_groups": ["g"],
                 "policy": "fair_share",
                 "settings": settings,
-                "consumers": {path: draw(queue(resources)) for path in paths},
+                "consumers": {path: draw(queue(resources, settings.get("division", "exact"))) for path in paths},
             }
         ],
     }, leaves

@@ -27,9 +27,16 @@ def taken(cluster: Cluster, seconds: int = 0) -> dict[str, int]:
     return cluster.reclaims()
 
 
-def test_r_queue_5_a_round_that_serves_everybody_whole_or_not_at_all_is_the_last() -> None:
+def test_r_queue_5_another_round_is_run_where_somebody_wanted_less_than_its_part() -> None:
     siblings = KaiSiblings([0, 0], [1, 10], [3, 1], [100, 100], [0, 0])
-    assert divide_as_kai(3, siblings) == [1, 1]
+    assert divide_as_kai(3, siblings) == [1, 2]
+
+
+def test_r_queue_5_a_round_in_which_nobody_wanted_less_than_its_part_is_the_last() -> None:
+    siblings = KaiSiblings([0, 0, 0], [10, 10, 10], [1, 1, 4], [100, 100, 100], [0, 0, 0])
+    assert divide_as_kai(5, siblings) == [1, 1, 3]
+    exactly = KaiSiblings([0] * 4, [1, 10, 10, 10], [1, 3, 0.5, 0.5], [100] * 4, [0] * 4)
+    assert divide_as_kai(5, exactly) == [1, 3, 1, 0]  # the first wants just its part
 
 
 def test_r_serve_1_who_stays_within_what_it_deserves_before_who_does_not() -> None:

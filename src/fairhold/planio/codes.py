@@ -100,6 +100,7 @@ CODES = {
     "odd-overcommit": "a host's amount is made less by `overcommit`, or stays what it is",
     "never-borrows": "a consumer's grace is longer than any bound",
     "overcommitted": "more is owned than a resource group has",
+    "limit-below-deserved": "under `division: kai` a limit is below what a queue deserves",
     # states and jobs
     "group-without-policy": "a resource group is used that no policy entry shares",
     "not-a-leaf": "a leaf is expected, and the consumer has others below it",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import ENFORCED, ENTITLEMENTS, PACKINGS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
 from fairhold.planio.entries import read_settings, refuse_key
 from fairhold.planio.owning import read_bound
-from fairhold.planio.queues import FAIR_SHARE, SWITCHES, read_switches
+from fairhold.planio.queues import FAIR_SHARE, SWITCHES, check_limits, read_switches
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.planio.restraint import RESTRAINTS, with_restraints
@@ -69,6 +69,9 @@ def read_policies(
             consumers = read_settings(
                 report, node.get("consumers"), (*place, "consumers"), tree, policy=policy, resources=resources
             )
+            if settings.fair_share:
+                queues = [((*place, "consumers", tree.paths[row]), each.queue) for row, each in consumers.items()]
+                check_limits(report, settings.fair_share, queues, resources)
             # A window that is at fault is a window all the same.
             window = str(node["window"]) if spans or has_window else ""
             entries.append(PolicyEntry(names, policy, settings, consumers, window, spans))

@@ -13,6 +13,8 @@ from fairhold.planio.resources import exact_number, read_amount, stated_members
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairhold.errors import Place
     from fairhold.model.plan import Plan
     from fairhold.planio.report import Report
@@ -47,9 +49,7 @@ def read_queue(report: Report, node: dict[str, Value], place: Place, resources: 
             found[key] = report.whole(stated, here, most=LARGEST_PRIORITY)
         elif key in _RUNTIMES:
             found[key] = report.duration(stated, here)
-    queue = QueueSettings(**found)
-    _check_limits(report, queue, place, resources)
-    return queue
+    return QueueSettings(**found)
 
 
 def _read_bounds(
@@ -104,15 +104,25 @@ def _read_number(report: Report, value: Value, place: Place, *, least: int = 0, 
     return Fraction(default)
 
 
-def _check_limits(report: Report, queue: QueueSettings, place: Place, resources: Known) -> None:
-    """Refuse what is deserved and can never be had."""
-    limit = dict(queue.limit)
-    for at, deserved in queue.deserved:
-        most = limit.get(at, UNLIMITED)
-        if most < deserved < UNLIMITED:
-            name = shown(resources.resources[at].name)
-            what = f"more of `{name}` is deserved than `limit` allows"
-            report.fault("deserved-above-limit", what, "raise `limit`, or lower `deserved`", (*place, "limit", name))
+def check_limits(
+    report: Report, switches: FairShareSettings, stated: Iterable[tuple[Place, QueueSettings]], resources: Known
+) -> None:
+    """Refuse what is deserved and can never be had; as KAI divides the limit holds, and it is a warning (R-QUEUE-5).
+
+    stated : of each queue, its place and what the entry says of it
+    """
+    is_legal = switches.division == "kai"
+    for place, queue in stated:
+        limit = dict(queue.limit)
+        for at, deserved in queue.deserved:
+            if limit.get(at, UNLIMITED) < deserved < UNLIMITED:
+                name = shown(resources.resources[at].name)
+                what = f"more of `{name}` is deserved than `limit` allows"
+                mend, here = "raise `limit`, or lower `deserved`", (*place, "limit", name)
+                if is_legal:
+                    report.warn("limit-below-deserved", f"{what}: the queue never has more than its limit", mend, here)
+                else:
+                    report.fault("deserved-above-limit", what, mend, here)
 
 
 def read_switches(report: Report, node: dict[str, Value], place: Place) -> FairShareSettings:

@@ -55,7 +55,7 @@ def divide_as_kai(total: float, siblings: KaiSiblings, k: float = 0.0) -> list[f
 def _band(
     left: float, share: list[float], siblings: KaiSiblings, band: int, k: float
 ) -> tuple[dict[int, float], float]:
-    """Rounds until nobody is served below what it wants; what of each was denied by a floor, and what is left."""
+    """Rounds until nobody wants less than its part; what of each was denied by a floor, and what is left."""
     denied: dict[int, float] = {}
     members = [at for at, priority in enumerate(siblings.priority) if priority == band]
     goes_on = True
@@ -80,7 +80,7 @@ def _band(
                     denied[at] = mine - given
             share[at] += given
             left -= given
-            goes_on = goes_on or 0 < given < want
+            goes_on = goes_on or want < mine
             if left <= 0:
                 break
     return denied, left

@@ -316,7 +316,7 @@ def _surplus_as_kai(  # noqa: PLR0917 - what one level of KAI's has
                     denied[priority][i] = mine - given
                 share[i] += given
                 left -= given
-                is_over = is_over and not 0 < given < want
+                is_over = is_over and not want < mine
     for parts_denied in denied.values():
         for i, _ in sorted(parts_denied.items(), key=lambda each: (-each[1], each[0])):
             if left > 0:
