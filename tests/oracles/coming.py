@@ -94,7 +94,7 @@ class Moving(FirstSweep):
         stand on anything.
         """
         usable = self.usable(wish.leaf, pool, host)
-        free = [(each, add(self.resources, self.idle_for(wish, each, pool), *freed(victims, each))) for each in usable]
+        free = [(each, add(self.resources, self.idle_for(wish, each), *freed(victims, each))) for each in usable]
         outer = [
             each
             for level in self.pools()
@@ -118,13 +118,8 @@ class Moving(FirstSweep):
             room = add(self.resources, room, tuple(min(pair) for pair in spare))
         return {} if not any(bound(less(wish.unit, room))) else None
 
-    def idle_for(self, wish: Wish, parcel: Parcel, pool: str) -> Vector:
-        """What is idle, less what is held of it for others; and what its own notices leave.
-
-        Where it is compared, what a private pool has lent up is not its own.
-        """
-        if self.quota and self.is_lent_on(pool, parcel.owner):
-            return self.left_of(wish, parcel)
+    def idle_for(self, wish: Wish, parcel: Parcel) -> Vector:
+        """What is idle, less what is held of it for others; and what its own notices leave."""
         others = [self.left_of(other, parcel) for other in self.wishes.values() if other is not wish]
         held = [tuple(min(0, one) for one in some) for some in others]
         return add(self.resources, self.idle(parcel), self.left_of(wish, parcel), *held)

@@ -19,9 +19,13 @@ class Pools(World):
     """The pool that is being filled: what is idle in it has not been lent up yet."""
 
     def has_idle(self, pool: str, host: str) -> list[Vector]:
-        """What is idle in a pool on a host: lent up to it, and by it no further."""
+        """What is idle in a pool on a host: lent up to it, and by it no further, unless somebody inside it waits."""
         mine = (each for each in self.on(host) if self.has(pool, each))
-        return [self.idle(each) for each in mine if pool == self.filled or not self.is_lent_on(pool, each.owner)]
+        stays = pool == self.filled or self.is_waited_for(pool)
+        return [self.idle(each) for each in mine if stays or not self.is_lent_on(pool, each.owner)]
+
+    def is_waited_for(self, pool: str) -> bool:
+        return any(len(each.units) < each.count and not self.never_fits(each) for each in self.below(pool))
 
     def is_lent_on(self, pool: str, owner: str) -> bool:
         """Whether a pool lends up what is idle in it of somebody's parcels: no reserve keeps it inside."""

@@ -19,13 +19,11 @@ class FirstSweep(Pools):
 
     placed: list[Unit]
     is_lent = False
-    """Whether all that is idle has been lent up, so that it is the outermost pool's that may have it."""
+    """Whether what leaves own and leave idle has been lent up: private pools and the public one have it."""
 
     def usable(self, leaf: str, pool: str, host: str) -> list[Parcel]:
         found = super().usable(leaf, pool, host)
-        if pool == OWN:
-            return [each for each in found if not self.is_lent or self.own(leaf).get("reserved")]
-        return [each for each in found if not self.is_lent or not self.is_lent_on(pool, each.owner)]
+        return [each for each in found if pool != OWN or not self.is_lent or self.own(leaf).get("reserved")]
 
     def sweep(self) -> None:
         """Idle resource goes out until nothing does any more: a gang may have got its minimum."""
@@ -84,7 +82,7 @@ class FirstSweep(Pools):
         if not wish.least or pool == OWN or not all(self.has(pool, each) for each in mine):
             return False
         is_lent, self.is_lent = self.is_lent, False
-        found = not (is_lent and self.is_lent_on(pool, wish.leaf)) and self.put(wish, OWN)
+        found = self.put(wish, OWN)
         self.is_lent = is_lent
         return found
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN
+from fairhold.rules.pools.content import is_within
 from fairhold.rules.pools.placing import Placing
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
@@ -24,7 +25,7 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
 
     waits : units that a request still wants of this pool
     """
-    if not _is_any_idle((host.parcels for host in books.hosts_in(pool)), pool):
+    if not _is_any_idle(books, pool):
         return []
     above = books.terms.above
     open_ = [each for each in books.asked.values() if each.count > len(each.units) and pool in above[each.leaf]]
@@ -53,9 +54,10 @@ def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list
     return placed
 
 
-def _is_any_idle(hosts: Iterable[list[Parcel]], level: int) -> bool:
+def _is_any_idle(books: PoolBooks, level: int) -> bool:
     """Whether anything is idle, or held for somebody, at a level; else nothing can be placed."""
-    return any(each.level == level and (each.kept or any(each.idle)) for parcels in hosts for each in parcels)
+    parcels = (parcel for host in books.hosts_in(level) for parcel in host.parcels)
+    return any((each.kept or any(each.idle)) and is_within(books.terms, each, level) for each in parcels)
 
 
 def _fill_alone(books: PoolBooks, pool: int, waiting: list[Asked], waits: Waits, limits: Limits) -> list[Unit]:
@@ -101,7 +103,7 @@ def _place_one(line: list[_Want], placing: Placing) -> list[Unit]:
 def fill_own(books: PoolBooks, parcel: Parcel, waits: Waits, limits: Limits) -> list[Unit]:
     """A leaf fills what it owns of the preference of one of its parcels (S2.2)."""
     leaf = parcel.owner
-    if not _is_any_idle((host.parcels for host in books.hosts_in(leaf)), leaf):
+    if not _is_any_idle(books, leaf):
         return []
     placing = Placing(books, leaf, limits, books.hosts_in(leaf), parcel.preference)
     mine = [asked for asked in books.by_leaf[leaf] if asked.count > len(asked.units)]

@@ -9,7 +9,7 @@ from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Terms, Unit
@@ -73,7 +73,7 @@ def booking_order(terms: Terms, parcel: Parcel, leaf: int, pool: int) -> tuple[i
 
 def parcels_for(terms: Terms, host: Machine, leaf: int, pool: int) -> list[Parcel]:
     """Parcels of a host whose idle content is in a pool and that a leaf may use there, in booking order."""
-    found = [each for each in host.parcels if each.level == pool and may_use(terms, each, leaf, pool)]
+    found = [each for each in host.parcels if is_within(terms, each, pool) and may_use(terms, each, leaf, pool)]
     if len(found) > 1:
         found.sort(key=lambda parcel: booking_order(terms, parcel, leaf, pool))
     return found
@@ -95,6 +95,17 @@ def is_lent_to(parcel: Parcel, pool: int) -> bool:
     return pool == PUBLIC
 
 
+def is_within(terms: Terms, parcel: Parcel, pool: int) -> bool:
+    """Whether what is idle of a parcel is in a pool: lent up from a private pool, it counts as its own (R-LEND-5).
+
+    Of what its leaf owns only that is at a leaf's level which has not been lent up.
+    """
+    if parcel.level == pool:
+        return True
+    is_private = pool != PUBLIC and bool(terms.tree.children[pool])
+    return is_private and parcel.level in terms.above[pool] and is_lent_to(parcel, pool)
+
+
 def entries_of(books: PoolBooks, row: int) -> Iterable[Owning]:
     """What a row owns, with the preferences that it has on its hosts."""
     stated = books.terms.own.get(row, ())
@@ -112,12 +123,16 @@ def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
 
 
 def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
-    """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3)."""
+    """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3).
+
+    What a private pool has lent up, and is idle, counts in it as long as one of its leaves waits (R-LEND-5).
+    """
     return (part for _, part in parts_of_hosts(books, pool))
 
 
 def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
     """The same, with the host."""
+    counts = idle_counts(books, pool)
     for host in books.hosts_in(pool):
         if host.is_plain:  # the common case
             if pool == PUBLIC:
@@ -125,11 +140,23 @@ def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vecto
             continue
         found = [unit.asked.unit for unit in host.units if unit.pool == pool]
         for parcel in host.parcels:
-            if parcel.level == pool:
+            if counts(parcel):
                 found.append(parcel.idle)
                 found += parcel.kept.values()
         if found:
             yield host, total(found, len(found[0])) if len(found) > 1 else found[0]
+
+
+def idle_counts(books: PoolBooks, pool: int) -> Callable[[Parcel], bool]:
+    """What tells whether a pool has what is idle of a parcel: of what it lent up, while one of its leaves waits.
+
+    A gang that is told to go waits here, too: it is the same for all of a cycle, and for the next one.
+    """
+    terms = books.terms
+    wanted = pool != PUBLIC and any(
+        min(each.count, each.most) > each.held and pool in terms.above[each.leaf] for each in books.asked.values()
+    )
+    return lambda parcel: parcel.level == pool or (wanted and is_within(terms, parcel, pool))
 
 
 def parts_with_lent(books: PoolBooks, pool: int) -> Iterator[Vector]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import DEFAULT_PREFERENCE
-from fairhold.rules.pools.content import entries_of, is_lent_to, may_use, within
+from fairhold.rules.pools.content import entries_of, is_lent_to, is_within, may_use, within
 from fairhold.rules.pools.picking import Source
 from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.turns import Turns
@@ -116,18 +116,15 @@ def compare(taker: Taker, pool: int) -> None:
                 return host.parcels if is_in_time and pool == PUBLIC else []
             found = known.get(host)
             if found is None:
-                there = {parcel for unit in host.units if unit.pool == pool for parcel in unit.books}
                 found = known[host] = [
-                    parcel
-                    for parcel in host.parcels
-                    if (parcel.level == pool or (parcel in there and is_lent_to(parcel, pool)))
-                    and may_use(terms, parcel, leaf, pool)
+                    parcel for parcel in host.parcels if is_lent_to(parcel, pool) and may_use(terms, parcel, leaf, pool)
                 ]
             return found
 
-        return Source(
-            pool, parcels, lambda parcel: parcel.level == pool, lambda unit: unit.pool == pool, is_compared=True
-        )
+        def is_idle(parcel: Parcel) -> bool:
+            return is_within(terms, parcel, pool)
+
+        return Source(pool, parcels, is_idle, lambda unit: unit.pool == pool, is_compared=True)
 
     _in_turns(taker, pool, source, books.hosts, lambda: standing)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.kernels.vectors import fits, times, total
 from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.alone import are_alone, is_open
-from fairhold.rules.pools.content import parcels_for, room_in
+from fairhold.rules.pools.content import is_within, parcels_for, room_in
 from fairhold.rules.pools.loads import Loads, workload
 from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
 from fairhold.units import UNLIMITED
@@ -50,7 +50,7 @@ class Placing:
     ) -> None:
         self.books, self.pool, self.limits, self.preference = books, pool, limits, preference
         able = [host for host in hosts if not host.is_closed]
-        self.hosts = [host for host in able if any(parcel.level == pool for parcel in host.parcels)]
+        self.hosts = [host for host in able if any(self._is_here(parcel) for parcel in host.parcels)]
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
         self._kinds: dict[Asked, _Kind] = {}
         self._alike: dict[object, _Kind] = {}
@@ -63,6 +63,10 @@ class Placing:
         self._is_exclusive = are_alone(books)
         is_balanced = books.terms.settings.packing == "balanced"
         self._loads = Loads(self.hosts) if is_balanced and self.hosts else None
+
+    def _is_here(self, parcel: Parcel) -> bool:
+        """Whether what is idle of a parcel can be used at this level."""
+        return is_within(self.books.terms, parcel, self.pool)
 
     def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
         if not will_do(asked, host):
@@ -218,7 +222,7 @@ class Placing:
         if asked in self._keeps:
             return True
         if self._idle is None:
-            idle = (each.idle for host in self.hosts for each in host.parcels if each.level == self.pool)
+            idle = (each.idle for host in self.hosts for each in host.parcels if self._is_here(each))
             self._idle = total(idle, self.books.terms.dimensions)
         return fits(times(asked.unit, units), self._idle)
 
@@ -236,7 +240,7 @@ class Placing:
         mine = self._hosts_of.get(leaf) if some is None else None
         if mine is None:
             hosts = self.hosts if some is None else some
-            mine = [host for host in hosts if any(each.owner == leaf and each.level == pool for each in host.parcels)]
+            mine = [host for host in hosts if any(each.owner == leaf and self._is_here(each) for each in host.parcels)]
             if some is None:
                 self._hosts_of[leaf] = mine
         return self._chosen(asked, [host for host in mine if self._is_own(asked, self._parcels(host, asked))])
@@ -260,7 +264,7 @@ class Placing:
     @cached_property
     def _most(self) -> list[Vector]:
         """Host by host all that is idle or held at this level before anything is placed."""
-        here = ([each for each in host.parcels if each.level == self.pool] for host in self.hosts)
+        here = ([each for each in host.parcels if self._is_here(each)] for host in self.hosts)
         rooms = ([part for each in parcels for part in (each.idle, *each.kept.values())] for parcels in here)
         return [total(parts, self.books.terms.dimensions) for parts in rooms]
 

@@ -11,6 +11,7 @@ from fairhold.cycle.pooled.shares import in_units, total_of
 from fairhold.kernels.vectors import add, less, total
 from fairhold.ledger.pools import PUBLIC
 from fairhold.model.vector import amount
+from fairhold.rules.pools.content import idle_counts
 from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ def _content(inquiry: Inquiry, pool: int) -> Document:
     nothing = (0,) * terms.dimensions
     unowned = lent_out = nothing
     lent_in: dict[int, Vector] = defaultdict(lambda: nothing)
+    has_idle = idle_counts(inquiry.books, pool)
     for host in inquiry.books.hosts:
         for parcel in host.parcels:
-            there = total((parcel.idle, *parcel.kept.values()), terms.dimensions) if parcel.level == pool else nothing
+            there = total((parcel.idle, *parcel.kept.values()), terms.dimensions) if has_idle(parcel) else nothing
             for unit in host.units:
                 if unit.pool == pool and parcel in unit.books:
                     there = add(there, unit.books[parcel])

@@ -9,7 +9,7 @@ from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
 from fairhold.kernels.vectors import add, lack, total
 from fairhold.ledger.pools import OWN, free_of
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited, is_open
-from fairhold.rules.pools.content import is_lent_to, may_use
+from fairhold.rules.pools.content import is_lent_to, is_within, may_use
 from fairhold.rules.pools.siting import will_do
 
 if TYPE_CHECKING:
@@ -111,9 +111,10 @@ def parts_of(inquiry: Inquiry, pool: int) -> list[Part]:
     for host in inquiry.books.hosts:
         users = [unit for unit in host.units if unit.pool == pool]
         used = {parcel for unit in users for parcel in unit.books}
-        there = [each for each in host.parcels if each.level == pool or each in used]
+        there = [each for each in host.parcels if is_within(inquiry.terms, each, pool) or each in used]
         if there:
-            idle = _sum(inquiry, (part for each in there if each.level == pool for part in _idle(each)))
+            mine = (each for each in there if is_within(inquiry.terms, each, pool))
+            idle = _sum(inquiry, (part for each in mine for part in _idle(each)))
             whole = add(idle, _sum(inquiry, (unit.asked.unit for unit in users)))
             found.append(Part(host, there, users, whole))
     return found
@@ -133,7 +134,7 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
     terms, host = inquiry.terms, part.host
     usable = [each for each in part.parcels if may_use(terms, each, asked.leaf, pool)]
     barred = [each for each in part.parcels if each not in usable]
-    free, kept = _room(inquiry, asked, [each for each in usable if each.level == pool])
+    free, kept = _room(inquiry, asked, [each for each in usable if is_within(terms, each, pool)])
     gives = [unit for unit in part.users if unit.asked.leaf in givers]
     found = Space(
         host=host,
@@ -141,7 +142,7 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
         usable=_sum(inquiry, (each.amounts for each in usable)),
         free=free,
         kept=kept,
-        barred=_sum(inquiry, (each.idle for each in barred if each.level == pool)),
+        barred=_sum(inquiry, (each.idle for each in barred if is_within(terms, each, pool))),
         freed=_freed(inquiry, asked, gives, usable),
         passed=tuple((each.owner, bound_of(terms, each, asked.leaf, pool)) for each in barred),
     )

@@ -58,7 +58,7 @@ def booked_first(terms: Terms, parcel: Parcel, leaf: str, pool: str) -> tuple[in
 
 def usable(terms: Terms, host: Host, leaf: str, pool: str) -> list[Parcel]:
     """Parcels of a host whose idle content a leaf may use in a pool, in booking order."""
-    found = [each for each in host.parcels if each.level == pool and may_use(terms, each, leaf, pool)]
+    found = [each for each in host.parcels if is_at(terms, each, pool) and may_use(terms, each, leaf, pool)]
     return sorted(found, key=lambda parcel: booked_first(terms, parcel, leaf, pool))
 
 
@@ -73,6 +73,13 @@ def is_lendable(parcel: Parcel, pool: str) -> bool:
         if pool != TOP:
             return False
     return not any(below)
+
+
+def is_at(terms: Terms, parcel: Parcel, level: str) -> bool:
+    """Whether what is idle of a parcel is there for a level: at it, or lent up by a private pool (R-LEND-5)."""
+    if parcel.level == level or not terms.children[level]:
+        return parcel.level == level
+    return level != TOP and parcel.level in terms.up[level] and is_lendable(parcel, level)
 
 
 def reachable(terms: Terms, leaf: str, host: Host) -> list[Parcel]:
@@ -96,15 +103,22 @@ def lend_up(parcels: Iterable[Parcel], owner: str, above: str) -> None:
 
 def parts(stock: Stock, pool: str) -> list[Amounts]:
     """What a pool has on each host: what its units there have, and what is idle in it or kept (R-POOL-3)."""
-    nothing = (0,) * stock.terms.width
-    return [
-        plus(
-            nothing,
-            *(plus(parcel.idle, *parcel.kept.values()) for parcel in host.parcels if parcel.level == pool),
-            *(unit.asked.unit for unit in host.units if unit.pool == pool),
-        )
-        for host in stock.hosts.values()
-    ]
+    return [part_on(stock, host, pool, is_wanted=is_wanted(stock, pool)) for host in stock.hosts.values()]
+
+
+def part_on(stock: Stock, host: Host, pool: str, *, is_wanted: bool) -> Amounts:
+    """The same on one host; what the pool lent up is none of it, unless it is wanted inside."""
+    mine = [each for each in host.parcels if each.level == pool or (is_wanted and is_at(stock.terms, each, pool))]
+    return plus(
+        (0,) * stock.terms.width,
+        *(plus(parcel.idle, *parcel.kept.values()) for parcel in mine),
+        *(unit.asked.unit for unit in host.units if unit.pool == pool),
+    )
+
+
+def is_wanted(stock: Stock, pool: str) -> bool:
+    """Whether somebody below the owner of a private pool has fewer units than it wants and may have."""
+    return pool != TOP and any(each.allowed for each in stock.asked.values() if pool in stock.terms.up[each.leaf])
 
 
 def own_parts(stock: Stock, pool: str) -> list[Amounts]:

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.verify.pooled.amounts import fits, plus
-from fairhold.cycle.verify.pooled.lending import may_use
+from fairhold.cycle.verify.pooled.lending import is_at, may_use
 from fairhold.cycle.verify.pooled.owners import workload
 from fairhold.cycle.verify.pooled.siting import is_choosy, leaves_on, will_do, wish
 
@@ -45,9 +45,8 @@ class Seeking:
 
     def parcels(self, host: Host) -> list[Parcel]:
         """What of a host is there, whoever may use it."""
-        return [
-            each for each in host.parcels if each.level == self.level and self.preference in {None, each.preference}
-        ]
+        mine = (each for each in host.parcels if is_at(self.terms, each, self.level))
+        return [each for each in mine if self.preference in {None, each.preference}]
 
     def has_room(self, asked: Asked, host: Host) -> bool:
         """Whether a unit may stand on a host that will do, and fits there."""

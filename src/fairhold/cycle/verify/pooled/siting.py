@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.pooled.amounts import how_many, plus
+from fairhold.cycle.verify.pooled.amounts import how_many
+from fairhold.cycle.verify.pooled.lending import is_wanted, part_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,13 +62,10 @@ def leaves_on(stock: Stock, host: Host) -> set[str]:
 
 def most_units(stock: Stock, path: str, asked: Asked) -> int:
     """Units that a request could have in a pool: on hosts that will do, beside those that it has on others there."""
-    rooms, beside = [0], 0
+    rooms, beside, is_in_demand = [0], 0, is_wanted(stock, path)
     for host in stock.hosts.values():
-        mine = [unit for unit in host.units if unit.pool == path]
         if will_do(asked, host):
-            idle = [plus(parcel.idle, *parcel.kept.values()) for parcel in host.parcels if parcel.level == path]
-            nothing = (0,) * stock.terms.width
-            rooms.append(how_many(asked.unit, plus(nothing, *idle, *(unit.asked.unit for unit in mine))))
+            rooms.append(how_many(asked.unit, part_on(stock, host, path, is_wanted=is_in_demand)))
         else:
-            beside += sum(unit.asked is asked for unit in mine)
+            beside += sum(unit.asked is asked for unit in host.units if unit.pool == path)
     return beside + (max(rooms) if packs(asked) else sum(rooms))

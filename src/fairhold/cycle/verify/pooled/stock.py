@@ -122,8 +122,11 @@ class Asked:
     @property
     def waiting(self) -> int:
         """Those that it may hold, and gets while it is there: a gang that stops gets none (R-TAKE-4)."""
-        if self.stops:
-            return 0
+        return 0 if self.stops else self.allowed
+
+    @property
+    def allowed(self) -> int:
+        """Units not held of those that it wants and may hold."""
         return self.unmet if self.cap is None else max(0, min(self.unmet, self.cap - self.held))
 
     @property

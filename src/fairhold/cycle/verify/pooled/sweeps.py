@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.amounts import excess
 from fairhold.cycle.verify.pooled.coming import Coming, for_nobody
 from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool
-from fairhold.cycle.verify.pooled.lending import is_lendable, lend_up, may_use
+from fairhold.cycle.verify.pooled.lending import is_at, is_lendable, lend_up, may_use
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.opening import is_against_reserve
 from fairhold.cycle.verify.pooled.taking import Ground, Taking
@@ -320,12 +320,13 @@ def compare(taking: Taking, path: str) -> None:
 
     def ground(leaf: str) -> Ground:
         def parcels(host: Host) -> list[Parcel]:
-            there = {parcel for unit in host.units if unit.pool == path for parcel in unit.books}
-            lent = [parcel for parcel in there if is_lendable(parcel, path)]
-            found = [parcel for parcel in host.parcels if parcel.level == path or parcel in lent]
-            return [parcel for parcel in found if may_use(terms, parcel, leaf, path)]
+            lent = (parcel for parcel in host.parcels if is_lendable(parcel, path))
+            return [parcel for parcel in lent if may_use(terms, parcel, leaf, path)]
 
-        return Ground(path, parcels, lambda parcel: parcel.level == path, lambda unit: unit.pool == path, is_fair=True)
+        def is_idle(parcel: Parcel) -> bool:
+            return is_at(terms, parcel, path)
+
+        return Ground(path, parcels, is_idle, lambda unit: unit.pool == path, is_fair=True)
 
     _in_turns(taking, ground, lambda: pool)
 
