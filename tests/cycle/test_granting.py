@@ -112,8 +112,19 @@ def test_what_is_set_aside_under_a_limit_counts_as_held() -> None:
     assert check(result) == ()
 
 
-def test_what_is_set_aside_for_a_leaf_is_no_more_than_its_branch_may_still_hold() -> None:
-    """/A is above its limit: nothing is set aside in it, and the others may have what is idle."""
+def test_what_is_set_aside_goes_to_nobody_outside_where_the_limit_of_the_branch_is_full() -> None:
+    """/A holds 4 of a limit of 3: of 2 idle slots one is set aside for /A/kept all the same, /B is granted the other.
+
+    /A is 5 with it, so that 2 of /A/over go: after that it holds 2 and has 1 set aside, which is its limit.
+    """
     result = limited({"/A/over": 4, "/B": 2}, {"/A/over": 4}, 6)
-    assert sum(given.units for given in result.decision.grants) == 2
+    assert granted_to(result) == {"/B": 1}
+    assert sum(notice.units for notice in result.decision.notices) == 2
+    assert result.draft.idle == 1
     assert check(result) == ()
+
+
+def granted_to(result: CycleResult) -> dict[str, int]:
+    """Path of a leaf → units that it is granted."""
+    leaf_of = result.snapshot.books.requests.leaf
+    return {result.snapshot.rows.path(leaf_of[given.request]): given.units for given in result.decision.grants}

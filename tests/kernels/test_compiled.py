@@ -75,7 +75,7 @@ def whole_cycle(tree: TreeColumns, seed: int, *, compiled: bool, evenly: bool, m
         share.run(compiled, tree, plan, need, evenly, up, slots, configured, *room, shares)
     idle, (kept, inside, own, granted) = max(0, slots - held[0]), (zeros(rows) for _ in range(4))
     bounded, budget = array("q", [dice.randint(0, 1) for _ in range(rows)]), dice.randint(0, idle)
-    common = set_aside.run(compiled, tree, idle, need.reserve, plan.limit, held, kept, inside, own, bounded, budget)
+    common = set_aside.run(compiled, tree, idle, need.reserve, held, kept, inside, own, bounded, budget)
     rest = [zeros(rows) for _ in range(3)]
     left = grant.run(
         compiled, tree, common, quota, plan.limit, demand, held, inside, own, granted, *rest, bounded, budget

@@ -44,8 +44,8 @@ def nodes(tree: TreeColumns, drawn: Columns) -> list[oracle.Node]:
 
 def aside_of(tree: TreeColumns, idle: int, drawn: Columns, inside: array[int], own: array[int]) -> int:
     """Set aside by what was drawn, where nobody is bounded together."""
-    reserve, limit, held, kept = (drawn[name] for name in ("reserve", "limit", "held", "kept"))
-    return set_aside(tree, idle, reserve, limit, held, kept, inside, own, zeros(len(tree.parent)), 0)
+    reserve, held, kept = (drawn[name] for name in ("reserve", "held", "kept"))
+    return set_aside(tree, idle, reserve, held, kept, inside, own, zeros(len(tree.parent)), 0)
 
 
 @given(trees(), numbers(40), st.data())

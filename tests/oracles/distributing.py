@@ -38,8 +38,6 @@ def set_aside(root: Node, idle: int) -> int:
         inside = sum(wish(child) for child in node.children)
         lacks = node.reserve - node.held if node.above else 0
         node.wish = max(lacks, inside, 0 if node.children else node.kept)
-        if node.above:
-            node.wish = min(node.wish, max(0, node.limit - node.held))
         return node.wish
 
     def put(node: Node) -> None:
@@ -127,7 +125,7 @@ def is_within_limits(leaf: Node) -> bool:
     near = 0
     for node in leaf.chain():
         near += node.own
-        if not near and below_limit(node) <= 0:
+        if node.held >= node.limit or (not near and below_limit(node) <= 0):
             return False
     return True
 

@@ -216,9 +216,8 @@ def a_reserved_unit_goes_to_nobody_else(result: CycleResult) -> Iterator[Violati
     snapshot, tree, reserve = result.snapshot, result.snapshot.rows.tree, result.draft.needs.reserve
     aside, budget = zeros(len(snapshot.rows)), snapshot.budget
     for row in range(len(aside) - 1, 0, -1):
-        held = snapshot.held[row]
-        wish = max(reserve[row] - held, result.draft.kept[row], sum(aside[tree.first[row] : tree.end[row]]))
-        aside[row] = max(0, min(wish, snapshot.rows.plan.limit[row] - held))
+        inside = sum(aside[tree.first[row] : tree.end[row]])
+        aside[row] = max(reserve[row] - snapshot.held[row], result.draft.kept[row], inside)
     aside[0] = min(snapshot.idle, sum(aside[tree.first[0] : tree.end[0]]))
     for row in range(len(aside)):
         left = aside[row]

@@ -17,7 +17,6 @@ def set_aside(
     tree: TreeColumns,
     idle: int,
     reserve: array[int],
-    limit: array[int],
     held: array[int],
     kept: array[int],
     inside: array[int],
@@ -27,22 +26,17 @@ def set_aside(
 ) -> int:
     """Set idle slots aside for reserves, the children's before the parent's own; returns what is left for all.
 
-    reserve, limit, held : (rows,) reserve now, limit and slots held
+    reserve, held : (rows,) reserve now and slots held
     kept   : (rows,) freed slots kept for requests of the leaf
     inside : out, (rows,) set aside in the subtree
     own    : out, (rows,) of these, for the row itself and not for one child
     bounded, budget : (rows,) 1 for consumers that together get at most so many (R-MIX-3)
     """
     for row in range(len(tree.parent) - 1, -1, -1):
-        wish = max(0, reserve[row] - held[row]) if row > 0 else 0
-        if tree.first[row] == tree.end[row]:
-            wish = max(wish, kept[row])
-        else:
-            total = 0
-            for child in range(tree.first[row], tree.end[row]):
-                total += inside[child]
-            wish = max(wish, total)
-        inside[row] = min(wish, max(0, limit[row] - held[row])) if row > 0 else wish
+        wish = kept[row] if tree.first[row] == tree.end[row] else 0
+        for child in range(tree.first[row], tree.end[row]):
+            wish += inside[child]
+        inside[row] = max(wish, reserve[row] - held[row]) if row > 0 else wish
     inside[0] = min(inside[0], idle)
     for row in range(len(tree.parent)):
         left = inside[row]
@@ -207,7 +201,8 @@ def _second_pass(
         row = leaf
         while row > 0:
             near += own[row]
-            units = min(units, near + limit[row] - held[row] - inside[row])
+            room = limit[row] - held[row]
+            units = min(units, room, near + max(0, room - inside[row]))
             row = tree.parent[row]
         units = min(units, near + (min(common, budget) if bounded[leaf] == 1 else common))
         if units > 0:

@@ -32,7 +32,6 @@ def _set_aside(snapshot: Snapshot, draft: Draft) -> None:
         snapshot.rows.tree,
         snapshot.idle,
         draft.needs.reserve,
-        snapshot.rows.plan.limit,
         snapshot.held,
         draft.kept,
         draft.inside,

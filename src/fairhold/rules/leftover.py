@@ -114,7 +114,8 @@ class _Leftover:
         room, row, near = most - held[leaf], leaf, 0
         while row > 0 and room > 0:
             near += own[row]
-            room = min(room, near + self.rows.plan.limit[row] - held[row] - inside[row])
+            below = self.rows.plan.limit[row] - held[row]
+            room = min(room, below, near + max(0, below - inside[row]))
             row = self.rows.tree.parent[row]
         return room
 

@@ -35,13 +35,14 @@ class Idle:
         return self.open_to(sheet, leaf) + sum(self.aside[path] for path in sheet.chain(leaf))
 
     def below_limits(self, sheet: Sheet, leaf: str, held: Mapping[str, int]) -> int:
-        """Units that a leaf may be granted before what a branch above it holds and has set aside is its limit."""
+        """Units that a leaf may be granted: beyond what is set aside for it, what is set aside counts as held."""
         room, near = UNLIMITED, 0
         for path in sheet.chain(leaf):
             near += self.aside[path]
             if sheet.limit[path] < UNLIMITED:
                 aside = sum(self.aside[each] for each in sheet.inside(path))
-                room = min(room, sheet.limit[path] - held[path] - aside + near)
+                below = sheet.limit[path] - held[path]
+                room = min(room, below, near + max(0, below - aside))
         return room
 
     def take(self, sheet: Sheet, leaf: str, units: int) -> None:
@@ -66,8 +67,6 @@ def set_aside(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], kept: Mappi
     for path in reversed(sheet.paths):
         below = sum(wish[child] for child in sheet.children[path])
         wish[path] = max(below, quotas.reserve[path] - held[path], kept.get(path, 0))
-        if path != TOP:
-            wish[path] = min(wish[path], max(0, sheet.limit[path] - held[path]))
     idle = max(0, sheet.slots - held[TOP])
     amount = {TOP: min(idle, wish[TOP])}
     aside: dict[str, int] = {}
