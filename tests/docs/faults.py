@@ -223,6 +223,14 @@ SAMPLES = {
         ),
         "deserved: {cpu: 600}",
     ),
+    "deserved-left-out": Sample(
+        "plan",
+        PLAN,
+        VECTORS.replace("multidimensional", "fair_share").replace(
+            "own: [{resource_group: gpu, hosts: 2}]", "deserved: {cpu: 8}"
+        ),
+        "deserved: {cpu: 8}",
+    ),
     "unlimited-twice": Sample(
         "plan",
         PLAN,

@@ -33,8 +33,11 @@ NOT_FROM_TEXT = {
     "not-a-result": "the state in place of a result",
     "cannot-write": "the folder of `--after` is not there",
 }
-IMPLIED = {"children-reserve-more": ("children-own-more",)}
-"""Faults that never come alone."""
+IMPLIED = {
+    "children-reserve-more": ("children-own-more",),
+    **dict.fromkeys(("oversubscribed", "unlimited-twice", "limit-below-deserved"), ("deserved-left-out",)),
+}
+"""Faults whose samples have another one, too."""
 ELSEWHERE = {
     "not-a-result": "a file is no result of a command",
     "cannot-write": "a file that a command was asked to write cannot be written",

@@ -53,6 +53,7 @@ CODES = {
     "slots-and-vectors": "slots and amounts of resources stand where only one of them can",
     "label": "a label is not written as one, or stands twice",
     "oversubscribed": "siblings deserve more together than there is",
+    "deserved-left-out": "a queue deserves some of one resource, and says nothing of another",
     "unlimited-twice": "two siblings both deserve all of a resource",
     "deserved-above-limit": "a queue deserves more than its limit allows",
     "host-range": "a range in a host's name cannot be expanded",

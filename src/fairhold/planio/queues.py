@@ -13,7 +13,7 @@ from fairhold.planio.resources import exact_number, read_amount, stated_members
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fairhold.errors import Place
     from fairhold.model.plan import Plan
@@ -190,6 +190,7 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
     entry, tree = plan.policies[at], plan.tree
     groups = [plan.resource_groups[name] for name in entry.resource_groups]
     totals = [*(host.amounts for group in groups for host in group.hosts), *(group.capacity for group in groups)]
+    _warn_of_left_out(report, plan, at, [any(of[place] for of in totals if of) for place in range(len(plan.resources))])
     nobody = QueueSettings()
     for parent in range(len(tree)):
         rows = [row for row in tree.children[parent] if row in entry.consumers]
@@ -219,6 +220,27 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
                 mend = "lower them; as it is all of it stands, and who comes first has it"
                 last = tree.paths[max(row for row in deserved if row not in every)]
                 report.warn("oversubscribed", what, mend, (*where, last, "deserved", resource.name))
+
+
+def _warn_of_left_out(report: Report, plan: Plan, at: int, is_there: Sequence[bool]) -> None:
+    """Warn of queues that deserve some resource and say nothing of another that hosts have (R-QUEUE-2)."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for row, settings in plan.policies[at].consumers.items():
+        stated = dict(settings.queue.deserved)
+        if any(stated.values()):
+            left_out = tuple(place for place, is_one in enumerate(is_there) if is_one and place not in stated)
+            found.setdefault(left_out, []).append(row)
+    for left_out, (first, *others) in found.items():
+        if left_out:
+            names = listed(plan.resources[place].name for place in left_out)
+            more = f" (as do {len(others)} more)" if others else ""
+            what = (
+                f"`deserved` leaves out {names}{more}: of that nothing is deserved, so that work which needs it can be "
+                "reclaimed, and cannot start where it is not preemptible"
+            )
+            mend = "state an amount of each resource that its jobs need; 0 where nothing is meant"
+            place = ("policies", at, "consumers", plan.tree.paths[first], "deserved")
+            report.warn("deserved-left-out", what, mend, place)
 
 
 def _most(plan: Plan, at: int, row: int, place: int, have: int) -> int:
