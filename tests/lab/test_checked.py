@@ -115,7 +115,7 @@ def test_a_run_holds_against_every_check(case: str, tmp_path: Path, monkeypatch:
     (name,) = scenario.scenes
     document = simulate(scenario, name, check=True)
     found = document["shared"][0]["consumers"]["/"]
-    assert found["stopped"] > 0 < found["told"]
+    assert found["stopped"] > 0 < found["notified"]
     assert document == simulate(scenario, name)
     assert len(computed) > 40
     assert ({"h2"} in computed) == ("outages" in CASES[case][3])

@@ -9,7 +9,7 @@ from fairhold.lab.comparing import differences
 
 def consumer(**numbers: Any) -> dict[str, Any]:
     wait = {"count": 10, "mean": 0, "p95": 0, "max": 0} | numbers.pop("wait", {})
-    same = dict.fromkeys(("due", "lost", "use", "longest", "stopped", "left_waiting"), 0)
+    same = dict.fromkeys(("deficit", "lost", "use", "longest", "stopped", "left_waiting"), 0)
     return same | numbers | {"wait": wait}
 
 

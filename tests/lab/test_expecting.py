@@ -102,3 +102,13 @@ def test_a_consumer_that_is_not_there_is_told_with_the_nearest_that_is() -> None
 def test_numbers_in_their_units(text: str, words: str) -> None:
     each = parse_expectation(text)
     assert each.words(each.found(SHARED)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [("due(/A) < 1h", "write `deficit(/A) < 1h`"), ("withheld.max(/) <= 10m", "write `starvation.max(/) <= 10m`")],
+)
+def test_a_number_that_had_another_name_is_answered_with_its_name(text: str, mend: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_expectation(text)
+    assert [fault.mend for fault in caught.value.faults] == [mend]

@@ -75,11 +75,11 @@ policies:
 GOLDEN = {
     "one": (
         "226b75667b011480072fffaf2eba6cf64af0562421944c5113cec6c69128819d",
-        "c2549690fae46b6271922cf462dcd0f8a42ab823694eb68e97b9c4c00e5720d1",
+        "56919fc67752b37ae3e4f91c04a99b8971367397e24b8f8ec5922731b258c50a",
     ),
     "two": (
         "cfae61bf0cdf010309f31684d7babb58b4233ea04c27a1d9885d5c742e32fc78",
-        "03b902f4019cc7b9f578a30a9616291f9eb3dfa5fe5be1d5ced32545d246c45f",
+        "afbf348a5e41f2127e8d06331de54b2d5a6a8ed313916c0c290813ca596c9c17",
     ),
 }
 """Plan → SHA-256 of its event log, and of its summary."""

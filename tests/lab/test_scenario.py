@@ -249,17 +249,17 @@ def test_an_instant_that_is_none_is_one_fault(folder: Path) -> None:
 def test_what_is_asked_of_consumers_that_are_not_there_is_told_before_the_jobs_are_read(folder: Path) -> None:
     (folder / "jobs.csv").write_text("nothing of it is read")
     (folder / "other.yaml").write_text(PLAN.replace("B", "C"))
-    text = text_of(plans={"plan": "plan.yaml", "other": "other.yaml"}, expect=["told(/B) < 1"])
+    text = text_of(plans={"plan": "plan.yaml", "other": "other.yaml"}, expect=["notified(/B) < 1"])
     text = text.replace("plan: plan.yaml\n", "", 1)
     with pytest.raises(InputError) as error:
-        parse_scenario(text, "s.yaml", folder, asked=Asked("", (parse_expectation("told(/D) < 1"),)))
+        parse_scenario(text, "s.yaml", folder, asked=Asked("", (parse_expectation("notified(/D) < 1"),)))
     assert [(fault.file, fault.what) for fault in error.value.faults] == [
-        ("s.yaml", "`told(/B) < 1`: there is no consumer `/B` in `other`"),
-        ("", "`told(/D) < 1`: there is no consumer `/D`"),
+        ("s.yaml", "`notified(/B) < 1`: there is no consumer `/B` in `other`"),
+        ("", "`notified(/D) < 1`: there is no consumer `/D`"),
     ]
     with pytest.raises(InputError) as error:
-        parse_scenario(text, "s.yaml", folder, asked=Asked("plan", (parse_expectation("told(/C) < 1"),)))
-    assert [fault.what for fault in error.value.faults] == ["`told(/C) < 1`: there is no consumer `/C`"]
+        parse_scenario(text, "s.yaml", folder, asked=Asked("plan", (parse_expectation("notified(/C) < 1"),)))
+    assert [fault.what for fault in error.value.faults] == ["`notified(/C) < 1`: there is no consumer `/C`"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "fairhold_scenario: 2\n", "a: {b", "\x00"])

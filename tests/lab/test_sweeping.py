@@ -122,9 +122,13 @@ def test_what_is_varied_of_nobody_is_told_before_anything_is_played(tmp_path: Pa
     (tmp_path / "plan.yaml").write_text(PLAN)
     (tmp_path / "jobs.csv").write_text(JOBS)
     (tmp_path / "s.yaml").write_text(text_of())
-    errors = fairhold("sweep", str(tmp_path / "s.yaml"), "--vary", "/C:owned=1,2", "--show", "told(/A)", exits=1).stderr
+    errors = fairhold(
+        "sweep", str(tmp_path / "s.yaml"), "--vary", "/C:owned=1,2", "--show", "notified(/A)", exits=1
+    ).stderr
     assert "`/C:owned`: there is no consumer `/C` [variation]" in errors
-    errors = fairhold("sweep", str(tmp_path / "s.yaml"), "--vary", "/A:owned=1", "--show", "told(/C)", exits=1).stderr
+    errors = fairhold(
+        "sweep", str(tmp_path / "s.yaml"), "--vary", "/A:owned=1", "--show", "notified(/C)", exits=1
+    ).stderr
     assert "there is no consumer `/C` [unknown-consumer]" in errors
 
 

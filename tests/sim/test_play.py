@@ -220,20 +220,20 @@ def test_who_held_what_of_whom() -> None:
     a, b = shared["consumers"]["/A"], shared["consumers"]["/B"]
     assert b["use"] == (4 * 32 + 2 * 10 + 4 * 18) * SECOND
     assert b["borrowed"] == (2 * 32 + 2 * 18) * SECOND
-    assert a["due"] == 2 * 2 * SECOND
+    assert a["deficit"] == 2 * 2 * SECOND
     assert a["longest"] == 2 * SECOND
     assert a["wait"]["max"] == 2 * SECOND
     assert b["lost"] == 2 * 32 * SECOND
-    assert (b["told"], b["stopped"]) == (2, 2)
+    assert (b["notified"], b["stopped"]) == (2, 2)
     assert shared["taken"] == [["/B", "/A", 2]]
     assert shared["utilisation"] == 1_000_000
-    assert a["held_in"] == [0, 0, 0, 16 * SECOND, 4 * SECOND, 0]
+    assert a["allocated_in"] == [0, 0, 0, 16 * SECOND, 4 * SECOND, 0]
     assert a["quota_in"] == [0, 0, 0, 20 * SECOND, 4 * SECOND, 0]
     assert b["quota_in"] == [40 * SECOND, 40 * SECOND, 40 * SECOND, 20 * SECOND, 36 * SECOND, 40 * SECOND]
     assert shared["consumers"]["/"]["quota_in"] == [40 * SECOND] * 6
     assert b["borrowed_in"] == [20 * SECOND, 20 * SECOND, 20 * SECOND, 4 * SECOND, 16 * SECOND, 20 * SECOND]
     assert sum(b["borrowed_in"]) == b["borrowed"]
-    assert (shared["told_in"], shared["lost_in"]) == ([[3, 2]], [[3, 64 * SECOND]])
+    assert (shared["notified_in"], shared["lost_in"]) == ([[3, 2]], [[3, 64 * SECOND]])
     assert (shared["unit"], shared["base"]) == ("", 1)
     assert shared["capacity"] == 4 * 60 * SECOND
 
@@ -288,7 +288,7 @@ def test_the_warm_up_is_cut() -> None:
     shared = measured(scene, 60 * SECOND, begin=31 * SECOND)["shared"][0]  # type: ignore[index]
     assert shared["consumers"]["/A"]["submitted"] == 0
     assert shared["consumers"]["/A"]["use"] == 20 * SECOND
-    assert shared["consumers"]["/B"]["told"] == 0
+    assert shared["consumers"]["/B"]["notified"] == 0
     assert shared["capacity"] == 4 * 29 * SECOND
 
 

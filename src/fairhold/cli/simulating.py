@@ -266,12 +266,12 @@ def _print_record(document: Document) -> None:
 
 
 def _print_shared(shared: Document) -> None:
-    taken, bounces = (sum(count for *_, count in shared[key]) for key in ("taken", "bounces"))
+    taken, again = (sum(count for *_, count in shared[key]) for key in ("taken", "preempted_again"))
     print_text(
         f"{_shared_name(shared)}: {shared['utilisation'] / 10_000:.1f} % used, fairness "
-        f"{shared['fairness'] / 1_000_000:.3f}, {taken} units taken back, {bounces} of them to and fro"
+        f"{shared['fairness'] / 1_000_000:.3f}, {taken} units preempted, {again} of them preempted again"
     )
-    head = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "missed h", "longest", "lost h")
+    head = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "deficit h", "longest", "lost h")
     consumers = shared["consumers"]
     busy = [path for path in consumers if consumers[path]["demand"] or path == "/"]
     base = shared["base"]
@@ -287,7 +287,7 @@ def _row(path: str, one: Document, base: int) -> tuple[object, ...]:
         path,
         one["submitted"],
         *(_time(wait[name]) for name in ("mean", "p95", "max")),
-        *(_hours(one[name] / base) for name in ("use", "borrowed", "due")),
+        *(_hours(one[name] / base) for name in ("use", "borrowed", "deficit")),
         _time(one["longest"]),
         _hours(one["lost"] / base),
     )
@@ -321,4 +321,4 @@ def number_text(what: str, value: int) -> str:
     """A number of a consumer as people read it."""
     if what.startswith("wait") or what == "longest":
         return _time(value)
-    return f"{_hours(value)} h" if what in {"due", "lost", "use"} else str(value)
+    return f"{_hours(value)} h" if what in {"deficit", "lost", "use"} else str(value)

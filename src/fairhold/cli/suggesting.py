@@ -192,9 +192,9 @@ def _costs(before: Measured, after: Measured) -> str:
             f"{format_duration(_seconds(was[name]))} -> {format_duration(_seconds(will[name]))}"
             for name in ("wait.mean", "wait.p95")
         )
-        sums = (f"{was[name] / _HOUR:.1f} -> {will[name] / _HOUR:.1f}" for name in ("due", "lost"))
+        sums = (f"{was[name] / _HOUR:.1f} -> {will[name] / _HOUR:.1f}" for name in ("deficit", "lost"))
         rows.append((path, *waits, *sums))
-    return table(("consumer", "wait mean", "p95", "missed h", "lost h"), rows)
+    return table(("consumer", "wait mean", "p95", "deficit h", "lost h"), rows)
 
 
 def _seconds(micros: int) -> int:

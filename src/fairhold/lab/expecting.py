@@ -26,11 +26,13 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
-SPREADS = ("wait", "job_wait", "withheld", "slowdown", "release")
-TIMES = ("wait", "job_wait", "withheld", "release", "longest")
-COUNTS = ("submitted", "finished", "failed", "told", "withdrawn", "stopped", "left_waiting")
-SUMS = ("use", "demand", "borrowed", "unused", "due", "lost")
+SPREADS = ("wait", "job_wait", "starvation", "slowdown", "release")
+TIMES = ("wait", "job_wait", "starvation", "release", "longest")
+COUNTS = ("submitted", "finished", "failed", "notified", "withdrawn", "stopped", "left_waiting")
+SUMS = ("use", "demand", "borrowed", "unused", "deficit", "lost")
 PARTS = ("utilisation", "fairness")
+RENAMED = {"due": "deficit", "told": "notified", "withheld": "starvation"}
+"""Numbers that had another name before."""
 STATISTICS = ("count", "mean", "p50", "p90", "p95", "p99", "max")
 _EXAMPLE = "write it as `wait.p95(/Trading) < 60s`"
 
@@ -95,6 +97,10 @@ def parse_expectation(text: str) -> Expectation:
         raise _fault(f"`{shown(text)}` is no expectation", _EXAMPLE)
     what, statistic, path, sign, bound = match.groups()
     known = (*SPREADS, "longest", *COUNTS, *SUMS, *PARTS)
+    if what in RENAMED:
+        raise _fault(
+            f"`{what}` is called `{RENAMED[what]}` now", f"write `{text.strip().replace(what, RENAMED[what], 1)}`"
+        )
     if what not in known:
         raise _fault(f"nothing is measured that is called `{shown(what)}`", f"use {listed(known)}")
     if (what in SPREADS) != bool(statistic) or (statistic and statistic not in STATISTICS):

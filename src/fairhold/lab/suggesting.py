@@ -34,7 +34,7 @@ Document = dict[str, Any]
 Change = tuple["Candidate", int]
 MOST_PAIRED = 4
 """Changes that come nearest are tried in pairs."""
-_COSTS = ("due", "lost", "stopped", "told")
+_COSTS = ("deficit", "lost", "stopped", "notified")
 
 
 class Measured(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
 from fairhold.sim.account import Account
-from fairhold.sim.entitled import amount_of, capacity, entitlements, unit_of
-from fairhold.sim.withheld import Withheld
+from fairhold.sim.owned import amount_of, capacity, owned_amounts, unit_of
+from fairhold.sim.starvation import Starvation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ _SIZES = frozenset(
         *(said.WindowOpened, said.BudgetsSpent, said.OwnershipAdjusted),
     }
 )
-"""Changes after which there is another capacity, or others are entitled to it."""
+"""Changes after which there is another capacity, or others own it."""
 _GOES_ON = frozenset({said.AGAIN, said.LATER})
 """Words of ends after which the task runs again."""
 
@@ -60,17 +60,17 @@ class Tallies:
         "finished",
         "job_waits",
         "lost",
+        "notified",
         "released",
         "slowdowns",
         "stopped",
         "submitted",
-        "told",
         "waits",
         "withdrawn",
     )
 
     def __init__(self) -> None:
-        self.submitted = self.finished = self.failed = self.told = self.withdrawn = self.stopped = self.lost = 0
+        self.submitted = self.finished = self.failed = self.notified = self.withdrawn = self.stopped = self.lost = 0
         self.waits, self.job_waits = array("q"), array("q")
         self.slowdowns, self.released = array("q"), array("q")
 
@@ -80,13 +80,13 @@ class Measures:
 
     accounts : path → what it held and wanted; `/` for all
     tallies  : path of a leaf → its tasks
-    bounces  : (holder, taker) → reclaims that went back where units had come from shortly before
+    preempted_again  : (holder, taker) → reclaims that went back where units had come from shortly before
     taken    : (holder, taker) → attempts told to leave for somebody
     unit, base : what the resource is counted in, empty = a plain number, and base units of one
     room     : capacity over time as an account holds it
-    withheld : who waited for what they own
+    starvation : who waited for what they own
     quotas   : of leaves over time, None where nobody asks for them
-    told_in, lost_in : piece → attempts told to leave, and work lost in unit-microseconds; only pieces that have any
+    notified_in, lost_in : piece → attempts told to leave, and work lost in unit-microseconds; only pieces that have any
     """
 
     def __init__(self, cluster: Cluster, group: str, resource: str, spans: Spans) -> None:
@@ -99,19 +99,19 @@ class Measures:
         self.accounts = {path: Account(spans) for path in ("/", *paths[1:])}
         self._above = {path: tuple(self.accounts[each] for each in _line(path)) for path in paths[1:]}
         self.room = Account(spans)
-        self.withheld = Withheld(cluster, group, spans.begin)
+        self.starvation = Starvation(cluster, group, spans.begin)
         self.end = spans.begin
         self.tallies: dict[str, Tallies] = {}
         self.taken: dict[tuple[str, str], int] = {}
-        self.bounces: dict[tuple[str, str], int] = {}
-        self.told_in: dict[int, int] = {}
+        self.preempted_again: dict[tuple[str, str], int] = {}
+        self.notified_in: dict[int, int] = {}
         self.lost_in: dict[int, int] = {}
         self._last_taken: dict[tuple[str, str], int] = {}
         self._jobs: dict[str, _Job] = {}
         self._left: dict[str, int] = {}  # job → tasks that are not over
         self._fresh: set[str] = set()  # jobs that count and of which no task has started
         self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
-        self._told: dict[int, int] = {}
+        self._notified: dict[int, int] = {}
         self.quotas: Quotas | None = None
         self._has_run = False
         self._is_stale = True
@@ -143,12 +143,12 @@ class Measures:
                 for account in self._above[known.leaf]:
                     account.advance(now)
                     account.held += known.amount
-        self.withheld.take_over(now)
+        self.starvation.take_over(now)
 
     def replan(self, cluster: Cluster) -> None:
         """Another plan is in force; consumers that it does not have keep what they had."""
         self._is_stale = True
-        self.withheld.replan(cluster)
+        self.starvation.replan(cluster)
         if self.group not in cluster.books:
             return
         self._cluster, self._books = cluster, cluster.books[self.group]
@@ -191,7 +191,7 @@ class Measures:
         if self._has_run and self.quotas is not None:
             self.quotas.read(self._books.rows, now)
         self._has_run = False
-        self.withheld.note(now, changes)
+        self.starvation.note(now, changes)
 
     def lost(self, now: int, attempt: int, work: int) -> None:
         """Work of an attempt is lost."""
@@ -219,31 +219,31 @@ class Measures:
             account.advance(now)
         if self.quotas is not None:
             self.quotas.close(now)
-        self.withheld.close(now)
+        self.starvation.close(now)
 
     def _fold(self) -> None:
         for account in (*self.accounts.values(), self.room):
             account.fold()
         if self.quotas is not None:
             self.quotas.fold()
-        self.told_in, self.lost_in = _folded(self.told_in), _folded(self.lost_in)
+        self.notified_in, self.lost_in = _folded(self.notified_in), _folded(self.lost_in)
         self.spans.piece *= 2
 
     def _size(self, now: int) -> None:
-        """Hosts or the entries in force are others: so are capacity and what everybody is entitled to."""
+        """Hosts or the entries in force are others: so are capacity and what everybody owns."""
         self._is_stale = False
-        self.withheld.resize()
+        self.starvation.resize()
         hosts = self._books.hosts  # of a closed one of slots those in use are there, and fewer with every end
         self._drains = self.group != POOLED and any(hosts.slots[host] for host in hosts.closed)
         room = capacity(self._cluster, self.group, self.resource)
         self.room.advance(now)
         self.room.held = room
-        entitled = entitlements(self._cluster, self.group, self.resource, now)
+        owned = owned_amounts(self._cluster, self.group, self.resource, now)
         for path, account in self.accounts.items():
-            amount = room if path == "/" else entitled.get(path, 0)
-            if amount != account.entitled:
+            amount = room if path == "/" else owned.get(path, 0)
+            if amount != account.owned:
                 account.advance(now)
-                account.entitled = amount
+                account.owned = amount
 
     def _ran(self, _now: int, change: said.CycleRan) -> None:
         self._has_run |= change.resource_group == self.group
@@ -296,7 +296,7 @@ class Measures:
         name, started = known
         job = self._jobs[name]
         tallies = self._tallies(job.leaf)
-        told = self._told.pop(change.attempt, None)
+        told = self._notified.pop(change.attempt, None)
         if told is not None and now >= self.spans.begin:
             tallies.released.append(now - told)
         for account in self._above[job.leaf]:
@@ -323,23 +323,23 @@ class Measures:
         known = self._running.get(change.attempt)
         if known is None:
             return
-        self._told.setdefault(change.attempt, now)
+        self._notified.setdefault(change.attempt, now)
         if now < self.spans.begin:
             return
         holder = self._jobs[known[0]].leaf
-        self._tallies(holder).told += 1
+        self._tallies(holder).notified += 1
         way = holder, change.taker
         self.taken[way] = self.taken.get(way, 0) + 1
-        self._count(self.told_in, now, 1)
+        self._count(self.notified_in, now, 1)
         if change.taker:
             back = self._last_taken.get((change.taker, holder))
             if back is not None and now - back <= BACK:
-                self.bounces[way] = self.bounces.get(way, 0) + 1
+                self.preempted_again[way] = self.preempted_again.get(way, 0) + 1
             self._last_taken[way] = now
 
     def _withdraw(self, now: int, change: said.Withdrawn) -> None:
         known = self._running.get(change.attempt)
-        if known is not None and self._told.pop(change.attempt, None) is not None and now >= self.spans.begin:
+        if known is not None and self._notified.pop(change.attempt, None) is not None and now >= self.spans.begin:
             self._tallies(self._jobs[known[0]].leaf).withdrawn += 1
 
 

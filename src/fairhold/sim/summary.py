@@ -90,9 +90,9 @@ def _shared(measures: Measures) -> Document:
         "utilisation": part(used, room),
         "fairness": jain(ratios),
         "taken": [[*way, count] for way, count in sorted(measures.taken.items())],
-        "bounces": [[*way, count] for way, count in sorted(measures.bounces.items())],
-        "capacity_in": list(measures.room.held_in),
-        "told_in": [[piece, count] for piece, count in sorted(measures.told_in.items())],
+        "preempted_again": [[*way, count] for way, count in sorted(measures.preempted_again.items())],
+        "capacity_in": list(measures.room.allocated_in),
+        "notified_in": [[piece, count] for piece, count in sorted(measures.notified_in.items())],
         "lost_in": [[piece, lost] for piece, lost in sorted(measures.lost_in.items())],
         "consumers": consumers,
     }
@@ -106,24 +106,31 @@ def _consumer(measures: Measures, path: str) -> Document:
     waits = [wait for each in mine for wait in each.waits]
     slowdowns = [each for one in mine for each in one.slowdowns]
     return {
-        **{name: getattr(account, name) for name in ("use", "demand", "own", "borrowed", "unused", "due", "longest")},
-        "entitled": account.own + account.unused,
+        **{
+            name: getattr(account, name)
+            for name in ("use", "demand", "own", "borrowed", "unused", "deficit", "longest")
+        },
+        "owned": account.own + account.unused,
         "left_waiting": max(0, account.wanted - account.held),
         **{name: sum(getattr(each, name) for each in mine) for name in _COUNTS},
         "wait": spread(waits),
         "job_wait": spread(wait for each in mine for wait in each.job_waits),
-        "withheld": spread(each for leaf in leaves for each in measures.withheld.stretches(leaf)),
+        "starvation": spread(each for leaf in leaves for each in measures.starvation.stretches(leaf)),
         "slowdown": spread(slowdowns),
         "release": spread(each for one in mine for each in one.released),
-        "held_in": list(account.held_in),
-        "wanted_in": list(account.wanted_in),
-        "due_in": list(account.due_in),
-        "entitled_in": list(account.entitled_in),
+        "allocated_in": list(account.allocated_in),
+        "demand_in": list(account.demand_in),
+        "deficit_in": list(account.deficit_in),
+        "owned_in": list(account.owned_in),
         "borrowed_in": list(account.borrowed_in),
-        **({} if measures.quotas is None else {"quota_in": measures.quotas.column(path, len(measures.room.held_in))}),
+        **(
+            {}
+            if measures.quotas is None
+            else {"quota_in": measures.quotas.column(path, len(measures.room.allocated_in))}
+        ),
         "waits": histogram(waits),
         "slowdowns": histogram(slowdowns),
     }
 
 
-_COUNTS = ("submitted", "finished", "failed", "told", "withdrawn", "stopped", "lost")
+_COUNTS = ("submitted", "finished", "failed", "notified", "withdrawn", "stopped", "lost")

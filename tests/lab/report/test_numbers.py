@@ -41,10 +41,10 @@ def test_the_verdict_says_who_waited_for_his_own_and_who_lost_work() -> None:
     assert lines == {
         "Whoever could use more of what they own had it within 2 s (/A waited longest).": GOOD,
         "100 % of what was there was used (0.07 slot-hours); of what was there and wanted, 100 %.": GOOD,
-        "37.5 % of all that was used was borrowed: beyond what is the user's own.": "plain",
+        "37.5 % of all that was used was borrowed: allocated beyond what is owned.": "plain",
         "0.02 slot-hours of work were lost, 26.7 % of what was used; most of it by /B (0.02 slot-hours).": BAD,
-        "2 attempts were told to give units back; none of it went to and fro.": GOOD,
-        "Of 7 tasks, half began within 0 s, 95 of 100 within 12 s, the last within 12 s.": "plain",
+        "2 attempts were notified to give units back; none was preempted again.": GOOD,
+        "Of 7 tasks, p50 of the wait is 0 s, p95 12 s, the longest 12 s.": "plain",
         "1 job of /X can never run: `/X` is no leaf of the plan (the first is j3).": BAD,
     }
     assert [(each.path, each.why) for each in sufferers(shared, SLOT)] == [
@@ -64,7 +64,7 @@ def test_what_nobody_could_have_given_is_held_against_no_plan() -> None:
 
 def test_where_a_parent_owns_more_than_its_leaves_what_is_due_counts() -> None:
     shared = lends()["shared"][0]
-    assert shared["consumers"]["/A"]["withheld"]["count"] == 0  # its leaves own nothing themselves
+    assert shared["consumers"]["/A"]["starvation"]["count"] == 0  # its leaves own nothing themselves
     assert kept_waiting(shared, "/A") == shared["consumers"]["/A"]["longest"] == 2 * SECOND
 
 

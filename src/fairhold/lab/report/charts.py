@@ -23,12 +23,12 @@ from fairhold.lab.report.frame import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-OWN, MISSING, BORROWED = "used, its own", "its own, wanted and missing", "used, borrowed"
+OWN, MISSING, BORROWED = "allocated, owned", "deficit", "allocated, borrowed"
 _KINDS = {OWN: colour(1).strong, MISSING: colour(5).strong, BORROWED: colour(7).strong}
 _FATES = {
     "stopped, and done again later": colour(5).strong,
-    "told to leave, finished in time": colour(2).strong,
-    "told to leave, then left in peace": NOBODY.strong,
+    "notified, finished in time": colour(2).strong,
+    "notified, withdrawn": NOBODY.strong,
 }
 _LASTS = {1: "≤ 1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 21600: "6 h", 86400: "1 d", 604800: "1 w"}
 
@@ -55,23 +55,21 @@ def _against_own(frame: Frame) -> Plot:
     rows = alt.Row("consumer:N", sort=alt.EncodingSortField("rank", op="min"), title=None)
     height = 54
     base = alt.Chart().properties(width=WIDTH - 40, height=height)
-    entitled = _line(frame, base, "entitled", GREY, [4, 2])
+    owned = _line(frame, base, "owned", GREY, [4, 2])
     if len(frame.names) == 1:
         names = list(_KINDS)
         kinds = alt.Color("kind:N", scale=alt.Scale(domain=names, range=list(_KINDS.values())))
         held = (
-            base.transform_fold(["own", "due", "borrowed"], as_=["column", "amount"])
+            base.transform_fold(["own", "deficit", "borrowed"], as_=["column", "amount"])
             .transform_calculate(
-                kind=f"datum.column == 'own' ? '{OWN}' : datum.column == 'due' ? '{MISSING}' : '{BORROWED}'",
-                order="datum.column == 'own' ? 0 : datum.column == 'due' ? 1 : 2",
+                kind=f"datum.column == 'own' ? '{OWN}' : datum.column == 'deficit' ? '{MISSING}' : '{BORROWED}'",
+                order="datum.column == 'own' ? 0 : datum.column == 'deficit' ? 1 : 2",
             )
             .mark_area(interpolate="step-after")
             .encode(x=time(frame), y=alt.Y("amount:Q", title=None, stack="zero"), color=kinds, order="order:Q")
         )
-        says = (
-            "What each used of its own and borrowed; the dashed line is what is its own: what is wanted below it should"
-        )
-        says += " be there. The dotted line is its quota. Every row has a scale of its own."
+        says = "What each has allocated, owned and borrowed. The dashed line is what it owns; demand up to"
+        says += " it should be met. The dotted line is its quota. Every row has a scale of its own."
     else:
         held = (
             base.transform_calculate(held="datum.own + datum.borrowed")
@@ -80,7 +78,7 @@ def _against_own(frame: Frame) -> Plot:
         )
         says = "What each used under every plan; the dashed line is what is its own. Every row has a scale of its own."
     quota = _line(frame, base.transform_filter("isValid(datum.quota)"), "quota", colour(3).strong, [1, 2])
-    lines = [entitled, quota] if len(frame.names) == 1 else [entitled]
+    lines = [owned, quota] if len(frame.names) == 1 else [owned]
     chart = (
         alt.layer(held, *lines, data=alt.NamedData("over"))
         .facet(row=rows, spacing=10)
@@ -124,16 +122,16 @@ def _lending(frame: Frame) -> Plot:
 
 def _waiting(frame: Frame) -> Plot:
     chart = stacked(frame, "waiting", f"{frame.unit.many} waited for").properties(height=170)
-    says = "What is wanted and not held, whether or not it is one's own."
+    says = "What is wanted and not allocated, whether or not it is owned."
     return Plot("waiting", "Waiting over time", says, ("over",), beside(frame, chart, "over"))
 
 
 def _deficit(frame: Frame) -> Plot:
-    chart = stacked(frame, "due", f"{frame.unit.many} missing").properties(height=170)
+    chart = stacked(frame, "deficit", f"{frame.unit.many} of deficit").properties(height=170)
     says = (
-        "What is one's own, wanted, and not held. In a good plan it is zero again when the grace of borrowers is over."
+        "What is owned, wanted and not allocated. In a good plan it is zero again when the grace of borrowers is over."
     )
-    return Plot("deficit", "Own and missing over time", says, ("over",), beside(frame, chart, "over"))
+    return Plot("deficit", "Deficit over time", says, ("over",), beside(frame, chart, "over"))
 
 
 def _utilisation(frame: Frame) -> Plot:
@@ -156,7 +154,7 @@ def _fairness(frame: Frame) -> Plot:
 
 
 def _reclaims(frame: Frame) -> Plot:
-    told = over_plans(frame, "told", "attempts told to leave").properties(height=120)
+    told = over_plans(frame, "notified", "attempts notified").properties(height=120)
     lost = over_plans(frame, "lost", f"{frame.unit.hour} lost").properties(height=120)
     says = "How often units were taken back, and what work was lost by it and by hosts that failed."
     return Plot("reclaims", "Taken back and lost over time", says, ("total",), told & lost)
@@ -233,20 +231,24 @@ def _slowdowns(frame: Frame) -> Plot:
     return Plot("slowdowns", "Slowdown", says, ("slowdowns",), _spread(frame, "slowdowns", axis, "slowdown"))
 
 
-def _to_and_fro(frame: Frame) -> Plot:
+def _preempted_again(frame: Frame) -> Plot:
     base = alt.Chart().encode(y=alt.Y("way:N", sort=None, title=None))
-    columns = ["plan:N", "holder:N", "taker:N", "taken:Q", "bounces:Q"]
-    bars = base.mark_bar(opacity=0.55).encode(x=alt.X("taken:Q", title="attempts told to leave"), tooltip=columns)
-    again = base.mark_bar(color=colour(5).strong, height=6).encode(x="bounces:Q", tooltip=columns)
+    columns = ["plan:N", "holder:N", "taker:N", "taken:Q", "preempted_again:Q"]
+    bars = base.mark_bar(opacity=0.55).encode(x=alt.X("taken:Q", title="attempts notified"), tooltip=columns)
+    again = base.mark_bar(color=colour(5).strong, height=6).encode(x="preempted_again:Q", tooltip=columns)
     chart = alt.layer(bars, again).properties(width=max(180, frame.width - 190), height=alt.Step(18))
-    says = "From whom for whom, the twelve most frequent; the narrow bar: back again within ten minutes of having been"
-    says += " taken the other way round."
+    says = "From whom for whom, the twelve most frequent; the narrow bar: preempted again within ten minutes of having"
+    says += " been preempted the other way round."
     return Plot(
-        "to_and_fro", "Taken back from whom for whom, and to and fro", says, ("taken",), beside(frame, chart, "taken")
+        "preempted_again",
+        "Preempted from whom for whom, and preempted again",
+        says,
+        ("taken",),
+        beside(frame, chart, "taken"),
     )
 
 
 _ALL: Sequence[Callable[[Frame], Plot]] = (
-    *(_allocation, _against_own, _deficit, _waiting, _lending, _utilisation, _to_and_fro, _reclaims, _losses),
+    *(_allocation, _against_own, _deficit, _waiting, _lending, _utilisation, _preempted_again, _reclaims, _losses),
     *(_waits, _slowdowns, _fairness),
 )

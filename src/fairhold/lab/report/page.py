@@ -122,7 +122,9 @@ def _card(resource: Resource, plan: str) -> str:
     else:
         whom = "<p>There is nobody on the first level for whom it is not good.</p>"
     head = f"<h2>{escape(plan)}</h2>" if len(resource.of) > 1 else "<h2>In short</h2>"
-    bound = f"A wait for one's own is long above {duration(bearable(shared))} here: a minute, or what the slowest to"
+    bound = (
+        f"A wait for what is owned is long above {duration(bearable(shared))} here: a minute, or what the slowest to"
+    )
     bound += " leave took. What a gang waits for until all of it fits counts."
     return f'<article>{head}<ul class="verdict">{lines}</ul>{whom}<p><small>{bound}</small></p></article>'
 

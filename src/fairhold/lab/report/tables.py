@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from fairhold.lab.report.amounts import duration, number, percent, times
-from fairhold.lab.report.verdict import bounced, first_level, hours, mean_amount, missing
+from fairhold.lab.report.verdict import deficit, first_level, hours, mean_amount, preempted_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,13 +35,13 @@ def table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], *, nam
 
 
 def consumers_table(document: Document, shared: Document, unit: Unit) -> str:
-    """All consumers: on the first level who missed or lost most first, and below each those under him, likewise."""
+    """All consumers: on the first level the largest deficit and loss first, and below each its own, likewise."""
     below: dict[str, list[str]] = {}
     for path in sorted(shared["consumers"]):
         if path != "/":
             below.setdefault(path.rpartition("/")[0] or "/", []).append(path)
     again: dict[str, int] = {}
-    for holder, _, count in shared["bounces"]:
+    for holder, _, count in shared["preempted_again"]:
         for path in _line(holder):
             again[path] = again.get(path, 0) + count
     rows: list[tuple[str, Sequence[str]]] = []
@@ -54,16 +54,16 @@ def consumers_table(document: Document, shared: Document, unit: Unit) -> str:
     hour = unit.hour
     head = (
         "consumer",
-        *("its own, mean", "used, mean", "borrowed of it", "longest without its own", f"own and missing, {hour}"),
-        *("wait, median", "wait, 95 of 100", "wait, longest", "slowdown, 95 of 100", "told to leave", "stopped"),
-        *("to and fro", f"lost, {hour}", "wanted at the end"),
+        *("owned, mean", "allocated, mean", "borrowed of it", "longest deficit", f"deficit, {hour}"),
+        *("wait, p50", "wait, p95", "wait, longest", "slowdown, p95", "notified", "stopped"),
+        *("preempted again", f"lost, {hour}", "waiting at the end"),
     )
     return table(head, rows, name="consumers")
 
 
 def _ordered(shared: Document, paths: Iterable[str]) -> list[str]:
     of = shared["consumers"]
-    return sorted(paths, key=lambda path: (-(of[path]["due"] + of[path]["lost"]), -of[path]["demand"], path))
+    return sorted(paths, key=lambda path: (-(of[path]["deficit"] + of[path]["lost"]), -of[path]["demand"], path))
 
 
 def _cells(document: Document, shared: Document, unit: Unit, path: str, again: int) -> list[str]:
@@ -72,14 +72,14 @@ def _cells(document: Document, shared: Document, unit: Unit, path: str, again: i
     indent = "\u2003" * (path.count("/") - 1)
     return [
         indent + escape(path),
-        mean_amount(each["entitled"], document, unit),
+        mean_amount(each["owned"], document, unit),
         mean_amount(each["use"], document, unit),
         percent(each["borrowed"], each["use"]),
         _unless_zero(each["longest"], duration),
-        _unless_zero(each["due"], lambda value: hours(value, unit)),
+        _unless_zero(each["deficit"], lambda value: hours(value, unit)),
         *(duration(wait[name]) if count else "" for name in ("p50", "p95", "max")),
         times(each["slowdown"]["p95"]) if each["slowdown"]["count"] else "",
-        *(_unless_zero(value, lambda value: f"{value:,}") for value in (each["told"], each["stopped"], again)),
+        *(_unless_zero(value, lambda value: f"{value:,}") for value in (each["notified"], each["stopped"], again)),
         _unless_zero(each["lost"], lambda value: hours(value, unit)),
         _unless_zero(each["left_waiting"], lambda value: number(value / unit.base)),
     ]
@@ -147,25 +147,25 @@ def _measures(resource: Resource) -> list[tuple[str, Show, int, list[int]]]:
         return f"{int(value):,}"
 
     return [
-        ("own, wanted and missing, {}", in_hours, -1, [missing(shared) for shared in found]),
-        ("longest without what is one's own", length, -1, [max(each) for each in of_first("longest")]),
+        ("deficit, {}", in_hours, -1, [deficit(shared) for shared in found]),
+        ("longest deficit", length, -1, [max(each) for each in of_first("longest")]),
         (
-            "waited for, whether or not one's own, {}",
+            "waiting, {}",
             in_hours,
             -1,
             [one - two for one, two in zip(of_all("demand"), of_all("use"), strict=True)],
         ),
         ("wait, mean", length, -1, of_all("wait", "mean")),
-        ("wait, 95 of 100", length, -1, of_all("wait", "p95")),
+        ("wait, p95", length, -1, of_all("wait", "p95")),
         ("wait, longest", length, -1, of_all("wait", "max")),
-        ("slowdown, 95 of 100", lambda value: times(int(value)), -1, of_all("slowdown", "p95")),
+        ("slowdown, p95", lambda value: times(int(value)), -1, of_all("slowdown", "p95")),
         ("utilisation", lambda value: percent(int(value), 1_000_000), 1, [shared["utilisation"] for shared in found]),
         ("borrowed, {}", in_hours, 0, [sum(each) for each in of_first("borrowed")]),
         ("work lost, {}", in_hours, -1, [sum(each) for each in of_first("lost")]),
-        ("attempts told to leave", whole, -1, of_all("told")),
-        ("of them to and fro", whole, -1, [bounced(shared) for shared in found]),
+        ("attempts notified", whole, -1, of_all("notified")),
+        ("of them preempted again", whole, -1, [preempted_again(shared) for shared in found]),
         ("tasks finished", whole, 1, of_all("finished")),
-        ("wanted at the end", lambda value: number(value / unit.base), -1, of_all("left_waiting")),
+        ("waiting at the end", lambda value: number(value / unit.base), -1, of_all("left_waiting")),
         ("Jain's index", lambda value: f"{value / 1_000_000:.3f}", 1, [shared["fairness"] for shared in found]),
     ]
 
@@ -185,7 +185,7 @@ def _change(value: int, first: int) -> str:
 
 
 def gains_table(resource: Resource) -> str:
-    """For whom the plans differ: what each waited for, missed of its own and lost, the largest difference first."""
+    """For whom the plans differ: what each waited for, its deficit and its loss, the largest difference first."""
     unit, plans = resource.unit, list(resource.of)
     paths = dict.fromkeys(path for _, shared in resource.of.values() for path in first_level(shared))
     rows = []
@@ -197,11 +197,11 @@ def gains_table(resource: Resource) -> str:
                 cells.append("not in the plan")
                 continue
             waited = each["demand"] - each["use"]
-            sums.append(waited + each["due"] + each["lost"])
+            sums.append(waited + each["deficit"] + each["lost"])
             words = [f"{hours(waited, unit)} waited"]
-            words += [f"{hours(each['due'], unit)} of its own"] if each["due"] else []
+            words += [f"{hours(each['deficit'], unit)} deficit"] if each["deficit"] else []
             words += [f"{hours(each['lost'], unit)} lost"] if each["lost"] else []
-            cells.append(f"{'; '.join(words)}<br><small>95 of 100 began within {duration(each['wait']['p95'])}</small>")
+            cells.append(f"{'; '.join(words)}<br><small>p95 {duration(each['wait']['p95'])}</small>")
         rows.append((min(sums) - max(sums), path, ("first", [escape(path), *cells])))
     rows.sort(key=lambda row: row[:2])
     head = [f"consumer, {unit.hour}", *map(escape, plans)]

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 class Sufferer(NamedTuple):
-    """Somebody for whom the plan is not good; weight: unit-microseconds that he missed or lost."""
+    """Somebody for whom the plan is not good; weight: unit-microseconds of its deficit and of lost work."""
 
     path: str
     why: str
@@ -42,19 +42,19 @@ def first_level(shared: Document) -> dict[str, Document]:
     return {path: shared["consumers"][path] for path in sorted(shared["consumers"]) if _is_first(path)}
 
 
-def missing(shared: Document) -> int:
-    """What was first-level consumers' own, wanted and missing, in unit-microseconds."""
-    return sum(each["due"] for each in first_level(shared).values())
+def deficit(shared: Document) -> int:
+    """The deficit of first-level consumers: owned, wanted and not allocated, in unit-microseconds."""
+    return sum(each["deficit"] for each in first_level(shared).values())
 
 
-def bounced(shared: Document) -> int:
-    """Reclaims that went to and fro."""
-    return sum(count for _, _, count in shared["bounces"])
+def preempted_again(shared: Document) -> int:
+    """Reclaims of units that had been reclaimed the other way round shortly before."""
+    return sum(count for _, _, count in shared["preempted_again"])
 
 
 def useful(shared: Document) -> int:
     """What could have been used: wanted and there, piece by piece."""
-    wanted = shared["consumers"]["/"]["wanted_in"]
+    wanted = shared["consumers"]["/"]["demand_in"]
     return sum(min(one, other) for one, other in zip(wanted, shared["capacity_in"], strict=True))
 
 
@@ -72,12 +72,9 @@ def kept_waiting(shared: Document, path: str) -> int:
     consumers = shared["consumers"]
     below = [each for each in consumers if each.startswith(f"{path}/")]
     parents = {each.rpartition("/")[0] for each in below}
-    if (
-        below
-        and sum(consumers[each]["entitled"] for each in below if each not in parents) < consumers[path]["entitled"]
-    ):
+    if below and sum(consumers[each]["owned"] for each in below if each not in parents) < consumers[path]["owned"]:
         return int(consumers[path]["longest"])
-    return int(consumers[path]["withheld"]["max"])
+    return int(consumers[path]["starvation"]["max"])
 
 
 def verdict(document: Document, shared: Document, unit: Unit) -> list[Line]:
@@ -87,7 +84,7 @@ def verdict(document: Document, shared: Document, unit: Unit) -> list[Line]:
         _use(shared, unit),
         _lent(shared),
         _lost(shared, unit),
-        _to_and_fro(shared),
+        _preempted_again(shared),
         _waits(shared),
         *_left(document, shared, unit),
     ]
@@ -95,33 +92,35 @@ def verdict(document: Document, shared: Document, unit: Unit) -> list[Line]:
 
 
 def sufferers(shared: Document, unit: Unit) -> list[Sufferer]:
-    """First-level consumers for whom the plan is not good, those who missed or lost most first."""
+    """First-level consumers for whom the plan is not good, those with the largest deficit and most lost work first."""
     found, bound = [], bearable(shared)
     for path, each in first_level(shared).items():
-        why, own = [], each["entitled"]
+        why, own = [], each["owned"]
         kept = kept_waiting(shared, path)
         if kept > bound:
-            part = percent(each["due"], each["own"] + each["due"])
-            why.append(f"missed some of its own for {duration(kept)} on end ({unit.hours(each['due'])}, {part})")
+            part = percent(each["deficit"], each["own"] + each["deficit"])
+            why.append(f"waited {duration(kept)} for what it owns (deficit {unit.hours(each['deficit'])}, {part})")
         if each["lost"] * 50 > each["use"]:
             why.append(f"lost {unit.hours(each['lost'])} of work, {percent(each['lost'], each['use'])} of what it used")
         if each["slowdown"]["p95"] > SLOW:
             slow = number(each["slowdown"]["p95"] / 1000)
             wanted = (
-                f" (it wanted {number(each['demand'] / own)} times what is its own)" if each["demand"] > own > 0 else ""
+                f" (its demand was {number(each['demand'] / own)} times what it owns)"
+                if each["demand"] > own > 0
+                else ""
             )
-            why.append(f"one task in twenty took {slow} times as long as it ran, or longer{wanted}")
+            why.append(f"p95 of its slowdown is {slow}{wanted}")
         if not each["finished"] and each["left_waiting"]:
             why.append("finished nothing")
         if why:
-            found.append(Sufferer(path, "; ".join(why), each["due"] + each["lost"]))
+            found.append(Sufferer(path, "; ".join(why), each["deficit"] + each["lost"]))
     return sorted(found, key=lambda each: (-each.weight, each.path))
 
 
 def _own(shared: Document, unit: Unit) -> Line:
-    all_of = {path: each for path, each in sorted(shared["consumers"].items()) if path != "/" and each["entitled"]}
+    all_of = {path: each for path, each in sorted(shared["consumers"].items()) if path != "/" and each["owned"]}
     if not all_of:
-        return Line(PLAIN, "Nothing of it is anybody's own.")
+        return Line(PLAIN, "Nobody owns any of it.")
     kept = {each: kept_waiting(shared, each) for each in all_of}
     path = min(kept, key=lambda each: (-kept[each], each))
     longest = kept[path]
@@ -135,12 +134,10 @@ def _own(shared: Document, unit: Unit) -> Line:
         )
     late = sum(each > bound for each in kept.values())
     others = f", and {late - 1} more longer than {duration(bound)}" if late > 1 else ""
-    due, own = missing(shared), sum(each["own"] for each in first_level(shared).values())
-    text = (
-        f"{path} missed some of what is its own for {duration(longest)} on end{others}. In all {unit.hours(due)} were"
-    )
-    text += f" owned, wanted and missing: {percent(due, own + due)} of what owners wanted of their own."
-    return Line(FAIR if due * 100 <= own + due else BAD, text)
+    lacking, own = deficit(shared), sum(each["own"] for each in first_level(shared).values())
+    text = f"{path} waited up to {duration(longest)} for what it owns{others}. The deficit of all is"
+    text += f" {unit.hours(lacking)}: {percent(lacking, own + lacking)} of what owners wanted of their own."
+    return Line(FAIR if lacking * 100 <= own + lacking else BAD, text)
 
 
 def _use(shared: Document, unit: Unit) -> Line:
@@ -158,7 +155,7 @@ def _lent(shared: Document) -> Line:
     if not borrowed:
         return Line(PLAIN, "Nobody used more than what they own.")
     return Line(
-        PLAIN, f"{percent(borrowed, shared['used'])} of all that was used was borrowed: beyond what is the user's own."
+        PLAIN, f"{percent(borrowed, shared['used'])} of all that was used was borrowed: allocated beyond what is owned."
     )
 
 
@@ -173,13 +170,13 @@ def _lost(shared: Document, unit: Unit) -> Line:
     return Line(how, f"{text}; most of it by {most} ({unit.hours(top[most]['lost'])}).")
 
 
-def _to_and_fro(shared: Document) -> Line:
-    told, again = shared["consumers"]["/"]["told"], bounced(shared)
-    if not told:
-        return Line(PLAIN, "Nothing was taken back.")
-    how = GOOD if not again else FAIR if again * 20 <= told else BAD
-    back = f"{again:,} of that went to and fro within ten minutes" if again else "none of it went to and fro"
-    return Line(how, f"{told:,} {_attempts(told)} told to give units back; {back}.")
+def _preempted_again(shared: Document) -> Line:
+    notified, again = shared["consumers"]["/"]["notified"], preempted_again(shared)
+    if not notified:
+        return Line(PLAIN, "Nothing was preempted.")
+    how = GOOD if not again else FAIR if again * 20 <= notified else BAD
+    back = f"{again:,} of them were preempted again within ten minutes" if again else "none was preempted again"
+    return Line(how, f"{notified:,} {_attempts(notified)} notified to give units back; {back}.")
 
 
 def _attempts(count: int) -> str:
@@ -196,8 +193,8 @@ def _waits(shared: Document) -> Line:
         return Line(PLAIN, "No task began.")
     if wait["max"] < AT_ONCE:
         return Line(GOOD, f"All of {wait['count']:,} tasks began at once.")
-    text = f"Of {wait['count']:,} tasks, half began within {duration(wait['p50'])}, 95 of 100 within"
-    return Line(PLAIN, f"{text} {duration(wait['p95'])}, the last within {duration(wait['max'])}.")
+    text = f"Of {wait['count']:,} tasks, p50 of the wait is {duration(wait['p50'])}, p95"
+    return Line(PLAIN, f"{text} {duration(wait['p95'])}, the longest {duration(wait['max'])}.")
 
 
 def _left(document: Document, shared: Document, unit: Unit) -> list[Line]:

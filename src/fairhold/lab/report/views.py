@@ -94,7 +94,7 @@ def views_of(shared: Sequence[Document]) -> list[View]:
     size: dict[str, int] = {}
     for each in shared:
         for path, consumer in each["consumers"].items():
-            size[path] = size.get(path, 0) + max(consumer["demand"], consumer["entitled"])
+            size[path] = size.get(path, 0) + max(consumer["demand"], consumer["owned"])
     below: dict[str, list[str]] = {}
     for path in size:
         if path != "/":
@@ -139,16 +139,16 @@ def over_time(plan: str, document: Document, shared: Document, view: View, *, po
     """A series for every part of a view: constants, the first instant and the step in milliseconds, columns."""
     clock, found = clock_of(document, shared, points), []
     for rank, (name, paths) in enumerate(view.parts):
-        held, wanted, due, entitled, borrowed = (
+        held, wanted, due, owned, borrowed = (
             clock.means(summed(shared, paths, column), unit.base)
-            for column in ("held_in", "wanted_in", "due_in", "entitled_in", "borrowed_in")
+            for column in ("allocated_in", "demand_in", "deficit_in", "owned_in", "borrowed_in")
         )
         columns = {
             "own": [short(one - other) for one, other in zip(held, borrowed, strict=True)],
             "borrowed": borrowed,
             "waiting": [short(max(0, one - other)) for one, other in zip(wanted, held, strict=True)],
-            "due": due,
-            "entitled": entitled,
+            "deficit": due,
+            "owned": owned,
         }
         if all("quota_in" in shared["consumers"][path] for path in paths if path in shared["consumers"]):
             columns["quota"] = clock.means(summed(shared, paths, "quota_in"), unit.base)
@@ -163,24 +163,22 @@ def together(plan: str, document: Document, shared: Document, unit: Unit) -> Any
     clock, pieces = clock_of(document, shared, POINTS), len(shared["capacity_in"])
     top = [path for path in shared["consumers"] if path.count("/") == 1 and path != "/"]
     room, used = (
-        clock.means(column, unit.base) for column in (shared["capacity_in"], summed(shared, ("/",), "held_in"))
+        clock.means(column, unit.base) for column in (shared["capacity_in"], summed(shared, ("/",), "allocated_in"))
     )
-    wanted = clock.means(summed(shared, ("/",), "wanted_in"), unit.base)
-    held_of, wanted_of, entitled_of = (
+    wanted = clock.means(summed(shared, ("/",), "demand_in"), unit.base)
+    held_of, wanted_of, owned_of = (
         [clock.means(summed(shared, (path,), name), 1) for path in top]
-        for name in ("held_in", "wanted_in", "entitled_in")
+        for name in ("allocated_in", "demand_in", "owned_in")
     )
     index = []
     for at in range(len(room)):
-        rows = [row for row in range(len(top)) if wanted_of[row][at] and entitled_of[row][at]]
-        index.append(
-            short(jain([int(1_000_000 * held_of[row][at] / entitled_of[row][at]) for row in rows]) / 1_000_000)
-        )
+        rows = [row for row in range(len(top)) if wanted_of[row][at] and owned_of[row][at]]
+        index.append(short(jain([int(1_000_000 * held_of[row][at] / owned_of[row][at]) for row in rows]) / 1_000_000))
     columns = {
         "used": [short(100 * one / whole) if whole else 0 for one, whole in zip(used, room, strict=True)],
         "wanted": [short(100 * one / whole) if whole else 0 for one, whole in zip(wanted, room, strict=True)],
         "jain": index,
-        "told": clock.sums(shared["told_in"], pieces, 1),
+        "notified": clock.sums(shared["notified_in"], pieces, 1),
         "lost": clock.sums(shared["lost_in"], pieces, unit.base * 3_600_000_000),
     }
     return _series(clock, columns, plan=plan)
@@ -204,7 +202,7 @@ def rows_of(series: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def lending(plan: str, shared: Document, view: View, unit: Unit) -> list[dict[str, Any]]:
-    """Who held what others are entitled to: what was borrowed in a piece, over all that others did not use then.
+    """Who held what others own: what was borrowed in a piece, over all that others did not use then.
 
     A policy that books loans unit by unit knows it more exactly; this is seen the same way for all of them.
     """
@@ -212,10 +210,10 @@ def lending(plan: str, shared: Document, view: View, unit: Unit) -> list[dict[st
     borrowed = [summed(shared, paths, "borrowed_in") for _, paths in view.parts]
     unused, sums = [], [0] * len(shared["capacity_in"])
     for at, (_, paths) in enumerate(view.parts):
-        entitled, held = summed(shared, paths, "entitled_in"), summed(shared, paths, "held_in")
-        unused.append([max(0, e - h + b) for e, h, b in zip(entitled, held, borrowed[at], strict=True)])
-        sums = [one + more for one, more in zip(sums, entitled, strict=True)]
-    above = summed(shared, (view.above,), "entitled_in")
+        owned, held = summed(shared, paths, "owned_in"), summed(shared, paths, "allocated_in")
+        unused.append([max(0, e - h + b) for e, h, b in zip(owned, held, borrowed[at], strict=True)])
+        sums = [one + more for one, more in zip(sums, owned, strict=True)]
+    above = summed(shared, (view.above,), "owned_in")
     from_outside = summed(shared, (view.above,), "borrowed_in")
     unused.append([max(0, a - s) + o for a, s, o in zip(above, sums, from_outside, strict=True)])
     total: dict[tuple[int, int], float] = {}
@@ -241,20 +239,27 @@ def lending(plan: str, shared: Document, view: View, unit: Unit) -> list[dict[st
 
 
 def taken(shared: Mapping[str, Document], view: View) -> list[dict[str, Any]]:
-    """How often units were taken back from whom for whom, and how often that went to and fro; the most frequent first.
+    """How often units were preempted from whom for whom, and how often they were preempted again; the most first.
 
     shared : name of the plan → the resource in its summary
     """
     counts: dict[tuple[str, str], dict[str, list[int]]] = {}
     for plan, each in shared.items():
-        for at, name in enumerate(("taken", "bounces")):
+        for at, name in enumerate(("taken", "preempted_again")):
             for holder, taker, count in each[name]:
                 way = view.name_of(holder), view.name_of(taker) or (ELSEWHERE if taker else "nobody in particular")
                 if way[0]:
                     counts.setdefault(way, {}).setdefault(plan, [0, 0])[at] += count
     order = sorted(counts, key=lambda way: (-sum(each[0] for each in counts[way].values()), way))
     return [
-        {"plan": plan, "way": f"{holder} → {taker}", "holder": holder, "taker": taker, "taken": once, "bounces": again}
+        {
+            "plan": plan,
+            "way": f"{holder} → {taker}",
+            "holder": holder,
+            "taker": taker,
+            "taken": once,
+            "preempted_again": again,
+        }
         for holder, taker in order[:WAYS]
         for plan, (once, again) in counts[holder, taker].items()
     ]
@@ -265,13 +270,13 @@ def sufferings(plan: str, shared: Document, view: View, unit: Unit) -> list[dict
     found = []
     for rank, (name, paths) in enumerate(view.parts):
         rows = [shared["consumers"][path] for path in paths if path in shared["consumers"]]
-        told, stopped, withdrawn = (sum(row[key] for row in rows) for key in ("told", "stopped", "withdrawn"))
+        told, stopped, withdrawn = (sum(row[key] for row in rows) for key in ("notified", "stopped", "withdrawn"))
         lost = short(sum(row["lost"] for row in rows) / (unit.base * 3_600_000_000))
         same = {"plan": plan, "consumer": name, "rank": rank, "count": 0, "hours": 0}
         found += [
-            same | {"what": "told to leave, then left in peace", "count": withdrawn},
+            same | {"what": "notified, withdrawn", "count": withdrawn},
             same | {"what": "stopped, and done again later", "count": stopped},
-            same | {"what": "told to leave, finished in time", "count": max(0, told - stopped - withdrawn)},
+            same | {"what": "notified, finished in time", "count": max(0, told - stopped - withdrawn)},
             same | {"what": "lost", "hours": lost},
         ]
     return found

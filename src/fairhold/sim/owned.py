@@ -1,4 +1,4 @@
-"""What every consumer is entitled to of one resource, in the terms of its policy: the yardstick of the measures."""
+"""What every consumer owns of one resource, in the terms of its policy: the yardstick of the measures."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def open_room(cluster: Cluster, group: str, resource: str) -> int:
     )
 
 
-def entitlements(cluster: Cluster, group: str, resource: str, now: int) -> dict[str, int]:
-    """Path → slots or base units: owned, planned by ratio, or deserved; who is entitled to nothing is left out."""
+def owned_amounts(cluster: Cluster, group: str, resource: str, now: int) -> dict[str, int]:
+    """Path → slots or base units: owned, planned by ratio, or deserved; who owns nothing is left out."""
     books = cluster.books[group]
     found = _of_slots(books) if group != POOLED else _of_vectors(cluster, resource, now)
     return {path: amount for path, amount in found.items() if amount}

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fairhold.ledger.vectors import POOLED
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
-from fairhold.sim.entitled import amount_of, entitlements
 from fairhold.sim.measures import Measures
+from fairhold.sim.owned import amount_of, owned_amounts
 from fairhold.sim.play import Simulation
 from fairhold.sim.scene import Outage, Scene
 from fairhold.sim.summary import summarize
@@ -46,43 +46,43 @@ def test_a_gang_waits_for_its_own_as_long_as_the_grace() -> None:
     jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 8, 30))
     jobs = replace(jobs, min_count=[0, 8])
     found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
-    assert (found["/A"]["withheld"]["count"], found["/A"]["withheld"]["max"]) == (1, 10 * SECOND)
+    assert (found["/A"]["starvation"]["count"], found["/A"]["starvation"]["max"]) == (1, 10 * SECOND)
     assert found["/A"]["job_wait"] == {**found["/A"]["wait"], "count": 1}
-    assert found["/"]["withheld"] == found["/A"]["withheld"]
-    assert found["/B"]["withheld"]["count"] == 0
+    assert found["/"]["starvation"] == found["/A"]["starvation"]
+    assert found["/B"]["starvation"]["count"] == 0
 
 
-def test_units_that_are_too_few_for_what_waits_are_not_withheld() -> None:
+def test_units_that_are_too_few_for_what_waits_do_not_starve() -> None:
     """A holds 5 of its 8 and a gang of 8 waits: three idle units are due by number, and nobody withholds them."""
     jobs = jobs_of((0, "/A", 5, 60), (1, "/B", 8, 90), (5, "/A", 8, 10))
     jobs = replace(jobs, min_count=[5, 0, 8])
     found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
     assert found["/A"]["longest"] == 55 * SECOND
-    assert found["/A"]["withheld"]["count"] == 0
+    assert found["/A"]["starvation"]["count"] == 0
     assert found["/A"]["wait"]["max"] == 55 * SECOND
 
 
 def test_the_smaller_one_behind_a_gang_that_does_not_fit_counts() -> None:
-    """Three of A's eight are free to it and B has them: its single task is withheld, the older gang of 8 is not."""
+    """Three of A's eight are free to it and B has them: its single task is starvation, the older gang of 8 is not."""
     jobs = jobs_of((0, "/A", 5, 60), (0, "/B", 11, 90), (5, "/A", 8, 10), (20, "/A", 1, 10))
     jobs = replace(jobs, min_count=[5, 0, 8, 0])
     found = consumers_of(Scene(HALF, jobs, 0, end=55 * SECOND))
-    assert (found["/A"]["withheld"]["count"], found["/A"]["withheld"]["max"]) == (1, 10 * SECOND)
+    assert (found["/A"]["starvation"]["count"], found["/A"]["starvation"]["max"]) == (1, 10 * SECOND)
 
 
-def test_where_two_fit_but_not_both_the_first_by_priority_is_withheld() -> None:
+def test_where_two_fit_but_not_both_the_first_by_priority_starves() -> None:
     jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 5, 100), (24, "/A", 5, 100))
     jobs = replace(jobs, min_count=[0, 5, 5], priority=[0, 0, 9])
     found = consumers_of(Scene(HALF, jobs, 0, end=100 * SECOND))
-    withheld = found["/A"]["withheld"]
-    assert (withheld["count"], withheld["mean"], withheld["max"]) == (2, 5 * SECOND, 6 * SECOND)
+    starvation = found["/A"]["starvation"]
+    assert (starvation["count"], starvation["mean"], starvation["max"]) == (2, 5 * SECOND, 6 * SECOND)
 
 
-def test_of_what_is_still_withheld_the_time_so_far_counts_and_the_warm_up_does_not() -> None:
+def test_of_what_still_starves_the_time_so_far_counts_and_the_warm_up_does_not() -> None:
     jobs = jobs_of((0, "/B", 16, 300), (20, "/A", 3, 30))
     found = consumers_of(Scene(HALF, jobs, 0, end=26 * SECOND), begin=22 * SECOND)
-    assert found["/A"]["withheld"]["count"] == 3
-    assert found["/A"]["withheld"]["max"] == 4 * SECOND
+    assert found["/A"]["starvation"]["count"] == 3
+    assert found["/A"]["starvation"]["max"] == 4 * SECOND
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ def test_slots_that_come_together_for_a_gang_may_go_to_another_owner_first(polic
     watches.append(measures)
     simulation.run()
     measures.close(simulation.now)
-    assert list(measures.withheld.stretches("/B")) == [waited * SECOND]
+    assert list(measures.starvation.stretches("/B")) == [waited * SECOND]
 
 
 def stretches(owned: dict[str, int], jobs: Workload, leaf: str) -> list[int]:
-    """Seconds for which pieces of a leaf were withheld, of which the last of the leaves has a grace of 10 s."""
+    """Seconds for which pieces of a leaf were starvation, of which the last of the leaves has a grace of 10 s."""
     *_, last = owned
     tree: dict[str, Any] = {name: {} for name in owned} | {last: {"reclaim_grace": "10s"}}
     stated = {f"/{name}": {"owned": units} for name, units in owned.items()}
@@ -118,7 +118,7 @@ def stretches(owned: dict[str, int], jobs: Workload, leaf: str) -> list[int]:
     watches.append(Measures(simulation.live.cluster, "compute", "slots", Spans(0, 60 * SECOND)))
     simulation.run()
     watches[0].close(simulation.now)
-    return [length // SECOND for length in watches[0].withheld.stretches(leaf)]
+    return [length // SECOND for length in watches[0].starvation.stretches(leaf)]
 
 
 def test_a_slot_that_was_taken_back_goes_to_the_first_owner_in_path_order() -> None:
@@ -160,12 +160,12 @@ def test_a_gang_that_is_told_again_in_the_same_cycle_goes_by_when_it_was_to_go()
     watches.append(measures)
     simulation.run()
     measures.close(simulation.now)
-    assert list(measures.withheld.stretches("/A")) == [3 * SECOND, 9 * SECOND]
+    assert list(measures.starvation.stretches("/A")) == [3 * SECOND, 9 * SECOND]
 
 
 @pytest.mark.parametrize("lead", [0, 20])
 @pytest.mark.parametrize("policy", [*SLOTS, "multidimensional", "fair_share"])
-def test_what_is_down_is_withheld_from_nobody(policy: str, lead: int) -> None:
+def test_nobody_starves_for_what_is_down(policy: str, lead: int) -> None:
     """Each is entitled to 5 of 15; of the three hosts C's is gone for 50 s, told before it or not.
 
     A and B hold what is theirs of the ten that are left, and C lacks what nobody could give it; or it holds what it
@@ -181,7 +181,7 @@ def test_what_is_down_is_withheld_from_nobody(policy: str, lead: int) -> None:
     watches.append(measures)
     simulation.run()
     measures.close(simulation.now)
-    longest = [max(measures.withheld.stretches(path), default=0) for path in ("/A", "/B", "/C")]
+    longest = [max(measures.starvation.stretches(path), default=0) for path in ("/A", "/B", "/C")]
     assert max(longest) <= 4 * SECOND, longest  # the grace of 2 s, and who went meanwhile
     if not lead:
         assert measures.room.use == (70 * 15 + 50 * 10) * measures.base * SECOND
@@ -192,13 +192,13 @@ class Twin:
 
     def __init__(self, cluster: Cluster, group: str, resources: list[str]) -> None:
         self._cluster, self._group, self._resources = cluster, group, resources
-        self.since: dict[tuple[str, str], list[int]] = {}  # leaf and job → since when each piece is withheld
+        self.since: dict[tuple[str, str], list[int]] = {}  # leaf and job → since when each piece is starvation
         self.stretches: list[tuple[str, int]] = []
 
     def note(self, now: int, _changes: object) -> None:
         books = self._cluster.books[self._group]
         room = {
-            path: [entitlements(self._cluster, self._group, each, now).get(path, 0) for each in self._resources]
+            path: [owned_amounts(self._cluster, self._group, each, now).get(path, 0) for each in self._resources]
             for path in books.rows.paths
         }
         jobs = [job for job in self._cluster.jobs.values() if not job.is_over]
@@ -242,7 +242,7 @@ class Twin:
                     amount = amount_of(books, job.terms.unit, job.units, resource)
                     path = books.rows.path(job.leaf)
                     held[path] = held.get(path, 0) + amount
-            of = entitlements(cluster, self._group, resource, now)
+            of = owned_amounts(cluster, self._group, resource, now)
             found.append(max(0, there - sum(min(units, of.get(path, 0)) for path, units in held.items())))
         return found
 
@@ -303,5 +303,5 @@ def test_it_is_what_the_definition_says(policy: str, seed: int) -> None:
     simulation.run()
     measures.close(simulation.now)
     twin.close(simulation.now)
-    found = [(path, length) for path in ("/A", "/B", "/C") for length in measures.withheld.stretches(path)]
+    found = [(path, length) for path in ("/A", "/B", "/C") for length in measures.starvation.stretches(path)]
     assert sorted(found) == sorted(twin.stretches)

@@ -2,11 +2,11 @@
 
 A leaf that owns three idle slots while only gangs of eight wait misses nothing that anybody could give it. What counts
 here is what could run: the pieces that wait in a leaf, in the order in which it serves them (priority, then age), each
-that fits into what the leaf is entitled to and does not hold, less the pieces before it. As long as a piece is among
-them, it is withheld.
+that fits into what the leaf owns and does not hold, less the pieces before it. As long as a piece is among
+them, it is starvation.
 
-Where leaves are entitled to more than there is, since hosts are down or the plan promises more than it has, a piece
-counts only as far as there is room on hosts that may start work, beyond what others hold of what they are entitled to:
+Where leaves own more than there is, since hosts are down or the plan promises more than it has, a piece
+counts only as far as there is room on hosts that may start work, beyond what others hold of what they own:
 more could not have been given to anybody.
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
-from fairhold.sim.entitled import amount_of, entitlements, open_room
+from fairhold.sim.owned import amount_of, open_room, owned_amounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,24 +70,24 @@ class _Job:
 class _Leaf:
     """A leaf.
 
-    entitled, held : amounts by resource
+    owned, held : amounts by resource
     waiting : what is needed at once → orders of the jobs that wait for it, ascending
-    owed    : name of a job → (since when, how many pieces) are withheld, the oldest first
-    stretches : (pieces,) microseconds of each that was withheld
+    owed    : name of a job → (since when, how many pieces) are starvation, the oldest first
+    stretches : (pieces,) microseconds of each that was starvation
     """
 
-    __slots__ = ("entitled", "held", "owed", "stretches", "waiting")
+    __slots__ = ("held", "owed", "owned", "stretches", "waiting")
 
-    def __init__(self, entitled: Amounts) -> None:
-        self.entitled = entitled
-        self.held = [0] * len(entitled)
+    def __init__(self, owned: Amounts) -> None:
+        self.owned = owned
+        self.held = [0] * len(owned)
         self.waiting: dict[Amounts, list[Order]] = {}
         self.owed: dict[str, deque[tuple[int, int]]] = {}
         self.stretches = array("q")
 
 
-class Withheld:
-    """The pieces of one resource group that are withheld; begin: instant from which on time counts."""
+class Starvation:
+    """The pieces of one resource group that are starvation; begin: instant from which on time counts."""
 
     def __init__(self, cluster: Cluster, group: str, begin: int) -> None:
         self._cluster, self._group, self._begin = cluster, group, begin
@@ -96,11 +96,11 @@ class Withheld:
         self._leaves: dict[str, _Leaf] = {}
         self._met = 0
         self._is_new = False  # whether all jobs are to be looked at
-        self._entitled: list[dict[str, int]] | None = None  # of each resource; None = it may be otherwise now
-        self._room: Amounts | None = None  # on hosts that may start work; None = all can have what they are entitled to
+        self._owned: list[dict[str, int]] | None = None  # of each resource; None = it may be otherwise now
+        self._room: Amounts | None = None  # on hosts that may start work; None = all can have what they own
 
     def stretches(self, leaf: str) -> Sequence[int]:
-        """Microseconds for which each piece of a leaf was withheld on end; what still is, once it is closed."""
+        """Microseconds for which each piece of a leaf was starvation on end; what still is, once it is closed."""
         found = self._leaves.get(leaf)
         return found.stretches if found is not None else ()
 
@@ -111,8 +111,8 @@ class Withheld:
         self._look(self._cluster.jobs, now)
 
     def replan(self, cluster: Cluster) -> None:
-        """Another plan is in force: what waits is counted anew, and is withheld since when it was."""
-        self._entitled, self._cluster = None, cluster
+        """Another plan is in force: what waits is counted anew, and is starvation since when it was."""
+        self._owned, self._cluster = None, cluster
         self._jobs.clear()
         width = len(self._resources()) if self._group in cluster.books else 0
         for leaf in self._leaves.values():
@@ -132,29 +132,29 @@ class Withheld:
                 touched[self._job_of.pop(change.attempt, "")] = None  # type: ignore[union-attr]  # likewise
             elif kind is said.JobFreed:
                 touched[change.dependent] = None  # type: ignore[union-attr]  # likewise
-        if (touched or self._entitled is None) and self._group in self._cluster.books:
+        if (touched or self._owned is None) and self._group in self._cluster.books:
             self._is_new = False
             self._look(touched, now)
 
     def resize(self) -> None:
-        """Hosts, or who is entitled to how much of them, are otherwise from the next change on."""
-        self._entitled = None
+        """Hosts, or who owns how much of them, are otherwise from the next change on."""
+        self._owned = None
 
     def close(self, now: int) -> None:
-        """The run is over at an instant: what is withheld has been so until now at least."""
+        """The run is over at an instant: what is starvation has been so until now at least."""
         for leaf in self._leaves.values():
             self._owe(leaf, {}, now)
 
     # What waits
 
     def _look(self, names: Iterable[str], now: int) -> None:
-        """Jobs, or what everybody is entitled to, have changed."""
+        """Jobs, or what everybody owns, have changed."""
         leaves: dict[str, None] = {}
-        if self._entitled is None:
-            self._entitled = [entitlements(self._cluster, self._group, each, now) for each in self._resources()]
+        if self._owned is None:
+            self._owned = [owned_amounts(self._cluster, self._group, each, now) for each in self._resources()]
             self._room = self._short()
             for path, leaf in self._leaves.items():
-                leaf.entitled = self._of(path)
+                leaf.owned = self._of(path)
                 leaves[path] = None
         for name in names:
             job = self._cluster.jobs.get(name)
@@ -165,7 +165,7 @@ class Withheld:
         free = None if self._room is None else self._free(self._room)
         for path in leaves if free is None else self._leaves:  # where there is too little, all depend on each other
             leaf = self._leaves[path]
-            if leaf.owed or (leaf.waiting and any(map(lt, leaf.held, leaf.entitled))):
+            if leaf.owed or (leaf.waiting and any(map(lt, leaf.held, leaf.owned))):
                 self._owe(leaf, self._fitting(leaf, free), now)
 
     def _ask(self, name: str, known: _Job | None, job: JobRecord | None, leaves: dict[str, None]) -> None:
@@ -213,14 +213,14 @@ class Withheld:
         if pieces is not None and (before is None or before[:2] != pieces[:2]):
             insort(leaf.waiting.setdefault(pieces.first, []), pieces.order)
 
-    # What is withheld
+    # What is starvation
 
     def _fitting(self, leaf: _Leaf, free: Amounts | None) -> dict[str, int]:
         """Name of a job → how many of its pieces fit into what the leaf may have and has not.
 
         free : what could be given to anybody, None = all that is missing
         """
-        room = [entitled - held for entitled, held in zip(leaf.entitled, leaf.held, strict=True)]
+        room = [owned - held for owned, held in zip(leaf.owned, leaf.held, strict=True)]
         room = room if free is None else list(map(min, room, free))
         found: dict[str, int] = {}
         heads = dict.fromkeys(leaf.waiting, 0)
@@ -244,7 +244,7 @@ class Withheld:
         return found
 
     def _owe(self, leaf: _Leaf, counts: dict[str, int], now: int) -> None:
-        """So many pieces of each job are withheld from now on; those that were for longest are the first to go."""
+        """So many pieces of each job are starvation from now on; those that were for longest are the first to go."""
         for name in [name for name in leaf.owed if name not in counts]:
             self._let(leaf, name, sum(count for _, count in leaf.owed[name]), now)
         for name, count in counts.items():
@@ -271,23 +271,23 @@ class Withheld:
     # What there is
 
     def _short(self) -> Amounts | None:
-        """What hosts that may start work have, where that is less than what all leaves are entitled to."""
-        assert self._entitled is not None
+        """What hosts that may start work have, where that is less than what all leaves own."""
+        assert self._owned is not None
         paths = self._cluster.books[self._group].rows.paths
         parents = {path.rpartition("/")[0] for path in paths}
         leaves = [path for path in paths if path not in parents]
         room = tuple(open_room(self._cluster, self._group, each) for each in self._resources())
-        asked = [sum(each.get(path, 0) for path in leaves) for each in self._entitled]
+        asked = [sum(each.get(path, 0) for path in leaves) for each in self._owned]
         return room if any(map(lt, room, asked)) else None
 
     def _free(self, room: Amounts) -> Amounts:
-        """Of a room, what leaves do not hold of what they are entitled to: idle, or borrowed."""
+        """Of a room, what leaves do not hold of what they own: idle, or borrowed."""
         elsewhere = self._on_closed()
         free = list(room)
         for path, leaf in self._leaves.items():
             away = elsewhere.get(path)
             for at, held in enumerate(leaf.held):
-                free[at] -= min(held - (away[at] if away else 0), leaf.entitled[at])
+                free[at] -= min(held - (away[at] if away else 0), leaf.owned[at])
         return tuple(max(0, each) for each in free)
 
     def _on_closed(self) -> dict[str, list[int]]:
@@ -310,8 +310,8 @@ class Withheld:
         return tuple(amount_of(books, job.terms.unit, job.units, each) for each in self._resources())
 
     def _of(self, path: str) -> Amounts:
-        assert self._entitled is not None
-        return tuple(each.get(path, 0) for each in self._entitled)
+        assert self._owned is not None
+        return tuple(each.get(path, 0) for each in self._owned)
 
 
 def _times(amounts: Amounts, room: Sequence[int]) -> int:
