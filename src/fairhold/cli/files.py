@@ -115,6 +115,18 @@ def fault_document(fault: Fault) -> Document:
     }
 
 
+def _warning_rows(warnings: Iterable[Fault]) -> list[Document]:
+    """Warnings of a plan as a cycle has them; `/` stands for what is said of no consumer (SPEC §11)."""
+    return [
+        {
+            "consumer": each.place[3] if each.place[2:3] == ("consumers",) and each.place[3:] else "/",
+            "code": each.code,
+            "message": f"{place_text(each.place)}: {each.what}; {each.mend}",
+        }
+        for each in warnings
+    ]
+
+
 def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) -> str:
     """A table for each resource group; `stranded`: group → units that are held on hosts that are down."""
     texts = []
@@ -164,7 +176,9 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
     if after is not None:
         refuse_same(after, plan_path, "--after names the plan")
-    plan = open_plan(plan_path, places=True)
+    plan, warnings = read_plan(plan_path, places=True)
+    if not as_json or after == STANDARD_OUTPUT:
+        _warn(warnings)
     cycle = run_cycle(plan, read_state(state_path, plan, places=True), check=check)
     if cycle.untrue:
         raise BrokenRuleError("\n".join(f"{line} [{BrokenRuleError.code}]" for line in cycle.untrue))
@@ -175,7 +189,8 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
     if after is not None:
         write_whole(after, json.dumps(state, indent=1) + "\n")
     if as_json:
-        print_json(cycle.document | {"state": state})
+        told = [*_warning_rows(warnings), *cycle.document["warnings"]]
+        print_json(cycle.document | {"warnings": told, "state": state})
         return
     print_text(_all_tables(cycle.document, _stranded(cycle.after)))
     for name, title in (
@@ -230,7 +245,8 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
     from fairhold.cycle.verify import is_cycle, verify  # noqa: PLC0415
     from fairhold.planio.document import parse_document, read_text  # noqa: PLC0415
 
-    plan = open_plan(plan_path)
+    plan, warnings = read_plan(plan_path)
+    _warn(warnings)
     state = read_state(state_path, plan)
     result = parse_document(read_text(result_path), str(result_path)).value
     if (
@@ -243,7 +259,7 @@ def verify_result(plan_path: Path, state_path: Path, result_path: Path, *, as_js
         raise InputError([Fault("not-a-result", what, mend, file=str(result_path))])
     if is_cycle(result) and (state.has_amounts or any(each.capacity for each in plan.resource_groups.values())):
         read_state(state_path, read_plan(plan_path, places=True)[0], places=True)
-    findings = verify(plan, state, result)
+    findings = verify(plan, state, result, _warning_rows(warnings))
     if as_json:
         rows = [
             {"rule": row.rule, "where": row.where, "said": row.said, "expected": row.expected, "text": row.text}

@@ -22,16 +22,33 @@ from fairhold.cycle.verify.pooled.force import is_of_vectors, shares_now
 from fairhold.cycle.verify.pooled.parting import part, slots_of, vectors_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
 
-def verify(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
-    """Everything that is wrong with a result of `fairhold quota --json` or `fairhold cycle --json`; empty if right."""
+def verify(
+    plan: Plan, state: State, result: dict[str, Any], warned: Sequence[dict[str, Any]] = ()
+) -> tuple[Finding, ...]:
+    """Everything that is wrong with a result of `fairhold quota --json` or `fairhold cycle --json`; empty if right.
+
+    warned : what the check of the plan warns of, as rows of `warnings`; a cycle says it before its own warnings
+    """
     if not isinstance(result, dict):
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
+    said = result.get("warnings")
+    if not warned or not is_cycle(result) or not isinstance(said, list):
+        return _findings(plan, state, result)
+    of_plan, of_cycle = said[: len(warned)], said[len(warned) :]
+    findings = _findings(plan, state, result | {"warnings": of_cycle})
+    if of_plan != [*warned]:
+        findings += (Finding(FORMAT, "warnings", of_plan, [*warned], "begin with other warnings than the plan has"),)
+    return findings
+
+
+def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
+    """What is wrong with a result, but for the warnings of its plan."""
     if not shares_now(plan, state.now):
         return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
     groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]

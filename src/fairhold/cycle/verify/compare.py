@@ -110,7 +110,7 @@ def compare_rows(
         except MalformedError as error:
             yield Finding(FORMAT, kind, str(error), "the agreed form", "cannot be read")
     if said.get("warnings") != []:
-        yield Finding(FORMAT, "warnings", said.get("warnings"), [], "a cycle of `hybrid` gives no warnings")
+        yield Finding(FORMAT, "warnings", said.get("warnings"), [], "slots give no warnings but the plan's")
 
 
 def _sums(found: Iterable[dict[str, Any]], kind: str) -> dict[Any, int]:
