@@ -273,11 +273,6 @@ SAMPLES = {
         "{consumer: /B, limit: 5}",
     ),
     "lends-across-policies": beside("/A: {lend_to: [{consumer: /B}]}", "/B: {}, /C: {}", "{consumer: /B}"),
-    "circular-lending": owning(
-        "/A: {lend_to: [{consumer: /B}], borrow_from: [{consumer: /B}]}, "
-        "/B: {lend_to: [{consumer: /A}], borrow_from: [{consumer: /A}]}",
-        "two consumers that lend to each other",
-    ),
     "nothing-owned": Sample(
         "plan",
         PLAN,

@@ -1,7 +1,11 @@
-"""Random plans of `ownership`, alone and beside `hybrid`, with lists, shares, loans, and switches of windows."""
+"""Random plans of `ownership`, alone and beside `hybrid`, with lists, shares, loans, and switches of windows.
+
+Leaves lend to one another in pairs and in longer circles, too.
+"""
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -46,15 +50,16 @@ def _entries(draw: DrawFn, plan: Json, entry: Json, exact: list[str]) -> list[Js
     owners = {path: each for path, each in entry["consumers"].items() if _top(path) in exact}
     others = {path: each for path, each in entry["consumers"].items() if _top(path) not in exact}
     mine = draw(st.permutations(sorted(leaves & set(owners))))
-    for place, lender in enumerate(mine):
-        for borrower in mine[place + 1 :]:
-            if draw(now_and_then(2)):
-                both = draw(st.sampled_from(["both", "both", "both", "lend", "borrow"]))
-                if both != "borrow":
-                    owners[lender].setdefault("lend_to", []).append(_peer(draw, borrower))
-                if both != "lend":
-                    peers = owners[borrower].setdefault("borrow_from", [])
-                    peers.insert(draw(whole(len(peers))), _peer(draw, lender))
+    in_circles = draw(st.booleans())
+    for lender, borrower in permutations(mine, 2):
+        is_ahead = mine.index(lender) < mine.index(borrower)
+        if draw(now_and_then(2)) if is_ahead else in_circles and draw(now_and_then(3)):
+            both = draw(st.sampled_from(["both", "both", "both", "lend", "borrow"]))
+            if both != "borrow":
+                owners[lender].setdefault("lend_to", []).append(_peer(draw, borrower))
+            if both != "lend":
+                peers = owners[borrower].setdefault("borrow_from", [])
+                peers.insert(draw(whole(len(peers))), _peer(draw, lender))
     if not others:
         for path in mine:
             if draw(now_and_then(3)):

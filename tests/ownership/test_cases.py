@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,14 +23,23 @@ from fairhold.planio.state import parse_state, state_document
 from fairhold.units import SECOND, parse_instant
 from tests.cycle.test_cases import GROUP, MOVES, NOTHING, Json, by, inputs
 
+if TYPE_CHECKING:
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import State
+
 CASES = Path(__file__).parents[1] / "cases" / "ownership.json"
 ALL: list[Json] = json.loads(CASES.read_text(encoding="utf-8"))["cases"]
 GOOD = [case for case in ALL if "faults" not in case["expected"]]
 every_case = pytest.mark.parametrize("case", GOOD, ids=[case["id"] for case in GOOD])
 
 
+def loans(plan: Plan, state: State) -> dict[tuple[str, str], int]:
+    paths = plan.tree.paths
+    return {(paths[each.borrower], paths[each.lender]): each.units for each in state.borrowed}
+
+
 def test_there_are_cases() -> None:
-    assert len(ALL) == 14
+    assert len(ALL) == 21
 
 
 @every_case
@@ -41,6 +51,10 @@ def test_the_cycle_is_that_of_the_case(case: Json) -> None:
     assert by("consumer", document["grants"]) == expected["grants"]
     assert by("consumer", document["withdrawn"]) == expected["withdrawn"]
     assert group["idle"] == expected["idle"]
+    if "borrowed" in expected:
+        assert loans(plan, cycle.after) == {
+            (row["borrower"], row["lender"]): row["units"] for row in expected["borrowed"]
+        }
     reclaims = expected["reclaims"]
     assert by("consumer", document["reclaims"]) == {path: row["units"] for path, row in reclaims.items()}
     for row in document["reclaims"]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def random_case(seed: int) -> tuple[Plan, State]:
-    """Some branches of leaves, lists between neighbours; every second case beside `hybrid`."""
+    """Some branches of leaves, lists between neighbours both ways and once round; every second case beside `hybrid`."""
     dice = Random(seed)
     tree: dict[str, Any] = {}
     owners: dict[str, Any] = {}
@@ -35,10 +35,12 @@ def random_case(seed: int) -> tuple[Plan, State]:
         side |= own
         leaves += own
     mine = [leaf for leaf in leaves if leaf in owners]
-    for lender, borrower in pairwise(mine):
-        if seed > 1 and dice.random() < 0.7:
-            owners[lender]["lend_to"] = [{"consumer": borrower}]
-            owners[borrower]["borrow_from"] = [{"consumer": lender, "limit": dice.randint(1, 6)}]
+    around = [*pairwise(mine), *pairwise(reversed(mine)), (mine[-1], mine[0])]
+    for lender, borrower in around:
+        if seed > 1 and len(mine) > 2 and dice.random() < 0.7:
+            owners[lender].setdefault("lend_to", []).append({"consumer": borrower})
+            peer = {"consumer": lender, "limit": dice.randint(1, 6)}
+            owners[borrower].setdefault("borrow_from", []).append(peer)
     entries = [{"resource_groups": ["c"], "policy": "ownership", "consumers": owners}]
     entries += [{"resource_groups": ["c"], "policy": "hybrid", "consumers": others}] if others else []
     groups = {"c": {"slots": dice.randint(40, 160)}}

@@ -63,14 +63,18 @@ def test_a_wrong_list_or_number_is_refused(consumers: dict[str, Any], code: str,
     assert named in what
 
 
-def test_lending_in_a_circle_is_refused_with_all_of_it() -> None:
-    circle = {
-        name: {"lend_to": lends(after), "borrow_from": lends(before)}
-        for name, after, before in (("/A", "/B", "/C"), ("/B", "/C", "/A"), ("/C", "/A", "/B"))
+@pytest.mark.parametrize("circle", [("/A", "/B"), ("/A", "/B", "/C")])
+def test_consumers_may_lend_in_a_circle(circle: tuple[str, ...]) -> None:
+    """R-LEND-1: two to each other, or one to the next and the last to the first."""
+    lists = {
+        name: {"lend_to": lends(circle[(at + 1) % len(circle)]), "borrow_from": lends(circle[at - 1])}
+        for at, name in enumerate(circle)
     }
-    ((code, what),) = faults(entry("ownership", circle))
-    assert code == "circular-lending"
-    assert all(name in what for name in circle)
+    plan, warnings = parse_plan(text_of(entry("ownership", lists)), "plan")
+    assert warnings == ()
+    pairs = lay_out(plan, "c", (0,)).lists
+    assert len(pairs.borrower) == len(circle)
+    assert sorted(pairs.borrower) == sorted(pairs.lender)
 
 
 def test_keys_and_settings_of_other_policies_are_refused() -> None:

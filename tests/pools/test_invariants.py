@@ -11,9 +11,9 @@ from hypothesis import given
 
 from fairhold.cli.files import print_cycle
 from fairhold.cycle.document import run_cycle
-from fairhold.cycle.invariants import Violation
 from fairhold.cycle.pooled import invariants, joining
 from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.violation import Violation
 from fairhold.errors import BrokenRuleError
 from fairhold.ledger.pools import Notice, Parcel
 from fairhold.units import SECOND

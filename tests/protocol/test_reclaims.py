@@ -39,6 +39,14 @@ def owners(*owned: int) -> dict[str, Any]:
 TO_BOTH = {"owned": 2, "lend_to": [{"consumer": "/B"}, {"consumer": "/C"}]}
 FROM_A = {"borrow_from": [{"consumer": "/A"}]}
 LENDING = {"/A": TO_BOTH, "/B": FROM_A, "/C": FROM_A}
+
+
+def lending_to_each_other(*paths: str) -> dict[str, Any]:
+    """Each owns a slot and lends it to all others."""
+    others = {path: [{"consumer": other} for other in paths if other != path] for path in paths}
+    return {path: {"owned": 1, "lend_to": each, "borrow_from": each} for path, each in others.items()}
+
+
 SHARING: dict[str, Any] = {"/A": {}, "/B": {}, "/C": {}}
 SHORT = [
     Case("hybrid", 2, owners(1, 1), 3, 2_000, 1),
@@ -47,12 +55,15 @@ SHORT = [
     Case("share_ratio", 4, SHARING, 3, 3_500, 2),
     Case("ownership", 2, LENDING, 2, 470, 2),
     Case("ownership", 2, LENDING | {"/C": {}}, 3, 600, 2),
+    Case("ownership", 2, lending_to_each_other("/A", "/B"), 3, 2_000, 1),
+    Case("ownership", 3, lending_to_each_other("/A", "/B", "/C"), 3, 5_000, 2),
 ]
 LONG = [
     Case("hybrid", 2, owners(1, 1), 4, 24_000, 1),
     Case("hybrid", 4, owners(2, 2), 4, 30_000, 2),
     Case("share_ratio", 3, SHARING, 4, 79_000, 1),
     Case("ownership", 2, LENDING, 3, 10_000, 2),
+    Case("ownership", 2, lending_to_each_other("/A", "/B"), 4, 24_000, 1),
 ]
 
 

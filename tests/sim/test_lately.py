@@ -40,10 +40,29 @@ LISTS: dict[str, dict[str, Any]] = {
     "/A": {"owned": 9},
     "/B": {"owned": 4},
 }
+CIRCLES: dict[str, dict[str, Any]] = LISTS | {
+    "/A/a1": {
+        "owned": 8,
+        "lend_to": [{"consumer": "/B/b1"}, {"consumer": "/C"}],
+        "borrow_from": [{"consumer": "/B/b1"}, {"consumer": "/C", "limit": 2}],
+    },
+    "/B/b1": {
+        "owned": 4,
+        "lend_to": [{"consumer": "/A/a1", "limit": 3}, {"consumer": "/C"}],
+        "borrow_from": [{"consumer": "/A/a1"}],
+    },
+    "/C": {
+        "owned": 3,
+        "lend_to": [{"consumer": "/A/a1"}],
+        "borrow_from": [{"consumer": "/B/b1"}, {"consumer": "/A/a1"}],
+    },
+}
+"""Two pairs that lend to each other, and three that lend round."""
 MORE_PLANS: tuple[Plan, ...] = (
     *PLANS,
     plan_of(RESERVED, tree=TREE),
     plan_of(LISTS, tree=TREE, policy="ownership"),
+    plan_of(CIRCLES, tree=TREE, policy="ownership"),
     plan_of(RATIOS, tree=TREE, policy="share_ratio", entitlement="fixed"),
     plan_of(OWNED, tree=TREE, disable_reclaim_own=True),
 )

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from copy import deepcopy
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from fairhold.cycle.owners import OF_OWNERS
 from fairhold.cycle.run import quotas, run
 from fairhold.cycle.standing import misplaced
+from fairhold.cycle.violation import Violation
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.decision import apply
 from fairhold.rules.granting import is_fixed
@@ -26,23 +28,7 @@ if TYPE_CHECKING:
     from fairhold.kernels.columns import TreeColumns
     from fairhold.ledger.books import Books
 
-    Truth = Callable[[CycleResult], Iterator["Violation"]]
-
-
-class Violation(NamedTuple):
-    """A truth that does not hold.
-
-    truth : name of the function that found it
-    where : path of a consumer, name of a host, or empty
-    text  : what is wrong, with the numbers
-    """
-
-    truth: str
-    where: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.truth} {self.where}: {self.text}"
+    Truth = Callable[[CycleResult], Iterator[Violation]]
 
 
 def check(result: CycleResult) -> tuple[Violation, ...]:
@@ -300,42 +286,6 @@ def equal_leaves_share_alike(result: CycleResult) -> Iterator[Violation]:
             yield Violation("equal_leaves_share_alike", rows.path(leaf), text)
 
 
-def who_owns_exactly_has_no_more_than_there_is(result: CycleResult) -> Iterator[Violation]:
-    """Quotas of `ownership` fit into its slots; each is its own, balances, loans and a share; all loans are lent."""
-    draft, rows = result.draft, result.snapshot.rows
-    if draft.owning is None:
-        return
-    name = "who_owns_exactly_has_no_more_than_there_is"
-    slots = min(result.snapshot.slots, rows.apart) if rows.is_mixed else result.snapshot.slots
-    leaves = [leaf for leaf in rows.leaves if rows.is_owner[leaf]]
-    if (total := sum(draft.quota[leaf] for leaf in leaves)) > slots:
-        yield Violation(name, "", f"quotas of {total} in {slots} slots")
-    lent, used = zeros(len(rows)), zeros(len(rows))
-    for borrower, lender, most, units in zip(*rows.lists, draft.owning.lent, strict=True):
-        lent[lender] += units
-        used[borrower] += units
-        if not 0 <= units <= most:
-            yield Violation(name, rows.path(borrower), f"borrows {units} of {rows.path(lender)}, at most {most}")
-    for leaf in leaves:
-        # Who only gets what others leave lends all that it owns, and uses the rest (R-BUDGET-3).
-        mine = draft.owning.own[leaf] if rows.controls.comes_after[leaf] else draft.needs.need[leaf]
-        offer = max(0, rows.plan.owned[leaf] - mine)
-        if lent[leaf] > offer:
-            yield Violation(name, rows.path(leaf), f"lends {lent[leaf]} of {offer}")
-        parts = draft.owning.own[leaf] + draft.owning.balance[leaf] + used[leaf]
-        if parts > draft.quota[leaf] or (parts < draft.quota[leaf] and not rows.ratio[leaf]):
-            yield Violation(name, rows.path(leaf), f"quota {draft.quota[leaf]}, its parts are {parts}")
-
-
-def hybrid_leaves_ownership_its_slots(result: CycleResult) -> Iterator[Violation]:
-    """Beside `ownership`, hybrid leaves are granted no more than its slots leave (R-MIX-3)."""
-    rows, granted = result.snapshot.rows, _granted(result)
-    units = sum(granted[leaf] for leaf in rows.leaves if rows.bounded[leaf])
-    if units > result.snapshot.budget:
-        text = f"{units} granted, {result.snapshot.budget} to spare"
-        yield Violation("hybrid_leaves_ownership_its_slots", "", text)
-
-
 def more_demand_never_lowers_a_quota(result: CycleResult, leaf: int, units: int) -> Iterator[Violation]:
     """Who wants `units` more has no smaller quota for it; one more computation for every leaf asked about."""
     books = copy_books(result.snapshot.books)
@@ -358,8 +308,7 @@ TRUTHS: tuple[Truth, ...] = (
     a_reserved_unit_goes_to_nobody_else,
     grants_lead_above_no_quota_or_limit,
     nobody_at_or_under_quota_loses_a_unit,
-    who_owns_exactly_has_no_more_than_there_is,
-    hybrid_leaves_ownership_its_slots,
+    *OF_OWNERS,
 )
 """Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""
 

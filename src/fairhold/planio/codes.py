@@ -75,7 +75,6 @@ CODES = {
     "lends-to-itself": "a consumer lends to itself or borrows from itself",
     "listed-twice": "a consumer stands twice on a list",
     "lends-across-policies": "a list names a consumer under another policy",
-    "circular-lending": "consumers lend to each other in a circle",
     "ratio-on-branch": "a branch has a share ratio, and only leaves can",
     "ratio-in-mixture": "an owner has a share ratio beside `hybrid`",
     "nothing-owned": "a budget takes away what is owned, and nothing is",

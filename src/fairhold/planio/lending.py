@@ -10,7 +10,7 @@ from fairhold.planio.report import shown
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from fairhold.errors import Place
     from fairhold.model.plan import ConsumerSettings, PolicyEntry
@@ -53,14 +53,13 @@ def read_peers(report: Report, value: Value, place: Place, tree: ConsumerTree, r
 
 
 def check_lists(report: Report, tree: ConsumerTree, entries: Mapping[int, PolicyEntry], entry_of: list[int]) -> None:
-    """Check the lists of the entries in force in a group: both sides, one policy, no circle.
+    """Check the lists of the entries in force in a group: both sides, one policy.
 
     entries  : position under `policies:` → the entries in force
     entry_of : (consumers,) position of the entry that each is under
     """
     check = _ListCheck(report, tree, entries, entry_of)
     lending, borrowing = check.read("lend_to"), check.read("borrow_from")
-    both = []
     for key, mine, others in (("lend_to", lending, borrowing), ("borrow_from", borrowing, lending)):
         for (owner, peer), where in mine.items():
             place = check.place(owner, key, *where)
@@ -68,12 +67,6 @@ def check_lists(report: Report, tree: ConsumerTree, entries: Mapping[int, Policy
                 check.across(owner, peer, key, place)
             elif (peer, owner) not in others:
                 check.one_sided(owner, peer, key, place)
-            elif key == "lend_to":
-                both.append((owner, peer))
-    circle = _circle(both)
-    if circle:
-        owner, peer = circle[-1], circle[0]
-        check.circular(circle, check.place(owner, "lend_to", *lending[owner, peer]))
 
 
 class _ListCheck:
@@ -110,35 +103,6 @@ class _ListCheck:
         mend = f"add `{OTHER[key]}: [{{consumer: {shown(self.tree.paths[owner])}}}]` to {other}, or leave this away"
         self.report.warn("one-sided-lending", what, mend, place)
 
-    def circular(self, circle: list[int], place: Place) -> None:
-        names = ", ".join(f"`{shown(self.tree.paths[row])}`" for row in (*circle, circle[0]))
-        what = f"consumers lend to each other in a circle: {names}"
-        self.report.fault("circular-lending", what, "let one of them only lend and another only borrow", place)
-
 
 def _list(stated: ConsumerSettings, key: str) -> tuple[Peer, ...]:
     return stated.lend_to if key == "lend_to" else stated.borrow_from
-
-
-def _circle(edges: Iterable[tuple[int, int]]) -> list[int]:
-    """Rows of which each lends to the next and the last to the first; empty where there is no such circle."""
-    after: dict[int, list[int]] = {}
-    for lender, borrower in edges:
-        after.setdefault(lender, []).append(borrower)
-    done: set[int] = set()
-    for start in after:
-        line = {start: 0} if start not in done else {}  # row → how many of its borrowers have been looked at
-        while line:
-            row = next(reversed(line))
-            at, borrowers = line[row], after.get(row, [])
-            if at == len(borrowers):
-                done.add(row)
-                del line[row]
-                continue
-            line[row] += 1
-            if borrowers[at] in line:
-                rows = list(line)
-                return rows[rows.index(borrowers[at]) :]
-            if borrowers[at] not in done:
-                line[borrowers[at]] = 0
-    return []

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cycle.invariants import Violation
 from fairhold.cycle.pooled.joining import run_entries
 from fairhold.cycle.pooled.targets import beyond_targets
 from fairhold.cycle.queued.invariants import untrue_of_queues
+from fairhold.cycle.violation import Violation
 from fairhold.kernels.vectors import add, total
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import steps_of

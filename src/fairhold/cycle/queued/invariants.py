@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.invariants import Violation
 from fairhold.cycle.queued.open import count_all, count_moved
+from fairhold.cycle.violation import Violation
 from fairhold.ledger.queues import is_preemptible
 
 if TYPE_CHECKING:
