@@ -311,9 +311,10 @@ def check_cluster(cluster: Cluster) -> None:
         assert list(books.hosts.used) == [used[name] for name in books.hosts.name]
         for (of, name), record in cluster.hosts.items():
             if of == group:
-                most = record.slots if cluster.accepts(name) else min(record.slots, used[name])
+                is_open = record.is_up and cluster.accepts(name)
+                most = record.slots if is_open else min(record.slots, used[name])
                 assert (books.hosts.slots[record.row], bool(books.hosts.up[record.row])) == (most, record.is_up)
-                assert (record.row in books.hosts.closed) == (record.is_up and not cluster.accepts(name))
+                assert (record.row in books.hosts.closed) == (not is_open)
     for job in cluster.jobs.values():
         _check_job(cluster, job)
 

@@ -64,12 +64,18 @@ def open_books(plan: Plan, state: State, force: Mapping[str, tuple[int, ...]] | 
 
 
 def _add_hosts(book: Books, resource_group: ResourceGroup, state: State) -> None:
-    """The hosts of a group; a plain number of slots is one without a name."""
+    """The hosts of a group; a plain number of slots is one without a name.
+
+    Of a host that is down there is what is booked on it (R-UP-1); of counts nobody says where they stand, so nothing.
+    """
     if resource_group.hosts:
+        name = resource_group.name
+        is_counted = any(group == name for of in (state.demand, state.allocated) for _, group in of)
         for machine in resource_group.hosts:
-            row = transitions.add_host(book, machine.name, machine.slots)
-            is_closed = machine.name in state.hosts_closed
-            transitions.set_host(book, row, up=machine.name not in state.hosts_down, closed=is_closed)
+            is_down = machine.name in state.hosts_down
+            row = transitions.add_host(book, machine.name, 0 if is_down and is_counted else machine.slots)
+            is_closed = machine.name in state.hosts_closed or (is_down and not is_counted)
+            transitions.set_host(book, row, up=not is_down, closed=is_closed)
             transitions.label_host(book, row, label_set(machine.labels))
     else:
         transitions.add_host(book, "", state.slots.get(resource_group.name, resource_group.slots))

@@ -76,6 +76,5 @@ class Books:
 
     @property
     def slots(self) -> int:
-        """Slots of the hosts that are up."""
-        hosts = self.hosts
-        return sum(hosts.slots[host] for host in range(len(hosts.name)) if hosts.up[host])
+        """Slots of the group now: of hosts that are up, and what is booked on the others (R-UP-1)."""
+        return sum(self.hosts.slots)

@@ -69,6 +69,7 @@ class Terms:
 
 
 _NOTHING: Mapping[Parcel, Vector] = {}
+_NOWHERE: Mapping[int, int] = {}
 
 
 Chain = tuple[tuple[int, "Owning"], ...]
@@ -146,7 +147,7 @@ class Machine:
     place : in inventory order
     units : that stand on it, in the order in which they came
     labels : as `label_set` gives them
-    is_closed : nothing more starts there, so that what is idle is of no use; what it has counts all the same
+    is_closed : nothing more starts there, so that it counts with what is booked on it alone (R-UP-1)
     is_plain : it is one parcel that nobody owns, on which all of its units stand whole, in the public pool
     taken : what its units have in all while books are opened, None = nobody has counted it
     """
@@ -182,12 +183,14 @@ class Asked:
     siting : what it says of hosts, None = any will do
     units : that it holds, those under notice too
     away  : units on hosts that are down; nobody says that they are over, so that they are not placed again
+    away_in : pool, or OWN → those of them that were placed in it
     most  : units that it may hold, those held counted; UNLIMITED = any number (R-USER-2, R-GANG-2)
     never : of a gang that can never start, why
     """
 
     __slots__ = (
-        *("away", "count", "leaf", "min_count", "model", "most", "never", "order", "place", "siting", "unit", "units"),
+        *("away", "away_in", "count", "leaf", "min_count", "model"),
+        *("most", "never", "order", "place", "siting", "unit", "units"),
     )
 
     def __init__(self, model: Request, place: int) -> None:
@@ -197,7 +200,7 @@ class Asked:
         self.becomes(model)
         self.place = place
         self.units: dict[Unit, None] = {}
-        self.away = 0
+        self.away, self.away_in = 0, _NOWHERE
         self.most = UNLIMITED
         self.never: Never | None = None
 
@@ -205,6 +208,16 @@ class Asked:
         """The request asks for other numbers now, of the same unit."""
         self.model, self.count, self.min_count = model, model.count, model.min_count
         self.order = -model.priority, model.submitted, model.id
+
+    def holds_away(self, pool: int, units: int) -> None:
+        """It holds units of a pool on a host that is down (R-UP-1)."""
+        self.away += units
+        self.away_in = {**self.away_in, pool: self.away_in.get(pool, 0) + units}
+
+    @property
+    def away_shared(self) -> int:
+        """Units on hosts that are down, but for those on what its leaf owns."""
+        return self.away - self.away_in.get(OWN, 0)
 
     @property
     def held(self) -> int:
@@ -300,6 +313,7 @@ class PoolBooks:
 
     hosts_of : row → hosts of which it or somebody below it owns some, in inventory order
     hosts_down : those that are in no pool
+    away     : pool, or OWN → name of a host that is down, or of no host here → what is booked on it in that (R-UP-1)
     """
 
     terms: Terms
@@ -312,6 +326,7 @@ class PoolBooks:
     """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     hosts_down: list[Machine] = field(default_factory=list)
+    away: dict[int, dict[str, Vector]] = field(default_factory=dict)
     unmet: list[Unmet] = field(default_factory=list)
     own_entries: list[tuple[Machine, int, int, Vector]] = field(default_factory=list)
     """(host, row, place of an entry, amounts): what of a row is whose, where several of its entries are of one group"""

@@ -224,7 +224,7 @@ class Hosts(Table):
     slots, used, kept, up : (hosts,) slots it has, slots held on it, freed slots kept for a request, 1 = up
     name   : (hosts,)
     row_of : name → row
-    closed : rows of hosts that start nothing: what is given back there is idle for nobody
+    closed : rows of hosts that start nothing, those that are down too: what is given back there is idle for nobody
     labels : row → what can be asked for of a host, see `label_set`; hosts without labels are left out
     """
 

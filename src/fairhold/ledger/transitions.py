@@ -52,7 +52,7 @@ def set_host(
 
 
 def shut(books: Books) -> None:
-    """Closed hosts have the slots that are in use there, and fewer with every one that is given back."""
+    """Hosts that start nothing have the slots in use there, and fewer with every one that is given back (R-UP-1)."""
     hosts = books.hosts
     for row in hosts.closed:
         hosts.slots[row] = min(hosts.slots[row], hosts.used[row])

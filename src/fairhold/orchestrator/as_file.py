@@ -55,7 +55,10 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
             if name and not each.hosts.up[row]
         ),
         hosts_closed=frozenset(
-            name for each in slots.values() for row in each.hosts.closed if (name := each.hosts.name[row])
+            name
+            for each in slots.values()
+            for row in each.hosts.closed
+            if (name := each.hosts.name[row]) and each.hosts.up[row]
         ),
         spent={
             (node, group): amount // SECOND

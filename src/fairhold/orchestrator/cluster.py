@@ -284,7 +284,7 @@ class Cluster:
             transitions.release(books, allocation, units)
         if job.gangs is not None:
             self._unask(job, attempt.request)
-        for host in [host for host, _ in attempt.places if not self.accepts(host)]:
+        for host in [host for host, _ in attempt.places if not self.is_open(group, host)]:
             self.fit(group, host)
         self.ask(job)
 
@@ -326,12 +326,16 @@ class Cluster:
         machine = self.machines.get(self.machine_of(host))
         return machine is None or (machine.shut is None and not machine.is_silent)
 
+    def is_open(self, group: str, host: str) -> bool:
+        """Whether a host is up and may start work."""
+        return self.hosts[group, host].is_up and self.accepts(host)
+
     def fit(self, group: str, name: str) -> None:
-        """Let the books know how many slots of a host there are; of one that starts nothing, those in use."""
+        """Let the books know how many slots of a host there are; of one that starts nothing, those in use (R-UP-1)."""
         books, host = self.books[group], self.hosts[group, name]
-        accepts = self.accepts(name)
-        slots = host.slots if accepts else min(host.slots, books.hosts.used[host.row])
-        transitions.set_host(books, host.row, slots=slots, up=host.is_up, closed=host.is_up and not accepts)
+        is_open = self.is_open(group, name)
+        slots = host.slots if is_open else min(host.slots, books.hosts.used[host.row])
+        transitions.set_host(books, host.row, slots=slots, up=host.is_up, closed=not is_open)
 
     def machine(self, name: str) -> MachineRecord:
         """The record of a machine, a new one where it has none."""

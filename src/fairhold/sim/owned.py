@@ -31,7 +31,7 @@ def open_room(cluster: Cluster, group: str, resource: str) -> int:
     books = cluster.books[group]
     if group != POOLED:
         hosts = books.hosts
-        return books.slots - sum(hosts.slots[host] for host in hosts.closed if hosts.up[host])
+        return books.slots - sum(hosts.slots[host] for host in hosts.closed)
     if not books.hosts.closed:
         return capacity(cluster, group, resource)
     at = _place(books, resource)

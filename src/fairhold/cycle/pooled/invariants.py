@@ -148,10 +148,12 @@ def share_limits_hold(done: Done) -> Iterator[Violation]:
     """
     name, terms, granted = "share_limits_hold", done.books.terms, set(done.cycle.sweeps.placed)
     shared = [unit for unit in done.books.units() if unit.pool != OWN]
+    away = [asked for asked in done.books.asked.values() if asked.away]
     for row, limits in terms.limit.items():
         mine = [unit for unit in shared if row in terms.above[unit.asked.leaf]]
         for at, most in limits:
             held = sum(unit.asked.unit[at] for unit in mine)
+            held += sum(each.unit[at] * each.away_shared for each in away if row in terms.above[each.leaf])
             stays = sum(unit.asked.unit[at] for unit in mine if unit.notice is None)
             resource = done.plan.resources[at].name
             if stays > most and not done.books.restraint.is_still:

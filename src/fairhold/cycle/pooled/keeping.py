@@ -68,9 +68,10 @@ def _renewed(
     None = they have to be opened anew.
     """
     before, old = opened.state, opened.books
-    if plan is not opened.plan or entry is not opened.entry or before.hosts_down or state.hosts_down:
+    if plan is not opened.plan or entry is not opened.entry or old.away:
         return None
-    if state.hosts_closed != before.hosts_closed or state.labels != before.labels or not state.is_settled:
+    hosts = state.hosts_down, state.hosts_closed, state.labels
+    if hosts != (before.hosts_down, before.hosts_closed, before.labels) or not state.is_settled:
         return None
     dirty: dict[Machine, None] = {}
     opened.stood = {host: host.parcels for host in old.hosts}
@@ -89,9 +90,8 @@ def _renewed(
         return None
     for host in dirty:
         host.taken = None
-    opened.books = PoolBooks(
-        old.terms, old.hosts, old.asked, old.by_leaf, old.host_of, state.now, is_brief=True, serial=old.serial
-    )
+    same = old.terms, old.hosts, old.asked, old.by_leaf, old.host_of
+    opened.books = PoolBooks(*same, state.now, is_brief=True, serial=old.serial, hosts_down=old.hosts_down)
     return dirty
 
 

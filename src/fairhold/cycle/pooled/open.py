@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.close import parcels_of
-from fairhold.kernels.vectors import add, common, less
+from fairhold.kernels.vectors import add, common, less, times
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
 from fairhold.model.adjusted import Adjusted, print_of
@@ -250,12 +250,12 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
         asked, host = books.asked.get(said.request), books.host_of.get(said.host)
         if asked is None:
             continue
-        if host is None:
-            asked.away += said.units
-            continue
         pool = pools.get(said.pool)
         if pool is None:
             pool = pools[said.pool] = _pool_row(plan, said.pool)
+        if host is None:
+            _hold_away(books, asked, said, pool)
+            continue
         started, units = said.started, said.units
         split = splits.get((units, said.lenders))
         if split is None:
@@ -269,6 +269,16 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
             stated[unit] = alike.setdefault(kind, kind)
     books.serial = serial
     return stated
+
+
+def _hold_away(books: PoolBooks, asked: Asked, said: Allocation, pool: int) -> None:
+    """Units on a host that is down count in the pool where they were placed, and that has of the host what they use."""
+    if pool != OWN and pool not in books.terms.above[asked.leaf][1:]:
+        pool = PUBLIC
+    asked.holds_away(pool, said.units)
+    there = books.away.setdefault(pool, {})
+    amounts = times(asked.unit, said.units)
+    there[said.host] = add(there[said.host], amounts) if said.host in there else amounts
 
 
 def _pool_row(plan: Plan, name: str) -> int:

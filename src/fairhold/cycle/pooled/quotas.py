@@ -30,6 +30,9 @@ def quotas_of_leaves(cycle: PooledCycle) -> dict[int, Vector]:
         if unit.pool == OWN:
             mine = found[unit.asked.leaf]
             mine[:] = [have + need for have, need in zip(mine, unit.asked.unit, strict=True)]
+    for asked in books.asked.values() if OWN in books.away else ():
+        mine, units = found[asked.leaf], asked.away_in.get(OWN, 0)
+        mine[:] = [have + need * units for have, need in zip(mine, asked.unit, strict=True)]
     for standing in cycle.sweeps.standings.values():
         for leaf, mine in found.items():
             if quota := standing.quota.get(leaf):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits, total
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks
     from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.siting import Siting
@@ -65,10 +66,16 @@ def open_queues(  # noqa: PLR0917 - what a cycle is of
                 for row in terms.above[leaf]:
                     requested[at][row] += need * units
     stated = _stated(terms, entry, state, requested)
-    have = total((*(host.total for host in books.hosts), *totals), len(terms.steps))
+    away = chain.from_iterable(there.values() for there in books.away.values())
+    have = total((*(_has(host, len(terms.steps)) for host in books.hosts), *away, *totals), len(terms.steps))
     usage = tuple(usage_of(terms, state, at) for at in terms.resources)
     fair = tuple(fair_shares(terms, at, have[at], requested[at], usage[at]) for at in terms.resources)
     return Queues(terms, have, requested, fair, stated=stated, usage=usage)
+
+
+def _has(host: Machine, width: int) -> Vector:
+    """What there is of a host: of one that starts nothing what is booked on it (R-UP-1)."""
+    return total((unit.asked.unit for unit in host.units), width) if host.is_closed else host.total
 
 
 def _totals(plan: Plan, entry: PolicyEntry, state: State) -> list[Vector]:
@@ -112,8 +119,8 @@ def count_all(books: PoolBooks, queues: Queues) -> Queues:
     """The same numbers with all that is held, units under notice too."""
     found = replace(queues, held=(), fixed=())
     for asked in books.asked.values():
-        if asked.units:
-            found.add(asked, len(asked.units))
+        if asked.held:
+            found.add(asked, asked.held)
     return found
 
 

@@ -43,13 +43,13 @@ def sizes_for(sheet: Sheet, request: Request, among: set[str] | None = None) -> 
     return [
         slots
         for name, slots in sheet.hosts
-        if will_do(sheet.labels.get(name, {}), request) and (among is None or name in among)
+        if name not in sheet.down and will_do(sheet.labels.get(name, {}), request) and (among is None or name in among)
     ]
 
 
 def elsewhere(sheet: Sheet, books: Books) -> Counter[str]:
     """Request → units that it holds on hosts that will not do, or are down."""
-    up = {name for name, _ in sheet.hosts}
+    up = {name for name, _ in sheet.hosts} - sheet.down
     apart: Counter[str] = Counter()
     for batch, units in books.batches.items():
         will = batch.host in up and will_do(sheet.labels.get(batch.host, {}), sheet.requests[batch.request])

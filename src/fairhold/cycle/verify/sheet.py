@@ -34,9 +34,10 @@ class Sheet:
     grace      : path → reclaim grace in microseconds, inheritance resolved
     demand     : leaf → units wanted now
     requests   : the requests of this group by id; empty where the state has counts
-    hosts      : (name, slots) of the hosts that are up, in inventory order; of closed ones, once shut, those in use
+    hosts      : (name, slots) of the hosts, in inventory order; of closed ones, once shut, those in use; of one that is
+        down, where the state has only counts, nothing
     inventory  : names of all hosts, up or down
-    down       : names of the hosts that are down; closed: of those that start nothing
+    down       : names of the hosts that are down; closed: of those that start nothing, those that are down too
     policy     : name of the policy
     ratio      : path → share ratio; 1 where none is stated
     policies, switches : path → policy and settings of the entry that it is under; the root: those of the group
@@ -196,12 +197,21 @@ def planned_groups(plan: Plan) -> list[str]:
 
 
 def slots_now(group: ResourceGroup, state: State) -> int:
-    """Slots that a group has now: as the state says, else those of its hosts that are up (SPEC §11)."""
+    """Slots that a group has now: as the state says, else those of its hosts, not shut yet (SPEC §11)."""
     if group.name in state.slots:
         return state.slots[group.name]
-    if group.hosts:
-        return sum(host.slots for host in group.hosts if host.name not in state.hosts_down)
-    return group.slots
+    return sum(slots for _, slots in _there(group, state)) if group.hosts else group.slots
+
+
+def _is_counted(group: ResourceGroup, state: State) -> bool:
+    """Whether a state has only counts of a group, so that nobody says what stands on which host."""
+    return any(name == group.name for _, name in (*state.demand, *state.allocated))
+
+
+def _there(group: ResourceGroup, state: State) -> list[tuple[str, int]]:
+    """Hosts with slots, those that are down too, where it is known what is booked on them (R-UP-1)."""
+    gone = state.hosts_down if _is_counted(group, state) else frozenset()
+    return [(host.name, host.slots) for host in group.hosts if host.name not in gone]
 
 
 def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
@@ -274,11 +284,11 @@ def _stated(
 def _hosts(pool: ResourceGroup, state: State) -> dict[str, Any]:
     """The hosts of the group."""
     return {
-        "hosts": tuple((host.name, host.slots) for host in pool.hosts if host.name not in state.hosts_down),
+        "hosts": tuple(_there(pool, state)),
         "inventory": tuple(host.name for host in pool.hosts),
         "labels": {host.name: dict(host.labels) for host in pool.hosts if host.labels},
         "down": state.hosts_down,
-        "closed": state.hosts_closed,
+        "closed": state.hosts_closed | (frozenset() if _is_counted(pool, state) else state.hosts_down),
     }
 
 

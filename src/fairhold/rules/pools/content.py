@@ -125,21 +125,23 @@ def lend_up(parcels: Iterable[Parcel], row: int, above: int) -> None:
 def parts(books: PoolBooks, pool: int) -> Iterator[Vector]:
     """What a pool has on every host: what its units have there, and what is idle in it (R-POOL-3).
 
-    What a private pool has lent up, and is idle, counts in it as long as one of its leaves waits (R-LEND-5).
+    What a private pool has lent up, and is idle, counts in it as long as one of its leaves waits (R-LEND-5). Of a host
+    that is not up that is only what is booked there (R-UP-1).
     """
-    return (part for _, part in parts_of_hosts(books, pool))
+    yield from (part for _, part in parts_of_hosts(books, pool))
+    yield from books.away.get(pool, {}).values()
 
 
 def parts_of_hosts(books: PoolBooks, pool: int) -> Iterator[tuple[Machine, Vector]]:
-    """The same, with the host."""
+    """The same of those that are not down, with the host."""
     counts = idle_counts(books, pool)
     for host in books.hosts_in(pool):
-        if host.is_plain:  # the common case
+        if host.is_plain and not host.is_closed:  # the common case
             if pool == PUBLIC:
                 yield host, host.parcels[0].amounts
             continue
         found = [unit.asked.unit for unit in host.units if unit.pool == pool]
-        for parcel in host.parcels:
+        for parcel in () if host.is_closed else host.parcels:
             if counts(parcel):
                 found.append(parcel.idle)
                 found += parcel.kept.values()
@@ -161,17 +163,23 @@ def idle_counts(books: PoolBooks, pool: int) -> Callable[[Parcel], bool]:
 
 def parts_with_lent(books: PoolBooks, pool: int) -> Iterator[Vector]:
     """What a private pool has on every host, what it lent up counted as its own (SPEC §6.2)."""
-    above = books.terms.above
+    above, nothing = books.terms.above, (0,) * books.terms.dimensions
+    yield from books.away.get(pool, {}).values()
     for host in books.hosts_in(pool):
-        part = (0,) * books.terms.dimensions
+        part = nothing
         for parcel in host.parcels:
             if any(row == pool for row, _ in parcel.chain) and is_lent_to(parcel, pool):
-                part = add(part, parcel.amounts)
+                part = add(part, booked_on(parcel, nothing) if host.is_closed else parcel.amounts)
                 for unit in host.units:
                     is_below = unit.pool == OWN or (unit.pool != pool and pool in above[unit.pool])
                     if is_below and parcel in unit.books:
                         part = less(part, unit.books[parcel])
         yield part
+
+
+def booked_on(parcel: Parcel, nothing: Vector) -> Vector:
+    """What units have of a parcel."""
+    return total((unit.books[parcel] for unit in parcel.host.units if parcel in unit.books), len(nothing))
 
 
 def capacities(have: Mapping[Vector, int], sizes: Iterable[Vector]) -> dict[Vector, int]:

@@ -68,6 +68,7 @@ def _under(standing: Standing, row: int, bounds: Iterable[int], waiting: Mapping
             left_out.add(leaf)
     for asked in mine:
         outside = sum(unit.pool not in {OWN, standing.pool} for unit in asked.units)
+        outside += asked.away_shared - asked.away_in.get(standing.pool, 0)
         _take(ways[asked.leaf], times(asked.unit, outside))
     line = [each for each in mine if standing.size[each]]
     line.sort(key=lambda each: (terms.position[each.leaf], each.order))

@@ -20,7 +20,8 @@ class Limits:
     is_bound : whether there is anything that some request could break
     """
 
-    def __init__(self, books: PoolBooks, units: Iterable[Unit]) -> None:
+    def __init__(self, books: PoolBooks, units: Iterable[Unit], away: Iterable[Asked] | None = None) -> None:
+        """away: requests whose units on hosts that are down count, too; None = all."""
         self._terms = books.terms
         self.used = {row: [0] * books.terms.dimensions for row in books.terms.limit}
         self.is_bound = bool(self.used)
@@ -28,6 +29,8 @@ class Limits:
         for unit in units if self.used else ():
             if unit.pool != OWN:
                 self.add(unit.asked, 1)
+        for asked in (books.asked.values() if away is None else away) if self.used and books.away else ():
+            self.add(asked, asked.away_shared)
 
     def add(self, asked: Asked, units: int) -> None:
         """Units of a request came, or went where the number is negative."""

@@ -92,7 +92,7 @@ def _on_hosts(asked: Asked, kinds: Kinds) -> int:
 
 def _allowance(books: PoolBooks, asked: Asked) -> int:
     """Units that share limits allow in pools beside what the request holds there, nobody else having any."""
-    shared = sum(unit.pool != OWN for unit in asked.units)
+    shared = sum(unit.pool != OWN for unit in asked.units) + asked.away_shared
     rooms = [
         max(0, most - shared * asked.unit[at]) // asked.unit[at]
         for row in books.terms.above[asked.leaf]

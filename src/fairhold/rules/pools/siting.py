@@ -79,7 +79,7 @@ def where_packed(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way
 def most_units(books: PoolBooks, pool: int, members: Iterable[Asked]) -> dict[Asked, int]:
     """Request that names hosts → units that it could have in a pool at most (R-SITE-2).
 
-    What it holds in the pool on hosts that will not do counts beside those that will.
+    What it holds in the pool on hosts that will not do, or are down, counts beside those that will.
     """
     named = [asked for asked in members if asked.siting is not None]
     if not named:
@@ -89,5 +89,6 @@ def most_units(books: PoolBooks, pool: int, members: Iterable[Asked]) -> dict[As
     for asked in named:
         rooms = [count(asked.unit, part) for host, part in parts if will_do(asked, host)]
         beside = sum(unit.pool == pool and not will_do(asked, unit.host) for unit in asked.units)
+        beside += asked.away_in.get(pool, 0)
         found[asked] = beside + (max(rooms, default=0) if packs_whole(asked) else sum(rooms))
     return found

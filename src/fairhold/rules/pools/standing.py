@@ -63,9 +63,9 @@ class Standing:
         used: dict[int, int] = {}
         moved: dict[int, int] = {}
         for asked in self.members:
-            if not asked.units:
+            if not asked.units and not asked.away:
                 continue
-            held = stays = 0
+            held = stays = asked.away_in.get(pool, 0)
             for unit in asked.units:
                 if unit.pool == pool:
                     held += 1
@@ -103,7 +103,8 @@ class Standing:
         """Count anew as moved; coming: units that are on their way to a request in this pool."""
         self.moved = {}
         for asked in self.members:
-            units = sum([unit.notice is None for unit in asked.units if unit.pool == self.pool]) + coming(asked)
+            units = sum([unit.notice is None for unit in asked.units if unit.pool == self.pool])
+            units += asked.away_in.get(self.pool, 0) + coming(asked)
             if units:
                 self._count(self.moved, asked, units)
 

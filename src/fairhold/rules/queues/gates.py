@@ -24,10 +24,10 @@ class Gates(Limits):
     def __init__(self, books: PoolBooks, terms: QueueTerms, crowds: Crowds) -> None:
         self._queues = terms
         self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
-        super().__init__(books, ())
+        super().__init__(books, (), ())
         self.is_bound |= not all(map(is_preemptible, crowds.kinds))
         for asked in crowds.alone if self.is_bound else ():
-            self.add(asked, len(asked.units))
+            self.add(asked, asked.held)
 
     def add(self, asked: Asked, units: int) -> None:
         """Units of a request came, or went where the number is negative."""

@@ -199,7 +199,7 @@ def stand(
     sums: dict[object, int] = {}
     first: dict[object, Asked] = {}
     for asked in books.asked.values() if holders is None else holders:
-        units = len(asked.units)
+        units = len(asked.units) + asked.away
         if asked in gone:
             units -= gone[asked]
         if asked in ways.of:

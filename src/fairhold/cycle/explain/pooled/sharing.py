@@ -11,7 +11,7 @@ from fairhold.cycle.pooled.shares import in_units, total_of
 from fairhold.kernels.vectors import add, less, total
 from fairhold.ledger.pools import PUBLIC
 from fairhold.model.vector import amount
-from fairhold.rules.pools.content import idle_counts
+from fairhold.rules.pools.content import booked_on, idle_counts
 from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
@@ -47,17 +47,19 @@ def _content(inquiry: Inquiry, pool: int) -> Document:
     """What a pool has: what its owner has, or nobody owns; what is lent to it; less what is lent out of it."""
     terms, resources = inquiry.terms, inquiry.plan.resources
     nothing = (0,) * terms.dimensions
-    unowned = lent_out = nothing
+    unowned, lent_out = total(inquiry.books.away.get(pool, {}).values(), terms.dimensions), nothing
     lent_in: dict[int, Vector] = defaultdict(lambda: nothing)
     has_idle = idle_counts(inquiry.books, pool)
     for host in inquiry.books.hosts:
         for parcel in host.parcels:
-            there = total((parcel.idle, *parcel.kept.values()), terms.dimensions) if has_idle(parcel) else nothing
+            is_here = has_idle(parcel) and not host.is_closed
+            there = total((parcel.idle, *parcel.kept.values()), terms.dimensions) if is_here else nothing
             for unit in host.units:
                 if unit.pool == pool and parcel in unit.books:
                     there = add(there, unit.books[parcel])
             if parcel.owner == pool:
-                unowned, lent_out = add(unowned, parcel.amounts), add(lent_out, less(parcel.amounts, there))
+                has = booked_on(parcel, nothing) if host.is_closed else parcel.amounts
+                unowned, lent_out = add(unowned, has), add(lent_out, less(has, there))
             elif any(there):
                 lent_in[parcel.owner] = add(lent_in[parcel.owner], there)
     lenders = sorted(lent_in, key=lambda row: terms.position[row])
@@ -80,7 +82,7 @@ def limits_of(inquiry: Inquiry) -> Iterator[Document]:
     books, terms = inquiry.books, inquiry.terms
     held = Limits(books, books.units())
     stays = Limits(books, (unit for unit in books.units() if unit.notice is None))
-    coming = Limits(books, ())
+    coming = Limits(books, (), ())
     coming.expect(inquiry.ways.shared())
     for row in terms.above[inquiry.row]:
         for at, most in terms.limit.get(row, ()) if row != PUBLIC else ():

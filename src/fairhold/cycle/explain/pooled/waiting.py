@@ -166,7 +166,7 @@ class Why:
     def _in_the_way(self, asked: Asked, never: Never) -> Iterator[Level]:
         """Where a gang could start but for a limit, a bound or a ratio of 0."""
         if never.because == "share limit":
-            limits = Limits(self.inquiry.books, asked.units)
+            limits = Limits(self.inquiry.books, asked.units, [asked])
             yield Level(PUBLIC, "share limit", limit=self._limit(limits, asked, never.units))
         for standing in self.inquiry.pools(asked.leaf) if never.because == "reach" else ():
             line = self.inquiry.terms.above[asked.leaf]

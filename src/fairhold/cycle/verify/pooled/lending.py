@@ -102,13 +102,19 @@ def lend_up(parcels: Iterable[Parcel], owner: str, above: str) -> None:
 
 
 def parts(stock: Stock, pool: str) -> list[Amounts]:
-    """What a pool has on each host: what its units there have, and what is idle in it or kept (R-POOL-3)."""
-    return [part_on(stock, host, pool, is_wanted=is_wanted(stock, pool)) for host in stock.hosts.values()]
+    """What a pool has on each host: what its units there have, and what is idle in it or kept (R-POOL-3).
+
+    Of hosts that are closed or down what its units there have alone (R-UP-1).
+    """
+    found = [booked for (where, _), booked in stock.booked.items() if where == pool]
+    is_in_demand = is_wanted(stock, pool)
+    return found + [part_on(stock, host, pool, is_wanted=is_in_demand) for host in stock.hosts.values()]
 
 
 def part_on(stock: Stock, host: Host, pool: str, *, is_wanted: bool) -> Amounts:
     """The same on one host; what the pool lent up is none of it, unless it is wanted inside."""
-    mine = [each for each in host.parcels if each.level == pool or (is_wanted and is_at(stock.terms, each, pool))]
+    open_ = [] if host.is_closed else host.parcels
+    mine = [each for each in open_ if each.level == pool or (is_wanted and is_at(stock.terms, each, pool))]
     return plus(
         (0,) * stock.terms.width,
         *(plus(parcel.idle, *parcel.kept.values()) for parcel in mine),
@@ -123,19 +129,20 @@ def is_wanted(stock: Stock, pool: str) -> bool:
 
 def own_parts(stock: Stock, pool: str) -> list[Amounts]:
     """What the owner of a private pool has on each host and nobody below it uses: what is lent up is its own, too."""
-    terms, found = stock.terms, []
+    terms = stock.terms
+    found = [booked for (where, _), booked in stock.booked.items() if where == pool]
     for host in stock.hosts.values():
         have = (0,) * terms.width
         mine = [
             each for each in host.parcels if any(path == pool for path, _ in each.chain) and is_lendable(each, pool)
         ]
         for parcel in mine:
-            below = [
-                unit.books[parcel]
-                for unit in host.units
-                if parcel in unit.books and (unit.pool == OWN or pool in terms.up[unit.pool][1:])
-            ]
-            have = plus(have, minus(parcel.amounts, plus((0,) * terms.width, *below)))
+            there = [unit for unit in host.units if parcel in unit.books]
+            below = [unit for unit in there if unit.pool == OWN or pool in terms.up[unit.pool][1:]]
+            if host.is_closed:
+                have = plus(have, *(unit.books[parcel] for unit in there if unit not in below))
+            else:
+                have = plus(have, minus(parcel.amounts, plus((0,) * terms.width, *(u.books[parcel] for u in below))))
         found.append(have)
     return found
 

@@ -26,6 +26,12 @@ class Used:
         for unit in units:
             if unit.pool != OWN:
                 self.add(unit.asked)
+        for asked in stock.asked.values():
+            self.add(asked, self.away_units(asked))
+
+    def away_units(self, asked: Asked) -> int:
+        """Units on hosts that are down which count."""
+        return asked.away.total() - asked.away[OWN]
 
     def add(self, asked: Asked, units: int = 1) -> None:
         """So many more of a request, or fewer."""

@@ -70,6 +70,7 @@ def _at_once(asked: Asked, fitting: list[Fit], most: int | None) -> int:
 def _left_of_limits(stock: Stock, asked: Asked) -> int | None:
     """Units that share limits allow beside its own in pools, were nobody else there."""
     terms, shared = stock.terms, len([unit for unit in asked.units if unit.pool != OWN])
+    shared += asked.away.total() - asked.away[OWN]
     limits = [pair for path in terms.up[asked.leaf] for pair in terms.limit.get(path, {}).items()]
     fit = [max(0, most - shared * asked.unit[at]) // asked.unit[at] for at, most in limits if asked.unit[at]]
     return min(fit) if fit else None

@@ -118,11 +118,14 @@ def _stand(plan: Plan, stock: Stock, state: State) -> Kinds:
     kinds: Kinds = {}
     for row in state.allocations:
         asked, host = stock.asked.get(row.request), stock.hosts.get(row.host)
+        pool = _pool(plan, row.pool)
         if asked is not None and host is None:
-            asked.away += row.units
+            pool = pool if pool in {OWN, *stock.terms.up[asked.leaf][1:]} else TOP
+            asked.away[pool] += row.units
+            units = tuple(need * row.units for need in asked.unit)
+            stock.booked[pool, row.host] = plus(units, *filter(None, [stock.booked.get((pool, row.host))]))
         if asked is None or host is None:
             continue
-        pool = _pool(plan, row.pool)
         for said in share_out(row.units, {plan.tree.paths[at]: units for at, units in row.lenders}):
             unit = Unit(asked, host, row.started, stock.next(), pool)
             asked.units.append(unit)

@@ -62,7 +62,7 @@ def leaves_on(stock: Stock, host: Host) -> set[str]:
 
 def most_units(stock: Stock, path: str, asked: Asked) -> int:
     """Units that a request could have in a pool: on hosts that will do, beside those that it has on others there."""
-    rooms, beside, is_in_demand = [0], 0, is_wanted(stock, path)
+    rooms, beside, is_in_demand = [0], asked.away[path], is_wanted(stock, path)
     for host in stock.hosts.values():
         if will_do(asked, host):
             rooms.append(how_many(asked.unit, part_on(stock, host, path, is_wanted=is_in_demand)))

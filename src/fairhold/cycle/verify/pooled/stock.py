@@ -63,7 +63,7 @@ class Host:
     """A host.
 
     plain, total : without and with overcommitment
-    is_closed    : it starts nothing
+    is_closed    : it starts nothing, and counts with what is booked on it (R-UP-1)
     """
 
     name: str
@@ -79,8 +79,9 @@ class Host:
 
 @dataclass(eq=False)
 class Asked:
-    """A request: its leaf, and units on hosts that are up; away: those on hosts that are down.
+    """A request: its leaf, and units on hosts that are up.
 
+    away : pool, or OWN → units on hosts that are down which were placed in it (R-UP-1)
     cap : units that it may have, None = any number
     never : why a gang can never start, as its row under `refused` says it; empty = it may
     """
@@ -89,7 +90,7 @@ class Asked:
     leaf: str
     place: int
     units: list[Unit] = field(default_factory=list)
-    away: int = 0
+    away: Counter[str] = field(default_factory=Counter)
     cap: int | None = None
     never: dict[str, Any] = field(default_factory=dict)
 
@@ -106,7 +107,7 @@ class Asked:
     @property
     def held(self) -> int:
         """Units held, under notice or not."""
-        return len(self.units) + self.away
+        return len(self.units) + self.away.total()
 
     @property
     def unmet(self) -> int:
@@ -199,6 +200,7 @@ class Stock:
 
     keeps : (request, host) → units for which space is held there, None = for all that fit
     down  : hosts that are in no pool
+    booked : (pool, or OWN, host that is down or not here) → what is booked on it in that
     unmet : owner, entry, what it has and what it asks for, where that is more
     entries : owner, host, place of one of its several entries of a group, what that has of it
     """
@@ -209,6 +211,7 @@ class Stock:
     now: int
     keeps: dict[tuple[str, str], int | None] = field(default_factory=dict)
     down: dict[str, Host] = field(default_factory=dict)
+    booked: dict[tuple[str, str], Amounts] = field(default_factory=dict)
     unmet: list[tuple[str, Owning, Amounts, Amounts]] = field(default_factory=list)
     entries: list[tuple[str, Host, int, Amounts]] = field(default_factory=list)
     adjusted: Adjusted | None = None

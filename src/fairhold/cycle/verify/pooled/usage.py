@@ -45,9 +45,9 @@ class Pool:
         self.quota: By = {}
         for asked in self.members:
             mine = [unit for unit in asked.units if unit.pool == path]
-            self.here[asked.id] = len(mine)
-            self.count(self.usage, asked, len(mine))
-            self.count(self.moved, asked, sum(unit.notice is None for unit in mine))
+            self.here[asked.id] = len(mine) + asked.away[path]
+            self.count(self.usage, asked, self.here[asked.id])
+            self.count(self.moved, asked, asked.away[path] + sum(unit.notice is None for unit in mine))
 
     def count(self, column: By, asked: Asked, units: int) -> None:
         """So many units of a request more, or fewer, for all on the way up to the pool."""
@@ -116,7 +116,9 @@ class Pool:
             return units
 
         for asked in mine:
-            take(asked, sum(unit.pool not in {OWN, self.path} for unit in asked.units), is_all=True)
+            elsewhere = sum(unit.pool not in {OWN, self.path} for unit in asked.units)
+            elsewhere += sum(units for pool, units in asked.away.items() if pool not in {OWN, self.path})
+            take(asked, elsewhere, is_all=True)
         mine = [asked for asked in mine if self.size[asked.id]]
         mine.sort(key=lambda each: (terms.order[each.leaf], each.turn))
         able = [asked for asked in mine if asked.leaf in counts]

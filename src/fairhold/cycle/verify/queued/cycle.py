@@ -60,7 +60,7 @@ class Queued:
         self.table.clear()
         for asked in self.stock.asked.values():
             stays = sum(unit.notice is None for unit in asked.units)
-            self.table.came(asked, stays + self.coming.units(asked))
+            self.table.came(asked, stays + asked.away.total() + self.coming.units(asked))
 
     # --- what is idle
 

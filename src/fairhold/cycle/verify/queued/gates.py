@@ -20,6 +20,10 @@ class Gates(Used):
         self.fixed: dict[tuple[str, int], int] = {}
         super().__init__(stock, stock.units())
 
+    def away_units(self, asked: Asked) -> int:
+        """All of them: a queue owns no hosts."""
+        return asked.away.total()
+
     def add(self, asked: Asked, units: int = 1) -> None:
         """So many more of a request, or fewer."""
         super().add(asked, units)

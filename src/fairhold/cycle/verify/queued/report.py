@@ -22,7 +22,7 @@ def queue_rows(plan: Plan, table: Table, stock: Stock) -> Json:
     """What the hosts have, and of every queue what it may have, asks for and holds, units under notice too."""
     table.clear()
     for asked in stock.asked.values():
-        table.came(asked, len(asked.units))
+        table.came(asked, asked.held)
     found: Json = {}
     _below(plan, table, TOP, found)
     return {"amounts": amounts_document(plan.resources, table.total), "consumers": found}

@@ -109,9 +109,9 @@ def make_table(plan: Plan, share: Share, state: State, stock: Stock) -> Table:
     queues = _queues(plan, share)
     hosts = list(stock.hosts.values())
     bulks = _bulks(plan, share, state)
-    total = tuple(
-        sum(host.total[at] for host in hosts) + sum(bulk[at] for bulk in bulks) for at in range(stock.terms.width)
-    )
+    there = [host.total for host in hosts if not host.is_closed] + bulks + [*stock.booked.values()]
+    there += [unit.asked.unit for host in hosts if host.is_closed for unit in host.units]
+    total = tuple(sum(each[at] for each in there) for at in range(stock.terms.width))
     table = Table(queues, share.entry.settings.fair_share or FairShareSettings(), total)
     table.unnamed = [{} for _ in total]
     table.clear()
