@@ -137,10 +137,8 @@ class Integral:
     def _slots(self, group: str, host: str) -> int:
         """Of a host that starts nothing only what is in use counts."""
         slots, is_up, _ = self.hosts[group, host]
-        if not is_up:
-            return 0
         machine = "" if host == self.own else host
-        if machine not in self.silent | self.shut:
+        if is_up and machine not in self.silent | self.shut:
             return slots
         used = sum(
             units

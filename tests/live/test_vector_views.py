@@ -12,7 +12,7 @@ from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.pool_requests import of_jobs
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.events import MachineClosed, MachineGone
+from fairhold.orchestrator.events import MachineClosed, MachineGone, MachineSilent
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.live.views.consumers import consumer_explanation
 from fairhold.runtime.live.views.explanation import job_explanation
@@ -181,7 +181,7 @@ def test_what_is_handed_out_beyond_what_there_is_counts_as_there(tmp_path: Path)
 def test_what_a_group_has_leaves_out_a_host_whose_lease_has_run_out(tmp_path: Path) -> None:
     hosts = [{"name": "h1", "cpu": 8, "gpu": 4}, {"name": "h2", "cpu": 8, "gpu": 4}]
     play = GpuPlay(tmp_path, PLAN | {"resource_groups": {"gpu": {"hosts": hosts}}})
-    play.feed(MachineGone("h2"))
+    play.feed(MachineSilent("h2"), MachineGone("h2"))
     assert numbers(play.core).resources["gpu"]["gpu"]["total"] == 4
 
 

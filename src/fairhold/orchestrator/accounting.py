@@ -95,7 +95,7 @@ class Accounting:
 
     def _look_at_hosts(self, cluster: Cluster) -> None:
         """Hosts may be closed, or have another number of slots."""
-        closed = {group for group, host in cluster.hosts if not cluster.accepts(host)}
+        closed = {group for group, host in cluster.hosts if not cluster.is_open(group, host)}
         for group, pool in self._pools.items():
             pool.shrinks = group in closed and not pool.is_pooled  # units of vectors are no part of a number of slots
             self._measure(cluster, group)

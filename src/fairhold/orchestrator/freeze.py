@@ -86,7 +86,7 @@ def freeze_rest(cluster: Cluster) -> Document:
         "machines": [
             [
                 *(name, one.boot, one.is_silent, one.shut, one.refusals, one.spool, one.pauses, one.try_at, one.drains),
-                *([list(one.labels)] if one.labels else []),
+                *(list(one.labels), one.silent_at),
             ]
             for name, one in cluster.machines.items()
         ],
@@ -292,6 +292,7 @@ class _Thawing:
             machine.spool = more[0] if more else ""
             machine.pauses, machine.try_at = more[1:3] or (0, 0)
             machine.drains = bool(more[3:] and more[3])
+            machine.silent_at = more[5] if more[5:] else 0
             cluster.due.try_again(name, machine.try_at)
         cluster.paused |= {
             group: (grants, reclaims)

@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.kernels.vectors import total
 from fairhold.ledger.history import CAPACITY
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import amount_text
-from fairhold.orchestrator.hosts import is_down
+from fairhold.orchestrator.hosts import what_there_is
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +35,7 @@ def count_use(cluster: Cluster, attempt: Attempt, units: int, now: int) -> None:
     assert unit is not None, "a plan in force has the units of all its jobs"
     for history in histories:
         if host in history.hosts:
-            if history.meters[CAPACITY].since is None:
+            if history.meters[CAPACITY].since is None or not cluster.is_open(POOLED, host):
                 history.have(_capacity(cluster, history), now)
             history.hold(books.rows.node[attempt.job.leaf], unit, units, now)
 
@@ -51,14 +52,11 @@ def _histories(cluster: Cluster) -> tuple[History, ...]:
 
 
 def _capacity(cluster: Cluster, history: History) -> list[int]:
-    """By resource, what the hosts that are up have, overcommitment counted."""
+    """By resource, what there is to divide, overcommitment counted (R-UP-1)."""
     plan = cluster.books[POOLED].rows.source
-    have = [0] * len(plan.resources)
-    for host in (host for name in history.groups for host in plan.resource_groups[name].hosts):
-        if (POOLED, host.name) in cluster.hosts and not is_down(cluster, host.name):
-            for at, resource in enumerate(plan.resources):
-                have[at] += int(host.amounts[at] * resource.overcommit)
-    return have
+    hosts = (host for name in history.groups for host in plan.resource_groups[name].hosts)
+    there = (what_there_is(cluster, host, plan.resources) for host in hosts)
+    return list(total(there, len(plan.resources)))
 
 
 def usage_now(books: Books, now: int) -> dict[int, tuple[Fraction, ...]]:

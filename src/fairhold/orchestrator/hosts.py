@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import total
 from fairhold.ledger import transitions
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import label_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairhold.kernels.vectors import Vector
+    from fairhold.model.plan import Host
+    from fairhold.model.vector import Resource
     from fairhold.orchestrator.cluster import Cluster
 
 
@@ -35,6 +41,7 @@ class MachineRecord:
     boot     : identity of its start; spool: of its agent's memory
     labels   : that its agent says of it
     is_silent : its agent is not connected; is_gone: for so long that nothing of it runs any more
+    silent_at : since when, 0 = it is connected, or nobody knows
     shut     : why it starts nothing, None = it does
     refusals : attempts that it could not start, in a row
     pauses   : how often in a row it was closed because it could not start anything
@@ -42,14 +49,22 @@ class MachineRecord:
     drains   : while it is closed, what holds units there is to leave
     """
 
-    __slots__ = ("boot", "drains", "is_gone", "is_silent", "labels", "pauses", "refusals", "shut", "spool", "try_at")
+    __slots__ = (
+        *("boot", "drains", "is_gone", "is_silent", "labels", "pauses", "refusals"),
+        *("shut", "silent_at", "spool", "try_at"),
+    )
 
     def __init__(self) -> None:
         self.boot = self.spool = ""
         self.labels: tuple[str, ...] = ()
         self.is_silent = self.is_gone = self.drains = False
         self.shut: str | None = None
-        self.refusals = self.pauses = self.try_at = 0
+        self.refusals = self.pauses = self.try_at = self.silent_at = 0
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether its agent has never been connected."""
+        return self.is_silent and not self.boot
 
 
 def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
@@ -67,6 +82,18 @@ def label_machine(cluster: Cluster, name: str, labels: tuple[str, ...]) -> None:
 
 
 def is_down(cluster: Cluster, name: str) -> bool:
-    """Whether a host is down: its inventory says so, or its lease has run out (R-LIVE-2)."""
+    """Whether a host is down: its inventory says so, its lease has run out, or it was never seen (R-UP-1, R-LIVE-2)."""
     machine = cluster.machines.get(cluster.machine_of(name))
-    return not cluster.hosts[POOLED, name].is_up or (machine is not None and machine.is_gone)
+    return not cluster.hosts[POOLED, name].is_up or (machine is not None and (machine.is_gone or machine.is_unseen))
+
+
+def what_there_is(cluster: Cluster, host: Host, resources: Sequence[Resource]) -> Vector:
+    """What counts of a host of vectors: all that it has, of one that is not up what is booked on it (R-UP-1)."""
+    if (POOLED, host.name) not in cluster.hosts:
+        return (0,) * len(resources)
+    if cluster.is_open(POOLED, host.name):
+        return tuple(int(amount * each.overcommit) for amount, each in zip(host.amounts, resources, strict=True))
+    vectors = cluster.books[POOLED].vectors
+    assert vectors is not None
+    units = (vectors.unit(each.job.terms.unit) for each in cluster.on_host.get((POOLED, host.name), {}).values())
+    return total((unit for unit in units if unit is not None), len(resources))

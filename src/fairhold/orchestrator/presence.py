@@ -18,24 +18,29 @@ def see(cluster: Cluster, change: say.MachineSeen, now: int) -> None:
     """A machine's agent has connected."""
     machine = cluster.machine(change.machine)
     machine.boot, machine.spool, machine.is_silent, machine.is_gone = change.boot, change.spool, False, False
+    machine.silent_at = 0
     label_machine(cluster, change.machine, change.labels)
     cluster.fit_machine(change.machine)
     count_capacity(cluster, now)
 
 
-def miss(cluster: Cluster, change: say.MachineMissed, _now: int) -> None:
+def miss(cluster: Cluster, change: say.MachineMissed, now: int) -> None:
     """It is not connected any more."""
-    cluster.machine(change.machine).is_silent = True
+    machine = cluster.machine(change.machine)
+    if not machine.is_silent:
+        machine.is_silent, machine.silent_at = True, now
     cluster.fit_machine(change.machine)
+    count_capacity(cluster, now)
 
 
-def shut(cluster: Cluster, change: say.MachineShut, _now: int) -> None:
+def shut(cluster: Cluster, change: say.MachineShut, now: int) -> None:
     """It starts nothing more, or may start work again."""
     machine = cluster.machine(change.machine)
     machine.shut, machine.refusals = change.reason, 0
     machine.try_at, machine.pauses, machine.drains = change.try_at, change.pauses, change.drains
     cluster.due.try_again(change.machine, change.try_at)
     cluster.fit_machine(change.machine)
+    count_capacity(cluster, now)
 
 
 def refuse(cluster: Cluster, change: say.MachineRefused, _now: int) -> None:

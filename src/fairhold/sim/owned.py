@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.hosts import is_down
+from fairhold.orchestrator.hosts import what_there_is
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
+    from fairhold.model.plan import Host
     from fairhold.orchestrator.cluster import Cluster
 
 
@@ -23,7 +24,14 @@ def capacity(cluster: Cluster, group: str, resource: str) -> int:
     plan = books.rows.source
     at = _place(books, resource)
     hosts = (host for name in plan.resource_groups for host in plan.resource_groups[name].hosts if host.amounts)
-    return sum(host.amounts[at] for host in hosts if not is_down(cluster, host.name))
+    return sum(_amount(cluster, host, at) for host in hosts)
+
+
+def _amount(cluster: Cluster, host: Host, at: int) -> int:
+    """What counts of one resource of a host, without overcommitment (R-UP-1)."""
+    if cluster.is_open(POOLED, host.name):
+        return host.amounts[at]
+    return what_there_is(cluster, host, cluster.books[POOLED].rows.source.resources)[at]
 
 
 def open_room(cluster: Cluster, group: str, resource: str) -> int:
@@ -37,9 +45,7 @@ def open_room(cluster: Cluster, group: str, resource: str) -> int:
     at = _place(books, resource)
     groups = books.rows.source.resource_groups.values()
     hosts_there = (host for each in groups for host in each.hosts if host.amounts)
-    return sum(
-        host.amounts[at] for host in hosts_there if not is_down(cluster, host.name) and cluster.accepts(host.name)
-    )
+    return sum(host.amounts[at] for host in hosts_there if cluster.is_open(POOLED, host.name))
 
 
 def owned_amounts(cluster: Cluster, group: str, resource: str, now: int) -> dict[str, int]:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
-from fairhold.orchestrator.hosts import is_down
+from fairhold.orchestrator.hosts import what_there_is
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.runtime.explaining_pools import why
@@ -129,15 +130,11 @@ def resources_of_groups(core: Core) -> dict[str, Document]:
 
 
 def resources_document(core: Core, hosts: Iterable[Host], attempts: Iterable[Attempt]) -> Document:
-    """Name → what there is of a resource on those of some hosts that are up, and what attempts use of it."""
+    """Name → what there is of a resource on some hosts (R-UP-1), and what attempts use of it."""
     plan, cluster = core.plan, core.cluster
-    up = {name for group, name in cluster.hosts if group == POOLED and not is_down(cluster, name)}
-    total = [0] * len(plan.resources)
-    for host in hosts:
-        if host.name in up:
-            total = [one + more for one, more in zip(total, _whole(plan, host.amounts), strict=True)]
+    there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))
     used = _together(cluster.books[POOLED], attempts)
-    has, uses = amounts_document(plan.resources, tuple(total)), amounts_document(plan.resources, tuple(used))
+    has, uses = amounts_document(plan.resources, there), amounts_document(plan.resources, tuple(used))
     return {each.name: {"total": has.get(each.name, 0), "used": uses.get(each.name, 0)} for each in plan.resources}
 
 
