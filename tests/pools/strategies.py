@@ -207,7 +207,7 @@ def requests(draw: st.DrawFn, resources: list[str], leaves: list[str]) -> list[J
 
 @st.composite
 def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
-    """A state with units placed at random where there is room."""
+    """A state with units placed at random where there is room; a host may be down with what it has."""
     asked = draw(requests(list(plan["resources"]), leaves))
     hosts = [host for group in plan["resource_groups"].values() for host in group["hosts"]]
     room = {host["name"]: dict(host) for host in hosts}
@@ -223,7 +223,10 @@ def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
                 for key, amount in unit.items():
                     room[host][key] -= units * amount
                 held.append({"request": request["id"], "host": host, "units": units, "started": request["submitted"]})
-    return {"fairhold_state": 1, "now": NOW, "requests": asked, "allocations": held}
+    state = {"fairhold_state": 1, "now": NOW, "requests": asked, "allocations": held}
+    if len(hosts) > 1 and draw(st.integers(0, 4)) == 4:
+        state["hosts_down"] = [draw(st.sampled_from(sorted(room)))]
+    return state
 
 
 def read(plan: Json, state: Json) -> tuple[Plan, State]:

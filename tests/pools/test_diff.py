@@ -249,7 +249,8 @@ def pairs(draw: st.DrawFn) -> tuple[Json, Json, Json]:
     """Two plans of the same consumers and a state."""
     plan, leaves = draw(plans())
     state = draw(states(plan, leaves))
-    return plan, draw(changed(plan, leaves, {row["host"] for row in state["allocations"]})), state
+    named = {*(row["host"] for row in state["allocations"]), *state.get("hosts_down", ())}
+    return plan, draw(changed(plan, leaves, named)), state
 
 
 def owned(rows: list[Json]) -> Counter[tuple[str, str, str]]:

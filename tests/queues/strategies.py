@@ -167,6 +167,8 @@ def states(draw: st.DrawFn, plan: Json, leaves: list[str]) -> Json:
         paths = plan["policies"][0]["consumers"]
         used = st.fixed_dictionaries({name: st.sampled_from((0, 0.1, 0.5)) for name in resources})
         state["usage"] = {path: draw(used) for path in paths if path in leaves or draw(st.booleans())}
+    if draw(st.integers(0, 5)) == 5:
+        state["hosts_down"] = [draw(st.sampled_from(hosts))["name"]]
     return state
 
 
