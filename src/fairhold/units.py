@@ -74,7 +74,8 @@ def parse_size(text: str) -> int | None:
     if not match or (scale is None and (match[3] or match[1].strip("0") or (match[2] or "").strip("0"))):
         return None
     digits = match[2] or ""
-    return int(match[1] + digits) * (scale or 0) // 10 ** len(digits)
+    size: int = int(match[1] + digits) * (scale or 0) // 10 ** len(digits)
+    return size
 
 
 def parse_instant(text: str) -> int | None:
