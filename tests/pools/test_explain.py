@@ -10,6 +10,7 @@ from fairhold.cycle.explain.pooled.bounds import bound_of, grace_from
 from fairhold.cycle.explain.pooled.candidates import kinds
 from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
+from fairhold.cycle.explain.pooled.pool_parameters import PoolParameters
 from fairhold.cycle.explain.pooled.waiting import RULE_OF, Why
 from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.pooled.joining import run_entries
@@ -156,12 +157,14 @@ def test_a_search_ends_when_its_work_is_used_up() -> None:
     plan, state = inputs(PAIR, [of("/A", 9)], hosts={"h0": 4})
     ((force, cycle),) = run_entries(plan, state)
     inquiry = Inquiry(plan, state, force, cycle, plan.tree.rows["/A"])
-    search, asked = Search(inquiry), cycle.books.asked["A"]
+    parameters = PoolParameters(inquiry)
+    search, asked = Search(inquiry, parameters), cycle.books.asked["A"]
     waiting = Why(inquiry).of(asked)
     assert waiting is not None
     search._left = 1
-    assert [each["held"] for each in search.of(asked, kinds(inquiry, asked, waiting)) or ()] == [5]
-    assert search.of(asked, kinds(inquiry, asked, waiting)) is None
+    found = search.of(asked, kinds(parameters, asked, waiting))
+    assert [each["held"] for each in found["would_help"]] == [5]
+    assert found["search"] == {"is_complete": True, "values": 1, "cycles": 2, "of": ["amount"]}
 
 
 def test_a_consumer_that_is_not_there_is_none() -> None:

@@ -1,4 +1,4 @@
-"""Random plans and states: what is told of every consumer is what the cycle decides, and what would help does."""
+"""Random plans and states: what is told of every consumer is what the cycle decides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairhold.units import SECOND
 from tests.examples import FEWER
 from tests.pools.strategies import read
 from tests.pools.test_random import stories
-from tests.pools.told import broken_promises, untold
+from tests.pools.told import untold
 
 Json = dict[str, Any]
 
@@ -38,12 +38,3 @@ def test_every_consumer_is_explained_as_the_cycle_decides(story: tuple[Json, Jso
         down = frozenset([turn["down"]] if turn["down"] else [])
         there = replace(after, hosts_down=down, hosts_closed=after.hosts_closed - down)
         state = replace(there, now=after.now + turn["seconds"] * SECOND)
-
-
-@FEWER
-@given(stories())
-def test_what_would_help_does_when_it_is_done(story: tuple[Json, Json, list[Json]]) -> None:
-    plan, state = read(*story[:2])
-    (told,) = explain_pools(plan, state, "/")
-    for request in told["requests"]:
-        assert list(broken_promises(*story[:2], request)) == []

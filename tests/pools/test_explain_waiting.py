@@ -195,7 +195,7 @@ def test_the_pool_has_too_little_on_any_host_where_the_host_would_do() -> None:
 
 CONTROLS: list[tuple[Json, Json, str | None, dict[str, tuple[Any, Any, int]]]] = [
     ({"observe_only": True}, {}, None, {"observe_only": (True, False, 4)}),
-    ({"dead_zone": 5}, {}, None, {"dead_zone": (5, 0, 4)}),
+    ({"dead_zone": 5}, {}, None, {"dead_zone": (5, 3, 4)}),
     ({"await_ends": "40s"}, {}, "2026-01-05T09:00:40Z", {"await_ends": ("40s", "0s", 4)}),
     ({"max_reclaims": 3}, {}, None, {"max_reclaims": (3, 4, 4)}),
     ({}, {"min_runtime": "1m"}, "2026-01-05T09:01:00Z", {"min_runtime": ("1m", "0s", 4)}),

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.explain.pooled.document import explain_pools
-from fairhold.planio.plan import parse_plan
-from fairhold.planio.state import parse_state
 from fairhold.units import parse_duration, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.cycle.document import Cycle
-    from fairhold.model.plan import Plan
 
 Json = dict[str, Any]
 
@@ -125,51 +119,3 @@ def wrong_grace(cycle: Cycle, stands: Json) -> Iterator[str]:
         grace = (parse_instant(notice["deadline"]) or 0) - cycle.after.now
         if bound is None or grace != parse_duration(bound):
             yield f"{stands} has {grace} microseconds"
-
-
-def applied(plan: Json, state: Json, changes: list[Json]) -> tuple[Json, Json]:
-    """The files with the changes of a counterfactual made by hand."""
-    plan, state = copy.deepcopy(plan), copy.deepcopy(state)
-    entry = plan["policies"][0]
-    for change in changes:
-        what, new = change["what"], change["new"]
-        if "request" in change:
-            (request,) = [each for each in state["requests"] if each["id"] == change["request"]]
-            if what != "amount":
-                request[what] = new
-            elif new:
-                request["unit"][change["resource"]] = new
-            else:
-                del request["unit"][change["resource"]]
-        elif what == "amount":
-            hosts = [host for group in plan["resource_groups"].values() for host in group["hosts"]]
-            next(host for host in hosts if host["name"] == change["host"])[change["resource"]] = new
-        elif what in {"public_pool_grace", "max_reclaims", "dead_zone", "await_ends", "observe_only"}:
-            entry["settings"][what] = new
-        elif "resource_group" in change:
-            for own in entry["consumers"][change["consumer"]]["own"]:
-                if own["resource_group"] == change["resource_group"]:
-                    own[what] = new
-        elif what == "share_limit":
-            entry["consumers"][change["consumer"]][what][change["resource"]] = new
-        else:
-            entry["consumers"].setdefault(change["consumer"], {})[what] = new
-    return plan, state
-
-
-def broken_promises(plan: Json, state: Json, request: Json) -> Iterator[str]:
-    """Changes that would help and do not when they are made."""
-    for promise in request.get("would_help") or ():
-        new_plan, new_state = applied(plan, state, promise["changes"])
-        parsed = parse_plan(json.dumps(new_plan), "plan.json")[0]
-        after = of_request(parsed, new_state, request)
-        if (after["held"], after["on_the_way"]) != (promise["held"], promise["on_the_way"]):
-            yield f"{request['request']} after {promise['changes']}: {after}, not {promise}"
-        if promise["held"] + promise["on_the_way"] <= request["held"] + request["on_the_way"]:
-            yield f"{promise} is no help to {request}"
-
-
-def of_request(plan: Plan, state: Json, request: Json) -> Json:
-    parsed = parse_state(json.dumps(state), plan, "state.json")
-    (told,) = explain_pools(plan, parsed, request["consumer"], what_if=False)
-    return next(each for each in told["requests"] if each["request"] == request["request"])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from fairhold.cli.pools import Document
 
+_HOST = {"hosts_down": "up instead of down", "hosts_closed": "open instead of closed"}
+"""List of the state that names a host → what it is when the list does not name it any more."""
 _NAMED = 6
 """Consumers of whom the same is said that are named; the others are counted."""
 
@@ -167,16 +169,20 @@ def what_would_help(request: Document) -> Iterator[str]:
         yield "  What differs is told with the name of one in place of the consumer, and with --json."
     if "would_help" not in request:
         return
-    helps, who = request["would_help"], request.get("together")
-    if helps is None:
-        yield "  What would help was not looked for: there is too much to try."
-    elif not helps:
-        yield f"  Nothing that was tried gives {who or 'it'} more: no single value of the plan or of the request."
-    else:
+    helps, who, search = request["would_help"], request.get("together"), request["search"]
+    tried = f"{search['values']} values of the plan and the state in {search['cycles']} cycles"
+    if helps:
         yield f"  {who or 'It'} would have more, with one of:"
         for each in helps:
             coming = f", {each['on_the_way']} on the way" if each["on_the_way"] else ""
-            yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}"
+            loose = "" if each.get("is_smallest", True) else "; not every smaller change was tried"
+            yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}{loose}"
+    elif search["is_complete"]:
+        yield f"  No single value gives {who or 'it'} more: {tried} were tried."
+    else:
+        yield f"  Nothing that was tried gives {who or 'it'} more."
+    if not search["is_complete"]:
+        yield f"  The search stopped early, after {tried}: {', '.join(search['of'])}."
 
 
 def _changes(changes: list[Document]) -> Iterator[str]:
@@ -199,9 +205,16 @@ def _told(value: object) -> object:
 
 def _change(change: Document) -> str:
     name = change["what"]
-    if name == "reserved":
+    if name == "reserved" and not change["new"]:
         return f"nothing of what {change['consumer']} owns in {change['resource_group']} reserved"
+    if name in _HOST:
+        return f"{change['host']} {_HOST[name]}"
+    if name == "hosts" and "host" in change:
+        group, hosts = change["resource_group"], "host" if change["new"] == 1 else "hosts"
+        return f"{change['new']} {hosts} instead of {change['old']} in {group}, the new ones like {change['host']}"
     resource = f" {change['resource']}" if "resource" in change else ""
     whose = change.get("consumer") or change.get("request")
+    if "resource_group" in change:
+        whose = f"what {whose} owns in {change['resource_group']}"
     old, new = (_told(change[side]) for side in ("old", "new"))
     return f"{name}{resource} {new} instead of {old}{f' for {whose}' if whose else ''}"

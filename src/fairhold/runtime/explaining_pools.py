@@ -12,6 +12,7 @@ WHY = {
     "on the way": "all of it is on its way",
     "user limit": "its user may hold no more of its leaf, or not all that it needs at once",
     "gang first": "the gang's minimum is on its way, and nothing beyond it is asked for before it is there",
+    "stopping": "all that the gang holds has to go, and it asks for nothing before it is gone",
     "control": "a control of the plan keeps it from what it would take back",
     "unplaceable": "one unit is larger than any host",
     "never fits": "it can never start",

@@ -8,6 +8,7 @@ from fairhold.cycle.explain.pooled.candidates import kinds
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.moves import moves_of
 from fairhold.cycle.explain.pooled.owned import borrowed, lent, owned
+from fairhold.cycle.explain.pooled.pool_parameters import PoolParameters
 from fairhold.cycle.explain.pooled.requests import request_document
 from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
 from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
@@ -44,7 +45,7 @@ def explain_pools(
             if force.entry.policy == QUEUES:
                 found.append(explain_queue(inquiry, what_if=what_if))
                 continue
-            found.append(_explained(inquiry, Search(inquiry) if what_if else None))
+            found.append(_explained(inquiry, Search(inquiry, PoolParameters(inquiry)) if what_if else None))
     return found
 
 
@@ -70,5 +71,5 @@ def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked, ne
     if waiting is not None:
         found["waits"] = waiting_document(inquiry, waiting)
         if search is not None and inquiry.is_about(asked) and asked.lacking > inquiry.ways.units(asked):
-            found["would_help"] = search.of(asked, kinds(inquiry, asked, waiting))
+            found |= search.of(asked, kinds(search.parameters, asked, waiting))
     return found

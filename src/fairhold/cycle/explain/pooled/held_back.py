@@ -47,7 +47,7 @@ def without_controls(inquiry: Inquiry) -> Decided | None:
     if settings == entry.settings and consumers == dict(entry.consumers):
         return None
     free = replace(entry, settings=settings, consumers=consumers)
-    return decide(inquiry.plan, free, force.part_of(inquiry.plan, inquiry.state))
+    return decide(inquiry.plan, free, force.part_of(inquiry.plan, inquiry.state), force.members)
 
 
 def held_back(inquiry: Inquiry, asked: Asked, free: Decided | None) -> HeldBack | None:

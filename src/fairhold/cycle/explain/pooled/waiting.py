@@ -36,6 +36,7 @@ RULE_OF = {
     "on the way": "R-HELD-1",
     "user limit": "R-USER-2",
     "gang first": "R-TAKE-4",
+    "stopping": "R-TAKE-4",
     "control": "R-CONTROL-6",
     "unplaceable": "R-POOL-3",
     "never fits": "R-GANG-2",
@@ -146,15 +147,17 @@ class Why:
         if not asked.lacking:
             return None
         if asked.lacking > self.inquiry.ways.units(asked) and not self.inquiry.left(asked):
-            return self._beyond_user_limit(asked)
+            return self._holds_all(asked)
         return self._waits(asked)
 
-    def _beyond_user_limit(self, asked: Asked) -> Waiting:
-        """Why a request may have no more than it holds: no host could take it, it never fits, or its user may not."""
+    def _holds_all(self, asked: Asked) -> Waiting:
+        """Why a request may have no more for now: no host takes it, it never fits, it stops, or its user may not."""
         if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
             return self._looked(asked)
         if asked.never is not None and asked.never.because != "user limit":
             return Waiting("never fits", tuple(self._in_the_way(asked, asked.never)), never=asked.never)
+        if asked.never is None and asked.is_stopping:
+            return Waiting("stopping")
         user = asked.model.user
         held = sum(each.held for each in self.inquiry.books.by_leaf[asked.leaf] if each.model.user == user)
         return Waiting(

@@ -1,20 +1,30 @@
-"""Small changes that would give a waiting request more: each is tried in the core, so that it is true when tried."""
+"""What would give a waiting request more: every value is changed in the files and tried in a cycle of its own.
+
+So what is told is true when it is done. It is the smallest change, as every smaller one has been tried and gives
+nothing: more of something can give less, so that nothing may be concluded from what is tried about what is not.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.explain.pooled.parameter import DENSE, Files, put_all
 from fairhold.cycle.pooled.decide import decide
 from fairhold.cycle.pooled.force import entries_in_force
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.cycle.explain.pooled.changes import Change, Trial
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.cycle.explain.pooled.parameter import Parameter, Settings
+    from fairhold.cycle.explain.pooled.parameters import Parameters
     from fairhold.ledger.pools import Asked
 
-_WORK = 60_000
+    Groups = Iterator[Iterator[Parameter]]
+
+_WORK = 100_000
 """Units and hosts that all trials of one explanation look at together: some seconds."""
 _FEWEST = 10
 """Trials that are made in any case."""
@@ -22,52 +32,169 @@ _HOST = 4
 """Units that a host costs as much as."""
 
 
+class StoppedEarlyError(Exception):
+    """The work does not last for another trial."""
+
+
+@dataclass(slots=True)
+class _Course:
+    """How far the search for one request has come.
+
+    found : kind of value → the settings that give it more
+    tried : what was tried, by keys of parameters; values: settings that were
+    loose : kinds of which not every smaller change was tried
+    """
+
+    asked: Asked
+    found: dict[object, Settings] = field(default_factory=dict)
+    tried: dict[tuple[str, ...], None] = field(default_factory=dict)
+    values: int = 0
+    loose: set[object] = field(default_factory=set)
+    is_complete: bool = True
+
+
 class Search:
     """Tries changes for the requests of one inquiry, as long as its work lasts."""
 
-    def __init__(self, inquiry: Inquiry) -> None:
-        self.inquiry = inquiry
+    def __init__(self, inquiry: Inquiry, parameters: Parameters) -> None:
+        self.inquiry, self.parameters = inquiry, parameters
         books = inquiry.books
         units = sum(asked.model.count for asked in books.asked.values())
-        self._tried: dict[tuple[Change, ...], dict[str, tuple[int, int]]] = {}
+        self._files = Files(inquiry.plan, inquiry.state)
+        self._tried: dict[object, dict[str, tuple[int, int]]] = {}
         self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
 
-    def of(self, asked: Asked, kinds: Iterator[Iterator[Trial]]) -> list[Document] | None:
-        """Of every kind of change the smallest that gives a request more; None where the work did not last for any.
+    def of(self, asked: Asked, pointed: Iterator[Iterator[Settings]]) -> Document:
+        """What gives a request more, of every kind of value the smallest change, and how the search went.
 
-        kinds : for every kind what is tried of it, the smallest change first
+        First what its reasons point at, kind by kind; where none of that helps, every value there is, until one does.
+
+        pointed : for every kind of change what is tried of it, the smallest first
         """
-        found: dict[int, Document] = {}
-        open_ = dict(enumerate(kinds))
-        while open_:  # every kind has its turn before any has its next: the work may not last for all
-            for kind, trials in list(open_.items()):
-                trial = next(trials, None)
-                if trial is not None and self._left <= 0:
-                    return [found[at] for at in sorted(found)] or None
-                helped = self._helps(asked, trial) if trial is not None else None
-                if helped is not None:
-                    found[kind] = helped
-                if trial is None or helped is not None:
-                    del open_[kind]
-        return [found[at] for at in sorted(found)]
+        course = _Course(asked)
+        try:
+            self._try_pointed(course, pointed)
+            groups = self.parameters.groups(asked)
+            while not course.found and (group := next(groups, None)) is not None:
+                self._try_all(course, group)
+        except StoppedEarlyError:
+            course.is_complete = False
+        helps = [self._document(course, kind) for kind in course.found]
+        tried = list(dict.fromkeys(key[0] for key in course.tried))
+        search = {"is_complete": course.is_complete, "values": len(course.tried), "cycles": course.values, "of": tried}
+        return {"would_help": helps if helps or course.is_complete else None, "search": search}
 
-    def _helps(self, asked: Asked, trial: Trial) -> Document | None:
-        """What a request holds and what is on its way to it after a change, where that is more in all."""
-        self._left -= 1
-        if trial.changes not in self._tried:
-            self._tried[trial.changes] = self._run(trial)
-        held, coming = self._tried[trial.changes][asked.model.id]
-        if held + coming <= asked.held + self.inquiry.ways.units(asked):
-            return None
-        return {"changes": [change.document() for change in trial.changes], "held": held, "on_the_way": coming}
+    def _try_pointed(self, course: _Course, pointed: Iterator[Iterator[Settings]]) -> None:
+        """Every kind has its turn before any has its next: the work may not last for all."""
+        open_ = dict(enumerate(pointed))
+        while open_:
+            for at, trials in list(open_.items()):
+                settings = next(trials, None)
+                if settings is None or self._helps(course, settings):
+                    del open_[at]
+                if settings is not None and at not in open_:
+                    course.found[at] = settings
+        for kind in list(course.found):
+            self._make_smallest(course, kind)
+        course.found = self._each_kind_once(course)
 
-    def _run(self, trial: Trial) -> dict[str, tuple[int, int]]:
+    @staticmethod
+    def _each_kind_once(course: _Course) -> dict[object, Settings]:
+        """What is found, told once where two reasons lead to the same values."""
+        seen: dict[object, tuple[object, Settings]] = {}
+        for kind, settings in course.found.items():
+            seen.setdefault(_key(settings), (kind, settings))
+        return dict(seen.values())
+
+    def _try_all(self, course: _Course, group: Iterator[Parameter]) -> None:
+        """All values of some parameters, the nearest of each first, until one of its kind helps."""
+        open_ = [(parameter, iter(parameter.values)) for parameter in islice(group, max(0, self._left) + 1)]
+        while open_:
+            left = []
+            for parameter, values in open_:
+                value = next(values, None)
+                if value is None or parameter.kind in course.found:
+                    continue
+                if self._helps(course, ((parameter, value),)):
+                    course.found[parameter.kind] = ((parameter, value),)
+                    self._make_smallest(course, parameter.kind)
+                else:
+                    left.append((parameter, values))
+            open_ = left
+        if next(group, None) is not None:
+            raise StoppedEarlyError
+
+    def _make_smallest(self, course: _Course, kind: object) -> None:
+        """Of each value in turn the nearest to the old one that still helps, until none can be nearer."""
+        course.loose.add(kind)
+        settings, is_changed = course.found[kind], True
+        while is_changed:
+            is_changed = False
+            for parameter, value in settings:
+                without = tuple(each for each in settings if each[0] is not parameter)
+                nearest = self._nearest(course, without, parameter, value)
+                if nearest != value:
+                    is_changed = True
+                    kept = ((parameter, each) for each in (nearest,) if nearest != parameter.old)
+                    settings = tuple(each for old in settings for each in (kept if old[0] is parameter else (old,)))
+                    course.found[kind] = settings
+                    break
+        course.loose.discard(kind)
+
+    def _nearest(self, course: _Course, others: Settings, parameter: Parameter, value: object) -> object:
+        """The value nearest to the old one with which some settings help."""
+        if others and self._helps(course, others):
+            return parameter.old
+        for nearer in parameter.nearer(value):
+            if self._helps(course, (*others, (parameter, nearer))):
+                value = nearer
+                break
+        between = parameter.between(value) if isinstance(value, int) else range(0)
+        while len(between) > DENSE:  # as far as that the first that helps is looked for, not the very first
+            middle = len(between) // 2
+            if self._helps(course, (*others, (parameter, between[middle]))):
+                value, between = between[middle], between[:middle]
+            else:
+                between = between[middle + 1 :]
+        return next((each for each in between if self._helps(course, (*others, (parameter, each)))), value)
+
+    def _helps(self, course: _Course, settings: Settings) -> bool:
+        """Whether a request holds more, with what is on its way to it, after a change."""
+        held, coming = self._outcome(course, settings)
+        return held + coming > course.asked.held + self.inquiry.ways.units(course.asked)
+
+    def _outcome(self, course: _Course, settings: Settings) -> tuple[int, int]:
+        """What a request holds after a change, and what is on its way to it."""
+        key = _key(settings)
+        if key not in self._tried:
+            if self._left <= 0:
+                raise StoppedEarlyError
+            self._left -= 1
+            self._tried[key] = self._run(settings)
+        course.values += 1
+        course.tried.update(dict.fromkeys(parameter.key for parameter, _ in settings))
+        return self._tried[key][course.asked.model.id]
+
+    def _run(self, settings: Settings) -> dict[str, tuple[int, int]]:
         """What every request of the inquiry holds, and what is on its way to it, in a cycle after a change.
 
         Requests that wait for the same reason are often helped by the same change: it is tried once for all of them.
         """
-        forces = entries_in_force(trial.plan, trial.state.now)
+        files = put_all(self._files, settings)
+        forces = entries_in_force(files.plan, files.state.now)
         force = next(each for each in forces if each.at == self.inquiry.force.at)
-        decided = decide(trial.plan, force.entry, force.part_of(trial.plan, trial.state))
+        decided = decide(files.plan, force.entry, force.part_of(files.plan, files.state), force.members)
         others = [decided.books.asked[asked.model.id] for asked in self.inquiry.asked()]
         return {other.model.id: (other.held, decided.sweeps.ways.units(other)) for other in others}
+
+    def _document(self, course: _Course, kind: object) -> Document:
+        settings = course.found[kind]
+        held, coming = self._outcome(course, settings)
+        changes = [parameter.becomes(value).document() for parameter, value in settings]
+        told = {"changes": changes, "held": held, "on_the_way": coming}
+        return told | ({} if kind not in course.loose else {"is_smallest": False})
+
+
+def _key(settings: Settings) -> frozenset[object]:
+    """By what settings are known."""
+    return frozenset((parameter.key, value) for parameter, value in settings)

@@ -9,6 +9,7 @@ from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.explain.queued.asking import Asking
 from fairhold.cycle.explain.queued.candidates import kinds
 from fairhold.cycle.explain.queued.levels import levels_document
+from fairhold.cycle.explain.queued.parameters import QueueParameters
 from fairhold.cycle.explain.queued.requests import request_document
 from fairhold.cycle.explain.queued.waiting import Why, waiting_document
 from fairhold.cycle.queued.document import saturation_text
@@ -27,8 +28,13 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
     """Explain one consumer in a cycle of one entry of `fair_share`."""
     asking = Asking(inquiry)
     why = Why(asking)
-    search = Search(inquiry) if what_if and asking.has_hosts else None
+    parameters = QueueParameters(inquiry, asking.terms)
+    search = Search(inquiry, parameters) if what_if and asking.has_hosts else None
     new = set(inquiry.cycle.sweeps.placed)
+
+    def told(asked: Asked) -> Document:
+        return _request(asking, why, search, parameters, asked, new)
+
     return {
         "consumer": inquiry.path(inquiry.row),
         "policy": inquiry.force.entry.policy,
@@ -38,7 +44,7 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
             _resource(asking, at) for at in asking.terms.resources if asking.stood.total[at] or _is_asked(asking, at)
         ],
         "over_fair_share": list(_over(asking)),
-        "requests": [_request(asking, why, search, asked, new) for asked in inquiry.asked()],
+        "requests": [told(asked) for asked in inquiry.asked()],
         "moves": list(moves_of(inquiry)),
     }
 
@@ -88,12 +94,14 @@ def _over(asking: Asking) -> Iterator[Document]:
                 }
 
 
-def _request(asking: Asking, why: Why, search: Search | None, asked: Asked, new: set[Unit]) -> Document:
+def _request(  # noqa: PLR0917 - all that an explanation is made of
+    asking: Asking, why: Why, search: Search | None, parameters: QueueParameters, asked: Asked, new: set[Unit]
+) -> Document:
     waiting = why.of(asked)
     found = request_document(asking, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(asking, waiting)
         lacks = asked.lacking > asking.inquiry.ways.new_units(asked)
         if search is not None and lacks and asking.inquiry.is_about(asked):
-            found["would_help"] = search.of(asked, kinds(asking, asked, waiting))
+            found |= search.of(asked, kinds(asking, parameters, asked, waiting))
     return found

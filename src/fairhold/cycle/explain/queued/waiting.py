@@ -15,7 +15,7 @@ from fairhold.ledger.queues import amounts_of, is_preemptible
 from fairhold.rules.pools.never import labels_asked, why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
-from fairhold.units import format_instant
+from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ RULE_OF = {
     "no hosts": "R-QUEUE-1",
     "on the way": "R-HELD-1",
     "gang first": "R-CONTEST-1",
+    "stopping": "R-TAKE-4",
     "unplaceable": "R-POOL-3",
     "never fits": "R-GANG-2",
     "user limit": "R-USER-2",
@@ -119,8 +120,10 @@ class Why:
         return Waiting("never fits", more={"never": asked.never._asdict()}) if asked.never is not None else None
 
     def _beyond_user(self, asked: Asked) -> Waiting:
+        if asked.is_stopping:
+            return Waiting("stopping")
         user = asked.model.user
-        if not user:
+        if self.inquiry.terms.user_limit[asked.leaf] >= UNLIMITED or not user:
             return Waiting("on the way")
         held = sum(each.held for each in self.inquiry.books.by_leaf[asked.leaf] if each.model.user == user)
         limit = self.inquiry.terms.user_limit[asked.leaf]

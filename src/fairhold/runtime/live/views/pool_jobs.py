@@ -53,7 +53,8 @@ def what_would_help(core: Core, name: str) -> Callable[[Document], Document]:
         found: Document = next((each for each in requests if each["request"] == name), {})
         if "would_help" not in found or told["request"] is None:
             return told
-        return told | {"request": told["request"] | {"would_help": found["would_help"]}}
+        sought = {name: found[name] for name in ("would_help", "search")}
+        return told | {"request": told["request"] | sought}
 
     return look
 

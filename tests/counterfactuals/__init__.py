@@ -1,0 +1,1 @@
+"""What `explain` says would help: each such statement is checked against the files themselves."""

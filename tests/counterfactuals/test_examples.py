@@ -1,0 +1,106 @@
+"""What would help, by examples: each was told wrongly where only what the reasons point at was tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairhold.cli.pool_words import pools_in_words
+from tests.pools.asking import PAIR, explained, first
+from tests.pools.small import of, on, own
+from tests.queues.asking import explained as explained_queue
+from tests.queues.small import Cluster
+
+Json = dict[str, Any]
+
+
+def of_request(told: Json, name: str) -> Json:
+    found: Json = next(each for each in told["requests"] if each["request"] == name)
+    return found
+
+
+def alone(request: Json) -> dict[str, tuple[Any, Any]]:
+    """What would help alone: key and whose → old, new."""
+    rows = [each["changes"][0] for each in request["would_help"] if len(each["changes"]) == 1]
+    return {f"{row['what']} {row.get('consumer') or row.get('request')}": (row["old"], row["new"]) for row in rows}
+
+
+def test_a_priority_is_raised_with_all_that_comes_of_it() -> None:
+    """From priority 100 on a request is not preemptible, and its queue deserves nothing for such work."""
+    cluster = Cluster([2], {"/A": {}}).ask("low", "/A", 6, gpu=2, priority=18).ask("high", "/A", 4, priority=99)
+    low = of_request(explained_queue(cluster, "/A"), "low")
+    assert alone(low)["priority low"] == (18, 99)  # it was submitted before the other
+    cluster.document["requests"][0]["priority"] = 99
+    assert of_request(explained_queue(cluster, "/A"), "low")["held"] == 1
+    cluster.document["requests"][0]["priority"] = 100
+    assert of_request(explained_queue(cluster, "/A"), "low")["held"] == 0
+    later = Cluster([2], {"/A": {}}).ask("high", "/A", 4, priority=99).ask("low", "/A", 6, gpu=2, priority=18)
+    assert "priority low" not in alone(of_request(explained_queue(later, "/A"), "low"))
+
+
+def test_a_limit_is_raised_as_far_as_it_takes_where_others_have_what_comes_first() -> None:
+    cluster = Cluster([16], {"/A": {"limit": {"gpu": 2}}})
+    cluster.ask("gang", "/A", 3, min_count=3, priority=62).ask("more", "/A", 3)
+    told = explained_queue(cluster, "/A")
+    assert of_request(told, "more")["held"] == 2
+    assert alone(of_request(told, "more")) == {"limit /A": (2, 6)}  # at 5 the gang has 3, and it still 2
+    assert "limit gpu 6 instead of 2 for /A: holds 3" in pools_in_words(told)
+
+
+def test_a_share_limit_is_raised_as_far_as_it_takes() -> None:
+    consumers = {"/A": {"share_limit": {"cpu": 4}}, "/B": {}}
+    wants = [of("/A", 9, 2, name="first", priority=1), of("/A", 9, name="second")]
+    told = explained("/A", consumers, wants, hosts={"h0": 32})
+    second = of_request(told, "second")
+    assert alone(second)["share_limit /A"] == (4, 5)  # one unit of the other does not fit beside it
+    consumers = {"/A": {"share_limit": {"cpu": 5}}, "/B": {}}
+    larger = of("/A", 1, 6, name="first", priority=1)
+    second = of_request(explained("/A", consumers, [larger, wants[1]], hosts={"h0": 32}), "second")
+    assert (second["held"], alone(second)["share_limit /A"]) == (5, (5, 12))  # from 6 on the other has 6
+
+
+def test_the_smallest_share_priority_is_told() -> None:
+    wants, stands = [of("/A", 9), of("/B", 9)], [on("h0", "A", 2), on("h0", "B", 6)]
+    consumers: Json = {"/A": {}, "/B": {"share_priority": 2}}
+    request = first("/A", consumers, wants, stands, hosts={"h0": 8})
+    assert alone(request)["share_priority /A"] == (0, 2)  # in one class with the other
+
+
+def test_a_gang_that_goes_whole_waits_for_that_and_for_no_user() -> None:
+    consumers = {"/A": {}, "/B": own(hosts=1)}
+    wants = [of("/A", 2, 3, min_count=1), of("/B", 1, 3)]
+    told = explained("/A", consumers, wants, [on("h0", "A", 1, B=1)], hosts={"h0": 4})
+    (request,) = told["requests"]
+    assert (request["waits"]["reason"], request["waits"]["rule"]) == ("stopping", "R-TAKE-4")
+    assert "user" not in pools_in_words(told)
+    cluster = Cluster([2], {"/A": {}, "/B": {"deserved": {"gpu": 2}}})
+    cluster.ask("gang", "/A", 3, min_count=2, user="ann", on={"h0": 2}).ask("other", "/B", 2)
+    (gang,) = explained_queue(cluster, "/A")["requests"]
+    assert gang["waits"]["reason"] == "stopping"
+
+
+def test_where_no_single_value_helps_it_says_how_many_were_tried() -> None:
+    wants = [of("/A", 9, {"cpu": 1, "gpu": 1}), of("/B", 1, 9)]
+    hosts: Json = {"h0": {"cpu": 1, "labels": {"zone": "a"}}}
+    told = explained("/A", PAIR, wants, hosts=hosts)
+    (request,) = told["requests"]
+    assert request["search"]["is_complete"]
+    assert request["would_help"] != []
+    limits = {"/A": {"share_limit": {"cpu": 0, "gpu": 0}}, "/B": {}}
+    told = explained("/A", limits, wants, hosts=hosts)
+    (request,) = told["requests"]
+    assert (request["would_help"], request["search"]["is_complete"]) == ([], True)
+    values, cycles = request["search"]["values"], request["search"]["cycles"]
+    said = f"No single value gives it more: {values} values of the plan and the state in {cycles} cycles were tried."
+    assert said in pools_in_words(told)
+    assert {"share_limit", "share_ratio", "share_priority", "hosts", "amount", "count"} <= {*request["search"]["of"]}
+
+
+def test_a_search_that_stops_early_says_what_it_has_tried() -> None:
+    limits = {"/A": {"share_limit": {"cpu": 0}}, **{f"/B{at}": {"share_limit": {"cpu": 0}} for at in range(9)}}
+    wants = [of(path, 2_000, {"cpu": 1, "gpu": 1}) for path in limits]
+    told = explained("/A", limits, wants, hosts={f"h{at}": 4 for at in range(3)})
+    (request,) = told["requests"]
+    assert (request["would_help"], request["search"]["is_complete"]) == (None, False)
+    text = pools_in_words(told)
+    assert "Nothing that was tried gives it more." in text
+    assert "The search stopped early, after " in text

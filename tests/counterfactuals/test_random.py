@@ -1,0 +1,33 @@
+"""Random plans and states of resources: what explanations say would help does, and nothing smaller, or else nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+
+from tests.counterfactuals.claims import Claims
+from tests.counterfactuals.situations import situations
+from tests.examples import FEW
+from tests.pools.test_random import stories as pool_stories
+from tests.queues.strategies import stories as queue_stories
+
+Json = dict[str, Any]
+SOME = 30
+NONE_BROKEN: dict[str, list[str]] = {"true": [], "smallest": [], "complete": []}
+
+
+@FEW
+@given(situations(pool_stories))
+def test_what_would_help_in_pools_is_true_smallest_and_complete(situation: tuple[Json, Json]) -> None:
+    claims = Claims(SOME)
+    claims.check(*situation)
+    assert claims.broken == NONE_BROKEN
+
+
+@FEW
+@given(situations(queue_stories))
+def test_what_would_help_in_queues_is_true_smallest_and_complete(situation: tuple[Json, Json]) -> None:
+    claims = Claims(SOME)
+    claims.check(*situation)
+    assert claims.broken == NONE_BROKEN
