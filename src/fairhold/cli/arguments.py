@@ -18,7 +18,7 @@ class FileName(click.Path):
     """
 
     def __init__(self, dash: Path | None = None) -> None:
-        super().__init__(path_type=Path)
+        super().__init__(readable=False, path_type=Path)  # who reads it says why it cannot be read
         self._dash = dash
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - Click's

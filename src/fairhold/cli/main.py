@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -94,6 +95,8 @@ def _complete_plainly() -> None:
 def _unusable(error: OSError) -> Fault:
     """A file that cannot be used; without a name it is the directory that we are in."""
     why = error.strerror or str(error)
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return Fault("cannot-use", f"no more files can be opened: {why}", "allow more, as with `ulimit -n 4096`")
     if error.filename is None:
         return Fault(
             "cannot-use", f"{why}: perhaps the directory that this works in has gone", "change into another one"

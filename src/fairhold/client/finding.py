@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SERVICE, TOKEN, STATE, CERTIFICATES = "FAIRHOLD_SERVICE", "FAIRHOLD_TOKEN", "FAIRHOLD_STATE", "FAIRHOLD_CA"
+XDG = "XDG_STATE_HOME"
 CURRENT = "current"
 FILE = "service.json"
 START = "start one with `fairhold serve PLAN`, or name one with `--service` or FAIRHOLD_SERVICE"
@@ -45,9 +46,22 @@ class Target(NamedTuple):
 
 
 def base_directory(environ: Mapping[str, str] | None = None) -> Path:
-    """Folder in which `current` says which service runs."""
+    """Folder in which `current` says which service runs.
+
+    FAIRHOLD_STATE, else `fairhold` in XDG_STATE_HOME where that is absolute, else in ~/.local/state. What stands in the
+    last one stays in use until it is moved. Raises UsageError where there is no home either.
+    """
     environ = os.environ if environ is None else environ
-    return Path(environ.get(STATE) or Path.home() / ".local/state/fairhold")
+    if environ.get(STATE):
+        return Path(environ[STATE])
+    before = Path(os.path.expanduser("~")) / ".local/state/fairhold"  # noqa: PTH111 - `Path.home` raises without one
+    wanted = environ.get(XDG, "")
+    if os.path.isabs(wanted):  # noqa: PTH117 - a relative one is ignored, as its specification says
+        after = Path(wanted) / "fairhold"
+        return before if before.is_dir() and not after.is_dir() else after
+    if not before.is_absolute():
+        raise UsageError(f"this user has no home directory to keep state in; set {STATE}, or name it with --state")
+    return before
 
 
 def find(url: str | None = None, token: str | None = None, environ: Mapping[str, str] | None = None) -> Target:

@@ -19,6 +19,7 @@ from fairhold.planio.yamltext import load_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MEND_UNREAD = "name a file that is there and that you may read"
 LARGEST_FILE = 256 * 2**20
 """The largest file that is read, in bytes."""
 
@@ -104,7 +105,8 @@ def read_text(path: str | Path) -> str:
             with path.open("rb") as file:
                 data = file.read(LARGEST_FILE + 1)
     except OSError as error:
-        raise InputError([Fault("cannot-read", f"the file cannot be read: {error.strerror}", file=name)]) from error
+        what = f"the file cannot be read: {error.strerror}"
+        raise InputError([Fault("cannot-read", what, MEND_UNREAD, file=name)]) from error
     except ValueError as error:
         raise InputError([Fault("cannot-read", "the name of the file holds a NUL character", file=name)]) from error
     if max(size, len(data)) > LARGEST_FILE:

@@ -8,6 +8,7 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from fairhold.engines.addresses import Purpose, bound, cannot_listen
 from fairhold.engines.private import drafted
 from fairhold.errors import Fault, InputError
 from fairhold.service.auth import TOKEN
@@ -20,27 +21,31 @@ if TYPE_CHECKING:
 
 SOCKET = "api.sock"
 FILE = "service.json"
+_BACKLOG = 2048
+_PURPOSE = Purpose("cannot listen", "--listen", "--port")
 
 
 def listen_tcp(host: str, port: int) -> Door:
-    """A socket for clients by TCP. InputError `cannot-listen`."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        door = Door(family, kind, socket.IPPROTO_TCP)  # said: asyncio switches Nagle's delay off only then
-    except OSError as error:
-        raise _refused(f"{host}:{port}", error) from error
-    try:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind(address)
-    except OSError as error:
-        door.close()
-        raise _refused(f"{host}:{port}", error) from error
+    """A socket for clients by TCP, which listens when clients can be answered. InputError `cannot-listen`."""
+    door = bound(host, port, _door, _PURPOSE)
     door.setblocking(False)  # noqa: FBT003 - its only argument
     return door
 
 
+def _door(family: int, kind: int, _: int) -> Door:
+    return Door(family, kind, socket.IPPROTO_TCP)  # said: asyncio switches Nagle's delay off only then
+
+
+def begin_to_listen(door: Door, host: str, port: int) -> None:
+    """Take clients in; InputError `cannot-listen` where another program has begun to since the address was bound."""
+    try:
+        door.listen(_BACKLOG)
+    except OSError as error:
+        raise cannot_listen(host, port, error, _PURPOSE) from error
+
+
 def listen_here(directory: Path) -> Door:
-    """A Unix socket in the state directory, which is this service's alone. InputError `cannot-listen`."""
+    """A Unix socket in the state directory, which is this service's alone. InputError `socket-path`."""
     path = directory / SOCKET
     door = Door(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -49,14 +54,11 @@ def listen_here(directory: Path) -> Door:
         path.chmod(0o600)  # nobody can connect before `listen`
     except OSError as error:
         door.close()
-        raise _refused(str(path), error) from error
+        what = f"the clients' socket cannot be made: {error.strerror or error}"
+        mend = "remove what is there, or choose another state directory with --state"
+        raise InputError([Fault("socket-path", what, mend, file=str(path))]) from error
     door.setblocking(False)  # noqa: FBT003 - its only argument
     return door
-
-
-def _refused(where: str, error: OSError) -> InputError:
-    what = f"cannot listen at {where}: {error.strerror or error}"
-    return InputError([Fault("cannot-listen", what, "choose another address, or stop what listens there")])
 
 
 def url_of(settings: ServiceSettings, port: int) -> str:

@@ -22,7 +22,7 @@ from fairhold.service.app import make_app
 from fairhold.service.auth import the_token
 from fairhold.service.connection import Connection
 from fairhold.service.doors import Crowd
-from fairhold.service.listening import listen_here, listen_tcp, tell, untell, url_of
+from fairhold.service.listening import begin_to_listen, listen_here, listen_tcp, tell, untell, url_of
 from fairhold.service.stopping import DRAIN, KILL, LEAVE, Stopping
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _LOG = logging.getLogger("fairhold.service")
 _READERS = 16
 """Threads that read the store and the outputs."""
 _KEEP_ALIVE = 75
+_FEWEST_FILES = 128
+"""Open files of a service, its agents' connections and a few clients."""
 
 
 class Server(uvicorn.Server):
@@ -126,6 +128,7 @@ async def run(
     with contextlib.ExitStack() as doors:
         tcp = doors.enter_context(contextlib.closing(tcp or listen_tcp(settings.host, settings.port)))
         here = doors.enter_context(contextlib.closing(listen_here(settings.directory)))
+        begin_to_listen(tcp, settings.host, settings.port)
         port = tcp.getsockname()[1]
         app = make_app(desk, settings, stopping=stopping, port=port)
         news: News = app.state.service.news
@@ -191,12 +194,19 @@ def _signalled(stopping: Stopping, servers: list[Server]) -> None:
 
 def _tls(settings: ServiceSettings) -> dict[str, Any]:
     """What TLS needs, empty where none is wanted. InputError `tls-files` where its files are none."""
-    if settings.certificate is None:
+    if settings.certificate is None or settings.key is None:
         return {}
+    for path in (settings.certificate, settings.key):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            what = f"the file cannot be read: {error.strerror or error}"
+            mend = "name files that are there and that the service may read, with --tls-cert and --tls-key"
+            raise InputError([Fault("tls-files", what, mend, file=str(path))]) from error
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, lambda: "")
     except (OSError, ssl.SSLError) as error:
-        what = f"no certificate with its key: {error}"
+        what = f"no certificate with its key: {getattr(error, 'reason', None) or error}"
         mend = "name two files in PEM that belong together, the key without a password"
         raise InputError([Fault("tls-files", what, mend, file=str(settings.certificate))]) from error
     return {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
@@ -223,13 +233,18 @@ def _server(app: FastAPI, settings: ServiceSettings, crowd: Crowd, tls: dict[str
 
 
 def _allow_open_files(limits: RequestLimits) -> RequestLimits:
-    """Allow many open files, as far as the system lets us: every client is one. The limits as they are then."""
+    """Allow many open files, as far as the system lets us: every client is one. The limits as they are then.
+
+    InputError `open-files` where there are too few to run at all.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = limits.open_files if hard == resource.RLIM_INFINITY else min(limits.open_files, hard)
-    if soft == resource.RLIM_INFINITY or soft >= allowed:
-        return replace(limits, open_files=allowed)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    except (OSError, ValueError):
-        allowed = soft
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        except (OSError, ValueError):
+            allowed = soft
+    if allowed < _FEWEST_FILES:
+        what = f"the system lets the service open {allowed} files, and it needs {_FEWEST_FILES} at least"
+        raise InputError([Fault("open-files", what, "allow more: `ulimit -n 4096`, or LimitNOFILE of its unit")])
     return replace(limits, open_files=allowed)

@@ -6,7 +6,8 @@ import re
 import sqlite3
 from pathlib import Path
 
-from fairhold.store.troubles import DAMAGED, FOREIGN, RESTORE, is_damage, refusal
+from fairhold.ports import StoreFull
+from fairhold.store.troubles import DAMAGED, FOREIGN, RESTORE, is_damage, refusal, translated
 
 APPLICATION = 0x46484C44
 """`FHLD`: says in a file's header that it is a store of Fairhold."""
@@ -55,6 +56,8 @@ def migrate(connection: sqlite3.Connection, path: Path, folder: Path = MIGRATION
         except sqlite3.Error as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            if isinstance(translated(error), StoreFull):
+                raise
             what = f"the store stays at format {number - 1}: {step.name} failed: {error}"
             raise refusal(
                 "store-not-migrated", what, "use the Fairhold that wrote it, and report this", path

@@ -7,11 +7,12 @@ StoreError   anything else that happens to an open store
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fairhold.errors import Fault, InputError
+from fairhold.errors import Fault, InputError, printable
 from fairhold.ports import StoreError, StoreFull
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def refusal(code: str, what: str, mend: str, path: Path) -> InputError:
     return InputError([Fault(code, what, mend, file=str(path))])
 
 
+_LOOK = "look whether it is a file that you may read and write, and what its disk says; or name another directory"
 RESTORE = "restore a backup: fairhold store restore FILE --state DIRECTORY --replace"
 
 
@@ -77,10 +79,16 @@ def refusing(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         if is_damage(error):
             raise refusal(DAMAGED, f"the store is damaged: {error}", RESTORE, path) from error
-        full = translated(error)
-        if isinstance(full, StoreFull):
-            raise full from error
-        raise refusal("store-failed", f"the store cannot be used: {error}", "", path) from error
+        failed = translated(error)
+        if isinstance(failed, StoreFull):
+            raise _no_room(path) from error
+        raise refusal("store-failed", f"the store cannot be used: {error}", _LOOK, path) from error
     except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise _no_room(path) from error
         what = f"the store cannot be used: {error.strerror or error}"
-        raise refusal("store-failed", what, "", path) from error
+        raise refusal("store-failed", what, _LOOK, path) from error
+
+
+def _no_room(path: Path) -> StoreFull:
+    return StoreFull(f"{printable(str(path))}: there is no room on the disk for the store; make room")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairhold.cli.arguments import DIRECTORY
 from fairhold.cli.live.options import Duration, Json, Service, Size
 
 State = Annotated[
@@ -18,7 +19,10 @@ store_app = typer.Typer(no_args_is_help=True, help="Copy and check what a servic
 
 def serve(
     plan: Annotated[
-        Path | None, typer.Argument(metavar="PLAN", help="Plan file; may be left out where the state has a plan.")
+        Path | None,
+        typer.Argument(
+            metavar="PLAN", click_type=DIRECTORY, help="Plan file; may be left out where the state has a plan."
+        ),
     ] = None,
     *,
     state: State = None,

@@ -61,6 +61,7 @@ def serve(wanted: Wanted) -> None:
         if error.name and error.name.partition(".")[0] in _EXTRA:
             raise UsageError(_NEEDS) from None
         raise
+    _check(wanted)
     directory = _directory(wanted)
     if wanted.plan is None and not (directory / FILE).exists():
         raise UsageError(f"{printable(str(directory))} has no plan yet; name one: `fairhold serve PLAN`")
@@ -68,6 +69,14 @@ def serve(wanted: Wanted) -> None:
     settings.check()
     settings = replace(settings, pointers=_pointers(directory))
     run(live, settings, level=wanted.level, on_ready=lambda url: _say_ready(url, live, settings))
+
+
+def _check(wanted: Wanted) -> None:
+    """Raise UsageError for what cannot be, whatever the plan and the state directory are."""
+    if str(wanted.plan) == "-":
+        raise UsageError("the plan of a service is a file, which its next start reads again; name one in place of `-`")
+    if (wanted.certificate is None) != (wanted.key is None):
+        raise UsageError("--tls-cert and --tls-key go together: name both files")
 
 
 def _settings(wanted: Wanted, directory: Path) -> tuple[LiveSettings, ServiceSettings]:

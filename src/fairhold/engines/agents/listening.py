@@ -7,6 +7,7 @@ import socket
 import stat
 from typing import TYPE_CHECKING
 
+from fairhold.engines.addresses import Purpose, bound, cannot_listen
 from fairhold.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ SOCKET = "agents.sock"
 _LONGEST_PATH = 107
 """Bytes; the system's address of a Unix socket has no room for more."""
 _BACKLOG = 64
+_PURPOSE = Purpose("cannot listen for agents", "--agents", "--agents")
 
 
 class Doors:
@@ -98,25 +100,12 @@ def listen_here(directory: Path) -> socket.socket:
 
 def listen_at(host: str, port: int) -> socket.socket:
     """A TCP address. InputError `cannot-listen`."""
+    door = bound(host, port, socket.socket, _PURPOSE)
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        door = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise _refused(host, port, error) from error
-    try:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind(address)
         return _listening(door)
     except OSError as error:
         door.close()
-        raise _refused(host, port, error) from error
-
-
-def _refused(host: str, port: int, error: OSError) -> InputError:
-    what = f"cannot listen for agents at {host}:{port}: {error.strerror or error}"
-    return InputError([Fault("cannot-listen", what, "choose another address, or stop what listens there")])
+        raise cannot_listen(host, port, error, _PURPOSE) from error
 
 
 def _identity_of(path: Path) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
 from fairhold.runtime.live.numbering import rise_above
 from fairhold.runtime.live.own_host import check_host_in_force, check_taken_up
-from fairhold.runtime.live.place import check_own_host, make_state_directory, nothing_can_start
+from fairhold.runtime.live.place import JOBS, check_own_host, make_state_directory, nothing_can_start
 from fairhold.runtime.live.plan_file import not_now, told_of
 from fairhold.runtime.live.promises import PromisedLeases
 from fairhold.runtime.live.recovery import refusing_damage
@@ -141,7 +141,7 @@ class Live:
             secret = the_secret(directory)
             with refusing_damage(self.store):
                 self.core = self._open_core(text, name, plan)
-            (directory / "jobs").mkdir(mode=0o700, exist_ok=True)
+            (directory / JOBS).mkdir(mode=0o700, exist_ok=True)
             self._leases = PromisedLeases(self.store, settings.tasks.lease if settings.agents else 0.0)
             self.hub = self._open_hub(doors, secret, lambda: wakes[0]() if wakes else None)
             opened.pop_all()
@@ -149,7 +149,7 @@ class Live:
         wakes.append(self.desk.wake)
         self.agent = self._own_agent()
         self.desk.start()
-        keeping = Housekeeping(self.store, directory / "jobs", self._live_of, settings.keep)
+        keeping = Housekeeping(self.store, directory / JOBS, self._live_of, settings.keep)
         self._caretaker = Caretaker(keeping, WallClock().now, self.hub.answer_old)
         if settings.launch:
             self.agent.start()
@@ -168,7 +168,7 @@ class Live:
             core.open(text, name, author(), partial(check_taken_up, settings.directory / SPOOL, plan))
         except InputError as error:
             raise not_now(error, name) from None
-        rise_above(core, settings.directory / "jobs")
+        rise_above(core, settings.directory / JOBS)
         if line := check_host_in_force(core, plan, name):
             settings.tell(line)
         if plan and (line := told_of(core, before, plan, name)):
