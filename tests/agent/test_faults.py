@@ -262,6 +262,28 @@ def test_a_lease_ends_and_with_it_the_attempt(tmp_path: Path) -> None:
         service.close()
 
 
+def test_what_was_promised_is_kept_when_the_service_comes_back_with_a_shorter_lease(tmp_path: Path) -> None:
+    service = Service(tmp_path / "s", tcp=True, lease=30.0)
+    try:
+        agent = service.launch()
+        assert service.accept()["lease"] is None
+        pid = begin(service, 1, LEFT["plain"])
+        service.lease = 1.0
+        assert 20 < service.accept()["lease"] <= 30
+        service.pump(0.5)
+        agent.kill()  # the next agent finds it in the spool
+        service.cut()
+        service.launch()
+        assert 20 < service.accept()["lease"] <= 30
+        service.pump(0.5)
+        service.cut()
+        time.sleep(1.6)
+        assert is_alive(pid)
+        assert 20 < service.accept()["lease"] <= 30
+    finally:
+        service.close()
+
+
 def test_a_lease_from_before_the_hosts_start_makes_none_longer(tmp_path: Path) -> None:
     """The clock that it counts on has begun anew: what was soon is far away."""
     service = Service(tmp_path / "s", tcp=True, lease=1.0)

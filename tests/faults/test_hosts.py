@@ -76,6 +76,25 @@ def test_a_silent_host_has_stopped_its_work_before_it_is_given_to_another(cluste
     assert len(pids(house)) == 2
 
 
+def test_a_start_with_a_shorter_lease_keeps_what_was_promised_before(cluster: Cluster) -> None:
+    house = cluster("h1", lease="60s")
+    job = house.submit(LONG)
+    (pid,) = until(lambda: pids(house))
+    promised = until(lambda: spool_lease(house, "h1"))
+    house.words = (*house.words[:-1], "1s")
+    house.again()
+    until(lambda: house.host("h1").document["connected"])
+    house.kill()
+    time.sleep(2.5)
+    assert lives(pid), "it was promised a minute"
+    assert spool_lease(house, "h1") >= promised
+    house.serve()
+    assert house.client.job(job).tasks["running"], "and the service has waited as long"
+    (house.place / "go").touch()
+    assert house.client.wait(job, 20).state == "done"
+    assert [each["reason"] for each in house.attempts(job)] == ["finished"]
+
+
 def test_a_short_break_ends_nothing(cluster: Cluster) -> None:
     house = cluster("h1", lease="30s")
     job = house.submit(LONG)

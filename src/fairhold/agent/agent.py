@@ -69,6 +69,8 @@ class Agent:
         self._unraised = "the agent cannot write to its spool"
         self._name = self._spool.name()
         self._length: float | None = None
+        self._is_promised = False
+        """Whether the lease is one of this start of the host; else it counts on a clock that has begun again."""
         self._told_at = 0.0
         self._is_told = self._must_go = self._is_unplanned = False
         self._beat = 0
@@ -89,6 +91,7 @@ class Agent:
         take_orphans_in()
         self._attempts.lease = self._spool.lease()
         self._attempts.take_up()
+        self._is_promised = self._attempts.has_adopted()
         attempts.let_signals_in()
         while not self._must_go:
             try:
@@ -279,17 +282,19 @@ class Agent:
     def _extend(self, since: float | None) -> None:
         """The lease runs on from this instant; what cannot be written does not count.
 
-        A longer one is of another length, or from before the host's start: it could outlast the service's count.
+        What was promised is kept where it ends later, as after a start of the service with a shorter lease. Only one
+        from before the host's start is none: it could outlast the service's count.
         """
         if since is None:
             return
         lease = self._attempts.lease
         until = None if self._length is None else since + self._length
-        if until == lease:
+        if until == lease or (self._is_promised and until is not None and lease is not None and until < lease):
             return
         try:
             self._spool.write_lease(until)
             self._attempts.lease = until
+            self._is_promised = True
         except OSError as error:
             log(f"cannot write the lease: {error.strerror}")
             if until is not None and (lease is None or lease > until):
@@ -317,6 +322,8 @@ class Agent:
 
     def _say_all(self) -> None:
         self._told_at = now()
+        lease = self._attempts.lease
+        left = max(0.0, lease - self._told_at) if self._is_promised and lease is not None else None
         held = [
             {"attempt": held.attempt, "alive": held.exit is None, "exit": held.exit}
             for held in sorted(self._attempts.held.values(), key=lambda held: held.attempt)
@@ -324,7 +331,7 @@ class Agent:
         self._send({
             "type": "inventory", "version": VERSION, "host": self._host, "boot": self._attempts.boot,
             "spool": self._name, "slots": self._slots, "last": max(self._raised, self._last), "attempts": held,
-            "labels": self._labels, "enforced": groups.limits_kept(self._base),
+            "labels": self._labels, "enforced": groups.limits_kept(self._base), "lease": left,
         })  # fmt: skip
 
     def _say_running(self, attempt: int, pid: int) -> None:

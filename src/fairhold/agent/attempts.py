@@ -90,6 +90,10 @@ class Attempts:
         """Whether no supervisor lives."""
         return not self._supervisors and not self._adopted and not self._lost
 
+    def has_adopted(self) -> bool:
+        """Whether an attempt lives that an earlier agent has started since the host's start."""
+        return bool(self._adopted)
+
     def take_up(self) -> None:
         """What an earlier agent has left in the spool: what lives goes on, what does not is settled."""
         for attempt, stage in self._spool.attempts().items():

@@ -81,6 +81,22 @@ def test_a_lease_runs_on_from_the_last_beat(desk: Desk, connect: Connect, clock:
     desk.nothing_more()
 
 
+def test_what_an_agent_was_promised_before_is_waited_for(desk: Desk, connect: Connect, clock: Clock) -> None:
+    connect(desk.agents.address).introduce("far", lease=500.0).close()
+    desk.next(MachineReported)
+    desk.next(MachineSilent)
+    later(desk, clock, 500 * 1.01 + 5 - 0.1)
+    answered(desk, connect)
+    desk.nothing_more()
+    later(desk, clock, 0.2)
+    assert desk.next(MachineGone) == MachineGone("far")
+
+
+@pytest.mark.parametrize("lease", ["600", -1, 1e9, [600]])
+def test_what_is_no_rest_of_a_lease_is_no_inventory(desk: Desk, connect: Connect, lease: object) -> None:
+    assert connect(desk.agents.address).introduce("far", lease=lease).is_dropped()
+
+
 def test_who_comes_back_in_time_is_not_gone(desk: Desk, connect: Connect, clock: Clock) -> None:
     far(desk, connect).close()
     desk.next(MachineSilent)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _OUTCOMES = OUTCOMES | {"stray": Outcome.STOPPED}
 """Also of what the service does not know, and so tells no task of."""
 _LONGEST_NAME = 255
+_LONGEST_LEASE = 86_400.0
 _MOST = 2**63
 _MOST_ASKED = 1000
 _Kind = TypeVar("_Kind")
@@ -27,6 +28,7 @@ class Inventory(NamedTuple):
     slots : how many it offers
     labels : of its host
     enforced : limits that the kernel keeps there, `memory` and `cpu`; None = an older agent, which does not say
+    lease : seconds for which what it holds may run on without a word of the service, as it was promised before
     """
 
     version: str
@@ -38,6 +40,7 @@ class Inventory(NamedTuple):
     spool: str = ""
     labels: tuple[str, ...] = ()
     enforced: tuple[str, ...] | None = None
+    lease: float = 0.0
 
 
 def inventory(message: Mapping[str, Any]) -> Inventory:
@@ -69,7 +72,17 @@ def inventory(message: Mapping[str, Any]) -> Inventory:
         str(message.get("spool") or "")[:_LONGEST_NAME],
         _labels(message.get("labels") or []),
         _enforced(message.get("enforced")),
+        _lease(message.get("lease")),
     )
+
+
+def _lease(said: object) -> float:
+    """Seconds; 0 where there are none. Raises ValueError."""
+    if said is None:
+        return 0.0
+    if not isinstance(said, int | float) or not 0 <= said <= _LONGEST_LEASE:
+        raise ValueError("what is left of its lease is no number of seconds, or more than any lease has")
+    return float(said)
 
 
 def _enforced(said: object) -> tuple[str, ...] | None:

@@ -166,6 +166,7 @@ class Talk:
         self._leases.connected(name)
         if not link.is_own:
             self._leases.promise(name, now)
+            self._leases.promise(name, now, inventory.lease)
         self._report(
             MachineReported(name, inventory.boot, inventory.last, inventory.held, inventory.spool, inventory.labels),
             link,
