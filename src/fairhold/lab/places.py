@@ -30,24 +30,24 @@ class NoPlaceError(ValueError):
         super().__init__(f"{what}; {mend}")
 
 
-def places_of(plan: Mapping[str, Any], where: str, key: str, entry: int | None = None) -> list[Place]:
+def places_of(plan: Mapping[str, Any], where: str, key: str, only: Sequence[int] | None = None) -> list[Place]:
     """Places of the mappings that a setting is written in.
 
     where : path of a consumer, `settings` of the policy entries, or the name of a resource group
     key   : the setting
-    entry : position of the only policy entry that is meant
+    only  : positions of the policy entries that are meant, None = all
 
     Of a consumer these are all entries that name it and whose policy reads the setting. Where none names it, its own
     place in the tree if the setting stands there, else the first entry whose policy reads it, one that names somebody
     of its first-level branch before others. Raises NoPlaceError.
     """
     if where == SETTINGS:
-        return [("policies", at, SETTINGS) for at in _entries(plan, key, SETTINGS_OF, entry)]
+        return [("policies", at, SETTINGS) for at in _entries(plan, key, SETTINGS_OF, only)]
     if where.startswith("/"):
-        reading = _entries(plan, key, KEYS_OF, entry)
+        reading = _entries(plan, key, KEYS_OF, only)
         named = {at: plan["policies"][at].get("consumers") or {} for at in reading}
         naming = [at for at in reading if where in named[at]]
-        in_tree = _in_tree(plan, where, key) if entry is None and not naming else None
+        in_tree = _in_tree(plan, where, key) if only is None and not naming else None
         if in_tree:
             return [in_tree]
         branch = where.split("/")[1]
@@ -55,7 +55,7 @@ def places_of(plan: Mapping[str, Any], where: str, key: str, entry: int | None =
         return [("policies", at, "consumers", where) for at in naming or (near or reading)[:1]]
     groups = plan.get("resource_groups")
     group = groups.get(where) if isinstance(groups, dict) else None
-    if entry is not None or not isinstance(group, dict):
+    if only is not None or not isinstance(group, dict):
         raise NoPlaceError(f"`{shown(where)}` is no place in the plan", nearest(where, groups or (), "resource group"))
     if key == SLOTS and SLOTS not in group:
         raise NoPlaceError(f"`{shown(where)}` has hosts or totals, and no `slots`", "name another group or key")
@@ -85,24 +85,38 @@ def nearest(name: str, known: Iterable[str], kind: str) -> str:
     return f"name a {kind}: {listed(names[:10])}" if names else f"there is no {kind}"
 
 
-def _entries(plan: Mapping[str, Any], key: str, keys_of: Mapping[str, Sequence[str]], entry: int | None) -> list[int]:
-    """Positions of the entries whose policy reads a setting, or the one that is meant."""
+def entries_of_window(plan: Mapping[str, Any], window: str) -> list[int]:
+    """Positions of the entries of a window, written as in the plan; empty = of those that have none."""
+    policies = plan.get("policies")
+    entries = [each if isinstance(each, dict) else {} for each in policies] if isinstance(policies, list) else []
+    windows = [" ".join(str(each.get("window") or "").split()) for each in entries]
+    found = [at for at, each in enumerate(windows) if each == " ".join(window.split())]
+    if not found:
+        what = f"no policy entry has the window `{shown(window)}`" if window else "every policy entry has a window"
+        raise NoPlaceError(what, nearest(window, [each for each in dict.fromkeys(windows) if each], "window"))
+    return found
+
+
+def _entries(
+    plan: Mapping[str, Any], key: str, keys_of: Mapping[str, Sequence[str]], only: Sequence[int] | None
+) -> list[int]:
+    """Positions of the entries whose policy reads a setting, or of those of them that are meant."""
     policies = plan.get("policies")
     entries = policies if isinstance(policies, list) else []
-    if entry is not None and entry >= len(entries):
-        raise NoPlaceError(f"there is no policies[{entry}]", f"the plan has {len(entries)} of them, from 0 on")
+    if only is not None and only[-1] >= len(entries):
+        raise NoPlaceError(f"there is no policies[{only[-1]}]", f"the plan has {len(entries)} of them, from 0 on")
     read = {
         at: keys_of.get(str(each.get("policy")), ())
         for at, each in enumerate(entries)
-        if isinstance(each, dict) and entry in (None, at)
+        if isinstance(each, dict) and (only is None or at in only)
     }
     found = [at for at, keys in read.items() if key in keys]
     if not found:
         known = list(dict.fromkeys(word for keys in read.values() for word in keys))
         others = [policy for policy, keys in keys_of.items() if key in keys]
         what = f"no policy of the plan reads `{shown(key)}`"
-        if entry is not None:
-            what = f"the policy of policies[{entry}] does not read `{shown(key)}`"
+        if only is not None:
+            what = f"the policy of policies[{only[0]}] does not read `{shown(key)}`"
         raise NoPlaceError(f"{what}, {listed(others)} would" if others else what, nearest(key, known, "setting"))
     return found
 

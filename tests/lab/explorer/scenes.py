@@ -101,7 +101,7 @@ SCENES = {
     ),
     "windows": _example(
         *("windows/plan.yaml", "windows/state.yaml", "policies[0]/Trading:owned=50", "/Research:demand=10"),
-        *("policies[1]/Research:owned=10", "policies[0].settings:lead=0"),
+        *("policies[1]/Research:owned=10", "policies[0].settings:lead=0", "window[]/Research:owned=10"),
     ),
     "mixed": Scene(
         MIXED,

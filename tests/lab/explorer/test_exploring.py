@@ -191,6 +191,8 @@ def test_slots_that_the_state_says_a_group_has_change_with_the_plan() -> None:
         ("fair_share", "voices:colour=3", "change", "name a key"),
         ("fair_share", "/Research:limit.fpga=3", "unknown-resource", ""),
         ("mixed", "/Lab:demand=3", "change", "write `/Lab:demand.compute=N`"),
+        ("windows", "window[Sat 08:00-10:00]/Trading:owned=3", "change", "name a window: `Mon-Fri 08:00-18:00, q"),
+        ("hybrid", "window[Sat 08:00-10:00]/Trading:owned=3", "change", "there is no window"),
         ("mixed", "gpu:slots=3", "change", "name another group or key"),
     ],
 )
@@ -198,6 +200,45 @@ def test_a_fault_names_the_change_and_how_to_mend_it(name: str, change: str, cod
     found = faults(SCENES[name], change)
     assert {(each[0], each[1]) for each in found} == {(code, change)}
     assert found[0][3].startswith(mend)
+
+
+WEEK = "Mon-Fri 08:00-18:00, quarter_end 06:00-24:00"
+
+
+def owned(explored: Any, path: str) -> list[int]:
+    """What the entries of the changed plan say."""
+    return [entry["consumers"][path]["owned"] for entry in explored.plan_document["policies"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (f"window[{WEEK}]/Trading:owned=70", [70, 20]),
+        (f"window[ {WEEK.replace(' ', '  ')}]./Trading:owned=70", [70, 20]),
+        ("window[]/Trading:owned=10", [80, 10]),
+        ("policies[1]/Trading:owned=10", [80, 10]),
+    ],
+)
+def test_a_change_of_one_window_leaves_the_others_and_says_nothing(change: str, wanted: list[int]) -> None:
+    explored = SCENES["windows"].explorer().explore([change])
+    assert owned(explored, "/Trading") == wanted
+    assert [each for each in explored.warnings if each.code == "all-windows"] == []
+
+
+def test_a_change_of_a_value_that_differs_by_window_says_that_it_changes_all_of_them() -> None:
+    explored = SCENES["windows"].explorer().explore(["/Trading:owned=10", "/Trading:owned=15"])
+    assert owned(explored, "/Trading") == [15, 15]
+    (told,) = (each for each in explored.warnings if each.code == "all-windows")  # the second time it was the same
+    assert told.file == "/Trading:owned=10"
+    assert told.what == (
+        f"it changes the value in every window: policies[0] ({WEEK}): 80; policies[1] (without a window): 20"
+    )
+    assert told.mend == f"name one window to change it there alone: `window[{WEEK}]/Trading:owned=10`"
+
+
+def test_entries_without_windows_are_changed_together_and_nothing_is_said() -> None:
+    explored = SCENES["mixed"].explorer().explore(["/Lab:limit=9"])
+    assert [each for each in explored.warnings if each.code == "all-windows"] == []
 
 
 def test_a_fault_that_no_change_made_alone_names_them_all() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.lab.explorer.demand import want
-from fairhold.lab.places import NoPlaceError, nearest, node_at, places_of
+from fairhold.lab.places import NoPlaceError, entries_of_window, nearest, node_at, places_of
 from fairhold.planio.document import parse_document
 from fairhold.planio.report import shown
 from fairhold.planio.requests import REQUEST_KEYS
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 CODE = "change"
+ALL_WINDOWS = "all-windows"
 DEMAND = "demand"
 LONGEST = 10_000
 """Characters of one change."""
 EXAMPLE = "write `/Trading:owned=8`, `/Trading/FX:demand=5`, `compute:slots=20` or `settings:victims=oldest`"
-_SHAPE = re.compile(r"(?:policies\[([0-9]{1,6})\]\.?)?(.+?):([a-z_]+(?:[.\[][^=]*?)?)=(.*)", re.DOTALL)
+_ENTRY = r"(?:policies\[([0-9]{1,6})\]\.?|window\[([^\[\]]*)\]\.?)?"
+_SHAPE = re.compile(_ENTRY + r"(.+?):([a-z_]+(?:[.\[][^=]*?)?)=(.*)", re.DOTALL)
 _KEY = re.compile(r"([a-z_]+)((?:\[[0-9]{1,6}\])*)(?:\.(.+))?", re.DOTALL)
 _OF_AMOUNTS = ("per_host", "total")
 """Keys of a row of a list that hold amounts by resource; the name of one may hold points."""
@@ -33,6 +35,7 @@ class Change(NamedTuple):
 
     text  : as it was written
     entry : position of the only policy entry that is meant, None = all that fit
+    window: the only one of which entries are meant, empty = those without; None = all that fit
     where : path of a consumer, `settings`, name of a resource group, or id of a request
     steps : the setting, and what of it: `("deserved", "gpu")`
     value : what it is to be; None takes it away
@@ -40,21 +43,29 @@ class Change(NamedTuple):
 
     text: str
     entry: int | None
+    window: str | None
     where: str
     steps: tuple[Step, ...]
     value: Any
+
+    def only(self, plan_document: Node) -> list[int] | None:
+        """Positions of the policy entries that are meant; None = all that fit."""
+        if self.window is not None:
+            return entries_of_window(plan_document, self.window)
+        return None if self.entry is None else [self.entry]
 
 
 def parse_change(text: str) -> Change:
     """Read one; raises InputError."""
     match = _SHAPE.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    key = _KEY.fullmatch(match[3]) if match else None
+    key = _KEY.fullmatch(match[4]) if match else None
     if match is None or key is None:
         raise _fault(text, "it says nothing to change", EXAMPLE)
     head, places, rest = key.groups()
     parts = rest.split(".", 1) if rest and rest.startswith(tuple(f"{each}." for each in _OF_AMOUNTS)) else [rest]
     steps = (head, *(int(at) for at in re.findall(r"[0-9]+", places)), *(part for part in parts if part))
-    return Change(text, int(match[1]) if match[1] else None, match[2], steps, _value(text, match[4].strip()))
+    entry, window, where, _, stated = match.groups()
+    return Change(text, int(entry) if entry else None, window, where, steps, _value(text, stated.strip()))
 
 
 def _value(text: str, stated: str) -> Any:  # noqa: ANN401 - whatever a plan can hold
@@ -65,6 +76,44 @@ def _value(text: str, stated: str) -> Any:  # noqa: ANN401 - whatever a plan can
     except InputError as error:
         raise _fault(text, f"`{shown(stated)}` is no value: {error.faults[0].what}", EXAMPLE) from None
     return document["value"] if isinstance(document, dict) and document.keys() == {"value"} else stated
+
+
+def of_all_windows(change: Change, plan_document: Node) -> list[Fault]:
+    """That a change alters a value in several windows in which it was not the same; to be asked before `apply`."""
+    head = str(change.steps[0])
+    if change.entry is not None or change.window is not None or head == DEMAND:
+        return []
+    try:
+        places = places_of(plan_document, change.where, head)
+    except NoPlaceError:  # `apply` says so
+        return []
+    entries = [int(place[1]) for place in places if place[0] == "policies"]
+    windows = [plan_document["policies"][at].get("window") or "" for at in entries]
+    was = [_stated(plan_document, (*place, *change.steps)) for place in places]
+    if len(entries) < 2 or not any(windows) or all(each == was[0] for each in was):
+        return []
+    told = [
+        f"policies[{at}] ({window or 'without a window'}): {'-' if value is None else shown(value)}"
+        for at, window, value in zip(entries, windows, was, strict=True)
+    ]
+    text = change.text.strip()
+    what = f"it changes the value in every window: {'; '.join(told)}"
+    one = f"window[{shown(windows[0])}]{'' if text[0] == '/' else '.'}{shown(text)}"
+    mend = f"name one window to change it there alone: `{one}`"
+    return [Fault(ALL_WINDOWS, what, mend, file=shown(change.text))]
+
+
+def _stated(document: Node, place: Place) -> object:
+    """What stands at a place; None = nothing."""
+    node: Any = document
+    for step in place:
+        if isinstance(node, dict):
+            node = node.get(step)
+        elif isinstance(node, list) and isinstance(step, int) and step < len(node):
+            node = node[step]
+        else:
+            return None
+    return node
 
 
 def apply(change: Change, plan_document: Node, state_document: Node, plan: Plan) -> list[Place]:
@@ -91,7 +140,7 @@ def _apply(change: Change, plan_document: Node, state_document: Node, plan: Plan
             raise NoPlaceError(f"`{shown(head)}` is no key of a request", nearest(head, REQUEST_KEYS, "key"))
         return [_write(state_document, ("requests", rows[0]), change)]
     if where.startswith("/") or where == "settings" or where in plan.resource_groups:
-        places = places_of(plan_document, where, head, change.entry)
+        places = places_of(plan_document, where, head, change.only(plan_document))
         said = (state_document.get("resource_groups") or {}).get(where)
         if said is not None and head in said:  # what it has now, for whatever reason
             _write(state_document, ("resource_groups", where), change)

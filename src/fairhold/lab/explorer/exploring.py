@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.document import quota_document
 from fairhold.cycle.verify import verify
 from fairhold.errors import Fault, InputError
-from fairhold.lab.explorer.changes import CODE, apply, parse_change
+from fairhold.lab.explorer.changes import CODE, apply, of_all_windows, parse_change
 from fairhold.lab.explorer.numbers import differences
 from fairhold.planio.document import parse_document
 from fairhold.planio.plan import parse_plan
@@ -84,8 +84,11 @@ class Explorer:
             raise InputError([Fault(CODE, f"there are {len(changes):,} changes", f"make {MOST:,} at most at once")])
         documents = deepcopy(self.plan_document), deepcopy(self.state_document)
         written: dict[str, list[Place]] = {}
+        spread: list[Fault] = []
         for text in changes:
-            places = apply(parse_change(text), *documents, self.plan)
+            change = parse_change(text)
+            spread += of_all_windows(change, documents[0])
+            places = apply(change, *documents, self.plan)
             written[text] = written.get(text, []) + places
         plan_document, state_document = documents
         try:
@@ -96,7 +99,7 @@ class Explorer:
         quotas = quota_document(plan, state)
         found = differences(self.quotas, quotas)
         checked = verify(plan, state, quotas)
-        warned = told(warnings, written)
+        warned = (*spread, *told(warnings, written))
         return Explored(plan_document, state_document, plan, state, warned, quotas, found, checked)
 
     def why(self, path: str, explored: Explored | None = None) -> list[Document]:
