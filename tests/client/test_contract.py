@@ -56,6 +56,8 @@ METHODS = {
     "GET /v1/events/snapshot": "snapshot",
     "GET /v1/health": "health",
     "GET /v1/metrics": "metrics",
+    "GET /v1/status": "status",
+    "GET /v1/state": "state",
     "POST /v1/stop": "stop",
 }
 NAMES = {

@@ -75,7 +75,7 @@ def test_the_same_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     text = capsys.readouterr().out
     assert "/Product          gpu       +4              4 -> 8      4         none -> 9          6\n" in text
     assert "Change hands" not in text
-    print_diff(PLAN, PLAN, STATE, Look("1d"), as_json=False)
+    print_diff(PLAN, PLAN, STATE, Look("1d"), as_json=False, is_full=True)
     assert "train: nobody's numbers change\n" in capsys.readouterr().out
 
 

@@ -174,12 +174,15 @@ def diff(
         list[str] | None,
         typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show every place, switch, notice and task, not only what matters.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Show what a new plan would do: who gains, who loses, what would be reclaimed, by when; now and over time."""
     from fairhold.cli.differing import Look, print_diff  # noqa: PLC0415
 
-    print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, was=by_name(was))
+    print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, is_full=full, was=by_name(was))
 
 
 commands.command(rich_help_panel=_FILES)(explore)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
-from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cli.coming import coming_text
 from fairhold.cli.files import moves_table, open_plan, print_json, print_text, unknown
+from fairhold.cli.plan_changes import Clock, as_it_is, brief_text, first_line
 from fairhold.cli.pools import changed_pools, hands_text
 from fairhold.cli.queue_tables import changed_queues
-from fairhold.cli.table import cut, table
+from fairhold.cli.table import table
+from fairhold.cli.values import settings_text
 from fairhold.errors import ArgumentError, Fault, InputError, UsageError, printable
 from fairhold.planio.report import shown
 from fairhold.planio.state import read_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from fairhold.model.plan import Plan
 
 Document = dict[str, Any]
 _OF_SLOTS = ("owned", "reserve", "limit", "quota")
-_LONGEST = 60
-"""Cells of what a plan says at one place."""
+_FULL = "`--full` shows every place, switch, notice and task; `--json` all numbers."
 
 
 class Look(NamedTuple):
@@ -47,6 +46,7 @@ def print_diff(
     look: Look,
     *,
     as_json: bool,
+    is_full: bool = False,
     was: Mapping[str, str] | None = None,
 ) -> None:
     """`diff`: what the new plan changes for the state, now and over time.
@@ -66,7 +66,7 @@ def print_diff(
     if as_json:
         print_json(document)
         return
-    print_text(diff_text(document))
+    print_text(diff_text(document, is_full=is_full))
 
 
 def _diff_of_state(
@@ -79,7 +79,8 @@ def _diff_of_state(
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
     from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
-    from fairhold.cycle.stated import differences  # noqa: PLC0415
+    from fairhold.cycle.stated import changes  # noqa: PLC0415
+    from fairhold.cycle.summary import Sides, summary  # noqa: PLC0415
 
     old, new = plans
     stated = read_state(state_path, old, places=True)
@@ -91,7 +92,10 @@ def _diff_of_state(
         faults = [replace(fault, what=f"{fault.what}, {under}") for fault in error.faults]
         raise InputError(_other_kinds(old, new, new_path) or faults) from None
     after = run_cycle(new, state)
-    document = diff(before, after, moved) | {"settings": differences(old, new, moved)}
+    document, changed = diff(before, after, moved), changes(old, new, moved)
+    document["settings"] = [each.document() for each in changed]
+    compared = Sides(plans, (before, after), changed, moved, state if after.pooled else None)
+    document["summary"] = summary(compared, document)
     sides, until = (side(old, before.after), side(new, after.after)), state.now + duration_of(look.ahead)
     coming = diff_windows(*sides, state.now, until, moved)
     if coming is not None:
@@ -166,15 +170,33 @@ def _moved(was: Mapping[str, str], old: Plan, new: Plan) -> dict[str, str]:
     return moved
 
 
-def diff_text(document: Document) -> str:
-    """A difference of two plans in words: what they say, what is otherwise now, and at the coming windows."""
-    from fairhold.cli.windows import windows_text  # noqa: PLC0415
+def diff_text(document: Document, clock: Clock = as_it_is, *, is_full: bool = True) -> str:
+    """A difference of two plans in words: what it comes to, then what matters of it.
 
-    windows = (f"{windows_text(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
-    said = [_settings_text(document["settings"])] if "settings" in document else []  # an older service says none
-    said += [_obstacles_text(document["in_the_way"])] if document.get("in_the_way") else []
+    clock   : how instants are shown; is_full : with every place, switch, notice and task
+    """
+    obstacles = [_obstacles_text(document["in_the_way"])] if document.get("in_the_way") else []
+    if "summary" not in document:  # an older service
+        return "\n\n".join((*obstacles, _full_text(document)))
+    line = first_line(document, clock)
+    if is_full:
+        return "\n\n".join((line, *obstacles, _full_text(document)))
+    told = brief_text(document, _changed_now, _when, clock)
+    return "\n\n".join((line, *obstacles, told, _FULL))
+
+
+def _full_text(document: Document) -> str:
+    """What the plans say, what is otherwise now, and at the coming windows, and over time."""
+    windows = (f"{_when(each)}\n{_diff_text(each)}" for each in document.get("windows") or ())
+    said = [settings_text(document["settings"])] if "settings" in document else []
     coming = [coming_text(document["over_time"])] if document.get("over_time") else []  # a plan in force has none
     return "\n\n".join((*said, _diff_text(document), *windows, *coming))
+
+
+def _when(switch: Document) -> str:
+    from fairhold.cli.windows import windows_text  # noqa: PLC0415
+
+    return windows_text(switch)
 
 
 def _obstacles_text(faults: list[Document]) -> str:
@@ -183,77 +205,36 @@ def _obstacles_text(faults: list[Document]) -> str:
     return "\n".join(("In the way of the plan, and counted as cancelled in what follows:", *lines))
 
 
-def _settings_text(settings: list[Document]) -> str:
-    """What the new plan says otherwise; of long lists what differs."""
-    if not settings:
-        return "Changed in the plan: nothing"
-    rows = [(row["place"], *_told_apart(row["old"], row["new"])) for row in settings]
-    return "Changed in the plan:\n" + table(("place", "old", "new"), rows)
+def _changed_now(document: Document) -> list[str]:
+    """Tables of those whose numbers differ, and of what changes hands."""
+    texts = []
+    for group, result in document["resource_groups"].items():
+        texts += [*changed_queues(group, result), *_changed_slots(group, result)]
+    texts += changed_pools(document, is_full=False)
+    hands = document.get("ownership")
+    return [*texts, hands_text(hands)] if hands else texts
 
 
-def _told_apart(old: object, new: object) -> tuple[object, object]:
-    """What stands at a place in two plans, in one line each; long lists without what both begin or end with."""
-    one, other = _items(old), _items(new)
-    if one is None or other is None or max(len(", ".join(one)), len(", ".join(other))) <= _LONGEST:
-        return _line(old), _line(new)
-    before = _alike(one, other)
-    after = _alike(one[before:][::-1], other[before:][::-1])
-    ends = "…" * (before > 0), "…" * (after > 0)
-    left, right = (", ".join(each[before : len(each) - after]) for each in (one, other))
-    same = _alike(left, right) if max(len(left), len(right)) > _LONGEST else 0
-    if same > _LONGEST // 3:  # `cut` keeps the begin
-        ends, left, right = ("…", ends[1]), left[same - _LONGEST // 6 :], right[same - _LONGEST // 6 :]
-    return _cut(left.join(ends)), _cut(right.join(ends))
-
-
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many are the same from the begin on."""
-    return sum(takewhile(bool, map(eq, one, other)))
-
-
-def _items(value: object) -> list[str] | None:
-    """What a list or a set of values consists of, in words; None = it is neither."""
-    if isinstance(value, dict):
-        return [f"{key}: {_stated(each)}" for key, each in value.items() if each is not None]
-    return [str(_stated(each)) for each in value] if isinstance(value, list) else None
-
-
-def _stated(value: object) -> object:
-    """What stands in a plan, in one line."""
-    items = _items(value)
-    if items is None:
-        return str(value).lower() if isinstance(value, bool) else value
-    return ", ".join(items) or None
-
-
-def _line(value: object) -> object:
-    return _stated(value) if _items(value) is None else _cut(str(_stated(value) or "")) or None
-
-
-def _cut(text: str) -> str:
-    return cut(text, _LONGEST) if len(text) > _LONGEST else text
+def _changed_slots(group: str, result: Document) -> Iterator[str]:
+    """A table of those whose numbers differ in a group that is shared in slots."""
+    rows = []
+    for path, values in result["consumers"].items():
+        if "quota" not in values:  # a queue
+            continue
+        was, will = values["quota"]
+        change = f"{will - was:+d}" if will != was else "="
+        cells = [f"{old} -> {new}" if old != new else new for old, new in (values[key] for key in _OF_SLOTS)]
+        name = f"{path} (was {values['was']})" if "was" in values else path
+        rows.append((name, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells)))
+    if rows:
+        yield f"{group}:\n" + table(("consumer", "quota +/-", *_OF_SLOTS), rows)
 
 
 def _diff_text(document: Document) -> str:
     texts = []
     for group, result in document["resource_groups"].items():
-        rows = []
-        of_queues = [*changed_queues(group, result)]
-        texts += of_queues
-        for path, values in result["consumers"].items():
-            if "quota" not in values:  # a queue
-                continue
-            was, will = values["quota"]
-            change = f"{will - was:+d}" if will != was else "="
-            cells = [f"{old} -> {new}" if old != new else new for old, new in (values[key] for key in _OF_SLOTS)]
-            name = f"{path} (was {values['was']})" if "was" in values else path
-            rows.append(
-                (name, change, *("none" if cell is None else str(cell).replace("None", "none") for cell in cells))
-            )
-        if rows:
-            texts.append(f"{group}:\n" + table(("consumer", "quota +/-", *_OF_SLOTS), rows))
-        elif not of_queues:
-            texts.append(f"{group}: nobody's numbers change")
+        told = [*changed_queues(group, result), *_changed_slots(group, result)]
+        texts += told or [f"{group}: nobody's numbers change"]
     texts += changed_pools(document)
     if "ownership" in document:
         texts.append(hands_text(document["ownership"]))

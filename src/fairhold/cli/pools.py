@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
 from fairhold.errors import printable
+from fairhold.model.hostnames import fold
 from fairhold.runtime.explaining_pools import refused as refusal
 
 if TYPE_CHECKING:
@@ -69,14 +70,15 @@ def ownership_text(document: Document) -> str:
     return "\n\n".join(texts)
 
 
-def changed_pools(document: Document) -> Iterator[str]:
-    """What a difference of two plans says of every pool."""
+def changed_pools(document: Document, *, is_full: bool = True) -> Iterator[str]:
+    """What a difference of two plans says of every pool; is_full : also where nobody's numbers change."""
     for title, pool in _pools(document):
         was, will = pool["amounts"]
         keys = dict.fromkeys(key for side in (will, was) for key, value in (side or {}).items() if value != "0")
         has = ", ".join(f"{printable(key)} {_changed([was, will], key)}" for key in keys)
         if not pool["consumers"]:
-            yield f"{title}: {has or 'empty'}; nobody's numbers change"
+            if is_full:
+                yield f"{title}: {has or 'empty'}; nobody's numbers change"
             continue
         parts = [
             (f"{sign}{printable(key)}", name, key)
@@ -118,10 +120,11 @@ def hands_text(rows: list[Document]) -> str:
     if not rows:
         return "Change hands: nothing"
     keys = list(dict.fromkeys(key for row in rows for key in row["amounts"]))
-    cells = [
-        (row["host"], row["from"] or "nobody", row["to"] or "nobody", *(row["amounts"].get(key, 0) for key in keys))
-        for row in rows
-    ]
+    together: dict[tuple[object, ...], list[str]] = {}
+    for row in rows:
+        ends = row["from"] or "nobody", row["to"] or "nobody"
+        together.setdefault((*ends, *(row["amounts"].get(key, 0) for key in keys)), []).append(row["host"])
+    cells = [(", ".join(fold(hosts)), *key) for key, hosts in together.items()]
     return "Change hands:\n" + table(("host", "from", "to", *keys), cells)
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fairhold.client.typed import After, JobOrName, Moment, Terms
 
     Words = Mapping[str, str]
+    Span = str | int | None
+    When = Moment | None
 
 
 class AsyncClient:
@@ -180,12 +182,7 @@ class AsyncClient:
         return await self._run(typed.act(job, "requeue"))
 
     async def change(
-        self,
-        job: JobOrName,
-        *,
-        priority: int | None = None,
-        consumer: str | None = None,
-        labels: Words | None = None,
+        self, job: JobOrName, *, priority: int | None = None, consumer: str | None = None, labels: Words | None = None
     ) -> Job:
         """Give a job another priority, consumer or other labels; what is None stays."""
         changes = {"priority": priority, "consumer": consumer, "labels": None if labels is None else dict(labels)}
@@ -214,14 +211,7 @@ class AsyncClient:
         return await self._run(typed.hosts())
 
     async def close_host(
-        self,
-        host: str,
-        reason: str = "",
-        *,
-        drain: bool = False,
-        at: Moment | None = None,
-        by: Moment | None = None,
-        until: Moment | None = None,
+        self, host: str, reason: str = "", *, drain: bool = False, at: When = None, by: When = None, until: When = None
     ) -> Document:
         """Let a host start nothing more; an instant is a `datetime` with a time zone, or text.
 
@@ -259,11 +249,7 @@ class AsyncClient:
         return await self._run(ask.cycle(number))
 
     async def usage(
-        self,
-        by: str | Sequence[str] = ("consumer",),
-        *,
-        start: Moment | None = None,
-        end: Moment | None = None,
+        self, by: str | Sequence[str] = ("consumer",), *, start: Moment | None = None, end: Moment | None = None
     ) -> Document:
         """Unit-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
         return await self._run(
@@ -292,6 +278,14 @@ class AsyncClient:
         """How the service is."""
         return await self._run(ask.health())
 
+    async def status(self) -> Document:
+        """The service, its plan, hosts, what is used, who waits and the last cycle, in a few numbers."""
+        return await self._run(ask.status())
+
+    async def state(self) -> Document:
+        """The live state as a state file has it, and the version of the plan in force."""
+        return await self._run(ask.state())
+
     async def metrics(self) -> str:
         """Numbers of the service for Prometheus, as text."""
         return await self._run(ask.metrics())
@@ -315,12 +309,7 @@ class AsyncClient:
         return await self._run(ask.check_plan(text))
 
     async def diff_plan(
-        self,
-        text: str,
-        was: Words | None = None,
-        *,
-        ahead: str | int | None = None,
-        checkpoint: str | int | None = None,
+        self, text: str, was: Words | None = None, *, ahead: Span = None, checkpoint: Span = None
     ) -> Document:
         """What a plan would change now, at the coming windows and over time.
 
@@ -336,10 +325,10 @@ class AsyncClient:
         *,
         comment: str = "",
         was: Words | None = None,
-        for_: str | int | None = None,
+        for_: Span = None,
         seen: int | None = None,
-        ahead: str | int | None = None,
-        checkpoint: str | int | None = None,
+        ahead: Span = None,
+        checkpoint: Span = None,
         dry_run: bool = False,
     ) -> Document:
         """Put a plan in force, whole or not at all.
@@ -352,10 +341,16 @@ class AsyncClient:
         return await self._run(ask.apply_plan(body, seen, is_dry=dry_run))
 
     async def revert_plan(
-        self, to: int | None = None, comment: str = "", *, was: Words | None = None, seen: int | None = None
+        self,
+        to: int | None = None,
+        comment: str = "",
+        *,
+        was: Words | None = None,
+        seen: int | None = None,
+        dry_run: bool = False,
     ) -> Document:
-        """Put an earlier plan in force again: the one before, or a version; was, seen: as in `apply_plan`."""
-        return await self._run(ask.revert_plan(to, comment, was, seen))
+        """Put an earlier plan in force again: the one before, or a version; all else is as in `apply_plan`."""
+        return await self._run(ask.revert_plan(to, comment, was, seen, is_dry=dry_run))
 
     # Its connections
 

@@ -231,9 +231,14 @@ def apply_plan(body: Document, seen: int | None = None, *, is_dry: bool = False)
 
 
 def revert_plan(
-    to: int | None = None, comment: str = "", was: Mapping[str, str] | None = None, seen: int | None = None
+    to: int | None = None,
+    comment: str = "",
+    was: Mapping[str, str] | None = None,
+    seen: int | None = None,
+    *,
+    is_dry: bool = False,
 ) -> Steps[Document]:
-    """Put an earlier plan in force again: the one before, or a version.
+    """Put an earlier plan in force again: the one before, or a version; is_dry: only say what would happen.
 
     was  : new path → old path of consumers that the earlier plan calls otherwise than the one in force
     seen : as in `apply_plan`
@@ -242,7 +247,8 @@ def revert_plan(
         seen = (yield from plan())["version"]
     given: Document = {"to": to, "comment": comment or None, "was": dict(was) if was else None}
     body = {name: value for name, value in given.items() if value is not None}
-    return (yield from ask(request("POST", "plan", "revert", body=body, headers={"If-Match": f'"{seen}"'})))
+    head, query = {"If-Match": f'"{seen}"'}, {"dry_run": 1 if is_dry else None}
+    return (yield from ask(request("POST", "plan", "revert", query=query, body=body, headers=head, is_safe=is_dry)))
 
 
 def hosts() -> Steps[Document]:
@@ -283,6 +289,16 @@ def cycle(number: int) -> Steps[Document]:
 def health(patience: float = PATIENCE) -> Steps[Document]:
     """How the service is; with no patience a connection that breaks is not tried again."""
     return ask(request("GET", "health"), patience=patience)
+
+
+def status() -> Steps[Document]:
+    """The service in a few numbers."""
+    return (yield from ask(request("GET", "status")))
+
+
+def state() -> Steps[Document]:
+    """The live state as a state file has it."""
+    return (yield from ask(request("GET", "state")))
 
 
 def metrics() -> Steps[str]:

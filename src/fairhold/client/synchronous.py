@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fairhold.client.typed import After, JobOrName, Moment, Terms
 
     Words = Mapping[str, str]
+    Span = str | int | None
+    When = Moment | None
 
 
 class Client:
@@ -180,12 +182,7 @@ class Client:
         return self._run(typed.act(job, "requeue"))
 
     def change(
-        self,
-        job: JobOrName,
-        *,
-        priority: int | None = None,
-        consumer: str | None = None,
-        labels: Words | None = None,
+        self, job: JobOrName, *, priority: int | None = None, consumer: str | None = None, labels: Words | None = None
     ) -> Job:
         """Give a job another priority, consumer or other labels; what is None stays."""
         changes = {"priority": priority, "consumer": consumer, "labels": None if labels is None else dict(labels)}
@@ -214,14 +211,7 @@ class Client:
         return self._run(typed.hosts())
 
     def close_host(
-        self,
-        host: str,
-        reason: str = "",
-        *,
-        drain: bool = False,
-        at: Moment | None = None,
-        by: Moment | None = None,
-        until: Moment | None = None,
+        self, host: str, reason: str = "", *, drain: bool = False, at: When = None, by: When = None, until: When = None
     ) -> Document:
         """Let a host start nothing more; an instant is a `datetime` with a time zone, or text.
 
@@ -259,11 +249,7 @@ class Client:
         return self._run(ask.cycle(number))
 
     def usage(
-        self,
-        by: str | Sequence[str] = ("consumer",),
-        *,
-        start: Moment | None = None,
-        end: Moment | None = None,
+        self, by: str | Sequence[str] = ("consumer",), *, start: Moment | None = None, end: Moment | None = None
     ) -> Document:
         """Unit-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
         return self._run(
@@ -291,6 +277,14 @@ class Client:
         """How the service is."""
         return self._run(ask.health())
 
+    def status(self) -> Document:
+        """The service, its plan, hosts, what is used, who waits and the last cycle, in a few numbers."""
+        return self._run(ask.status())
+
+    def state(self) -> Document:
+        """The live state as a state file has it, and the version of the plan in force."""
+        return self._run(ask.state())
+
     def metrics(self) -> str:
         """Numbers of the service for Prometheus, as text."""
         return self._run(ask.metrics())
@@ -314,12 +308,7 @@ class Client:
         return self._run(ask.check_plan(text))
 
     def diff_plan(
-        self,
-        text: str,
-        was: Words | None = None,
-        *,
-        ahead: str | int | None = None,
-        checkpoint: str | int | None = None,
+        self, text: str, was: Words | None = None, *, ahead: Span = None, checkpoint: Span = None
     ) -> Document:
         """What a plan would change now, at the coming windows and over time.
 
@@ -335,10 +324,10 @@ class Client:
         *,
         comment: str = "",
         was: Words | None = None,
-        for_: str | int | None = None,
+        for_: Span = None,
         seen: int | None = None,
-        ahead: str | int | None = None,
-        checkpoint: str | int | None = None,
+        ahead: Span = None,
+        checkpoint: Span = None,
         dry_run: bool = False,
     ) -> Document:
         """Put a plan in force, whole or not at all.
@@ -351,10 +340,16 @@ class Client:
         return self._run(ask.apply_plan(body, seen, is_dry=dry_run))
 
     def revert_plan(
-        self, to: int | None = None, comment: str = "", *, was: Words | None = None, seen: int | None = None
+        self,
+        to: int | None = None,
+        comment: str = "",
+        *,
+        was: Words | None = None,
+        seen: int | None = None,
+        dry_run: bool = False,
     ) -> Document:
-        """Put an earlier plan in force again: the one before, or a version; was, seen: as in `apply_plan`."""
-        return self._run(ask.revert_plan(to, comment, was, seen))
+        """Put an earlier plan in force again: the one before, or a version; all else is as in `apply_plan`."""
+        return self._run(ask.revert_plan(to, comment, was, seen, is_dry=dry_run))
 
     # Its connections
 

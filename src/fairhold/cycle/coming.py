@@ -68,7 +68,8 @@ def over_time(
     moved    : old path → new path of consumers that the new plan calls otherwise
 
     Returns {"until", "assumes", "consumers": {path: {"stopped", "lost"}, each [old, new]}, "stops": tasks that hold
-    units now and lose them under the new plan, "spans": the time between two switches and what is different in it}.
+    units now and lose them under the new plan, "alone": what of them the new plan alone stops, in all, "waits": path of
+    a leaf → unit-seconds that it waits longer, "spans": the time between two switches and what is different in it}.
     Equal spans are told once, with all their beginnings. The most lost work comes first.
     """
     return _Comparing(old, new, instants, moved or {}, assumed or Assumed()).document()
@@ -97,6 +98,8 @@ class _Comparing:
             + ([f"a checkpoint every {self.assumed.checkpoint // SECOND} s"] if self.assumed.checkpoint else []),
             "consumers": self._sums(*self.stops),
             "stops": self._rows(),
+            "alone": self._alone(),
+            "waits": self._waits(),
             "spans": self._spans(),
         }
 
@@ -146,6 +149,47 @@ class _Comparing:
         for row in found:
             row["lost"] //= SECOND
         return found
+
+    def _alone(self) -> Document:
+        """What is held now and the new plan alone stops: tasks, units, the latest stop, and what is lost of what.
+
+        Of resources first the one of which the most is lost for what there is of it, or the scarcest. Tasks are null of
+        a state file.
+        """
+        anyway: Counter[Hashable] = Counter()
+        for each in self.stops[0]:
+            if each.is_now:
+                anyway[_who(each)] += each.units
+        units, tasks, last, lost = 0, 0, 0, Counter[str]()
+        stops = [each for each in self.stops[1] if each.is_now]
+        for each in stops:
+            also = min(each.units, anyway[_who(each)])
+            anyway[_who(each)] -= also
+            if also < each.units:
+                alone = each._replace(units=each.units - also)
+                units, tasks, last = units + alone.units, tasks + 1, max(last, each.deadline)
+                for name, amount in each.unit or ((SLOTS, 1),):
+                    lost[name] += self.assumed.lost(alone, self.begin) * amount
+        has, bases = _has(self.new.plan), self.bases[1]
+        names = sorted(
+            lost, key=lambda name: (Fraction(-lost[name], has[name] or 1), Fraction(has[name], bases.get(name, 1)))
+        )
+        return {
+            "units": units,
+            "tasks": tasks if all(each.attempt for each in stops) else None,
+            "by": format_instant(last) if units else None,
+            "lost": {name: number(Fraction(lost[name], bases.get(name, 1) * SECOND)) for name in names},
+        }
+
+    def _waits(self) -> dict[str, int]:
+        """Path of a leaf → unit-seconds that it waits longer under the new plan, who waits the longest first."""
+        longer: Counter[str] = Counter()
+        for side, sign in ((self.old, -1), (self.new, 1)):
+            for at, path, units in side.course.waiting:
+                name = moved_path(path, self.moved) if sign < 0 else path
+                longer[name] += sign * units * max(0, self.until - at)
+        found = {path: span // SECOND for path, span in longer.items() if span >= SECOND}
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def _row(self, stop: Stopped) -> Document:
         row: Document = {"consumer": stop.consumer, "resource_group": stop.resource_group}
@@ -209,6 +253,17 @@ def _who(stop: Stopped) -> tuple[Hashable, ...]:
     return (
         (stop.attempt,) if stop.attempt else (stop.request or stop.consumer, stop.resource_group, stop.host, stop.since)
     )
+
+
+def _has(plan: Plan) -> Counter[str]:
+    """Resource → what a plan has of it in all, in base units; and its slots."""
+    found: Counter[str] = Counter()
+    for group in plan.resource_groups.values():
+        found[SLOTS] += group.slots
+        for vector in (group.capacity, *(host.amounts for host in group.hosts)):
+            for resource, units in zip(plan.resources, vector or (), strict=False):
+                found[resource.name] += units
+    return found
 
 
 def _amount(amounts: Mapping[str, int], name: str, bases: Mapping[str, int]) -> object:

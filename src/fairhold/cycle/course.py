@@ -42,6 +42,7 @@ class Stopped(NamedTuple):
     told     : instant of the notice, None = it was given before
     deadline, reason, taker : as the notice says
     is_now   : the units were held when the course began, and ever since
+    unit     : what each has of resources, in base units; empty = it is a slot
     """
 
     at: int
@@ -58,6 +59,7 @@ class Stopped(NamedTuple):
     reason: str
     taker: str
     is_now: bool
+    unit: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass
@@ -67,12 +69,14 @@ class Course:
     begin : instant; until: the one up to which it is told, earlier than was asked where it takes too many cycles
     held  : what everybody holds right before each of the instants that were asked for, as far as it is told
     stops : in the order of time
+    waiting : (instant, path of a leaf, how many more units of it wait from then on), in the order of time
     """
 
     begin: int
     until: int
     held: list[Held] = field(default_factory=list)
     stops: list[Stopped] = field(default_factory=list)
+    waiting: list[tuple[int, str, int]] = field(default_factory=list)
 
 
 def course_of(plan: Plan, before: State, first: Cycle, instants: Sequence[int]) -> Course:
@@ -115,6 +119,19 @@ def held_of(plan: Plan, state: State) -> Held:
     return found
 
 
+def _waiting_of(plan: Plan, state: State) -> Counter[str]:
+    """Path → units that a leaf of a state wants and does not hold."""
+    found: Counter[str] = Counter()
+    for (node, group), units in state.demand.items():
+        found[plan.tree.paths[node]] += max(0, units - state.allocated.get((node, group), 0))
+    held: Counter[str] = Counter()
+    for each in state.allocations:
+        held[each.request] += each.units
+    for request in state.requests:
+        found[plan.tree.paths[request.consumer]] += max(0, request.count - held[request.id])
+    return found
+
+
 def groups_of_hosts(plan: Plan) -> dict[str, str]:
     """Host → its resource group, where vectors are shared."""
     groups = (group for group in plan.resource_groups.values() if shares_vectors(plan, group.name))
@@ -141,6 +158,7 @@ class _Walk:
         self._group_of = groups_of_hosts(plan)
         self._limits = _limits(plan, before)
         self._told: dict[tuple[object, ...], int | None] = {_name(each): None for each in before.notices}
+        self._waiting: Counter[str] = Counter()
         self._first: Counter[_Key] = Counter()
         self._counts: dict[tuple[int, str], list[tuple[int | None, int]]] = {
             key: [(None, units)] for key, units in before.allocated.items()
@@ -171,6 +189,11 @@ class _Walk:
         dues += [pooled.due for _, pooled in cycle.pooled]
         self._dues = [due for due in dues if due is not None and due > self.now]
         self._told = {_name(each): self._told.get(_name(each), self.now) for each in self.state.notices}
+        waiting = _waiting_of(self.plan, self.state)
+        for path in dict.fromkeys((*waiting, *self._waiting)):
+            if waiting[path] != self._waiting[path]:
+                self.course.waiting.append((self.now, path, waiting[path] - self._waiting[path]))
+        self._waiting = waiting
 
     def _stops(self, before: State, cycle: Cycle) -> None:
         """What the cycle found past its deadline, and since when it was held."""
@@ -181,15 +204,16 @@ class _Walk:
             gone[each.request, each.host, each.started] -= each.units
         is_again = before.previous_cycle is not None and before.previous_cycle >= self.now
         due = [] if is_again else [each for each in before.notices if each.deadline <= self.now]
-        consumers = {request.id: request.consumer for request in before.requests}
+        requests = {request.id: request for request in before.requests}
         for notice in due:
             if notice.host not in before.hosts_down or not notice.host:
-                self.course.stops += self._stopped(notice, gone, consumers)
+                self.course.stops += self._stopped(notice, gone, requests.get(notice.request))
         self._count(before, cycle.after, due)
 
-    def _stopped(self, notice: Notice, gone: Counter[_Key], consumers: Mapping[str, int]) -> Iterator[Stopped]:
-        tree = self.plan.tree
-        node = consumers.get(notice.request, notice.consumer)
+    def _stopped(self, notice: Notice, gone: Counter[_Key], request: Request | None) -> Iterator[Stopped]:
+        tree, resources = self.plan.tree, self.plan.resources
+        node = notice.consumer if request is None else request.consumer
+        unit = zip(resources, request.unit, strict=True) if request is not None and request.unit else ()
         said = Stopped(
             self.now,
             tree.paths[node],
@@ -201,6 +225,7 @@ class _Walk:
             notice.reason,
             tree.paths[notice.taker] if notice.taker >= 0 else "",
             is_now=True,
+            unit=tuple((of.name, amount) for of, amount in unit if amount),
         )
         if not notice.request:
             yield from self._of_counts(said, (node, notice.resource_group), notice.units)

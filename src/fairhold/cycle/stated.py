@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.said import said, word
 from fairhold.errors import place_text
@@ -26,15 +26,32 @@ Stated = dict["Place", object]
 _EPOCH = date(1970, 1, 1)
 
 
+class Changed(NamedTuple):
+    """A place at which two plans differ; None = nothing is said there."""
+
+    place: Place
+    old: object
+    new: object
+
+    def document(self) -> Document:
+        """As `diff --json` has it."""
+        return {"place": place_text(self.place), "old": self.old, "new": self.new}
+
+
 def differences(old: Plan, new: Plan, moved: Mapping[str, str]) -> list[Document]:
-    """All places at which two plans differ, in the order of the new one: `{"place", "old", "new"}`.
+    """All places at which two plans differ, as documents; see `changes`."""
+    return [each.document() for each in changes(old, new, moved)]
+
+
+def changes(old: Plan, new: Plan, moved: Mapping[str, str]) -> list[Changed]:
+    """All places at which two plans differ, in the order of the new one.
 
     None stands where nothing is said. Entries under `policies:` are called by where they stand in the new plan, those
     that it has no more by where they stood.
 
     moved : old path → new path of every consumer that is called otherwise
     """
-    found = list(_compared(_of_top(old), _of_top(new)))
+    found = [*_compared(_of_top(old), _of_top(new))]
     for name in dict.fromkeys((*new.resource_groups, *old.resource_groups)):
         one, other = old.resource_groups.get(name), new.resource_groups.get(name)
         if one != other or old.resources != new.resources:  # amounts are in base units
@@ -47,11 +64,11 @@ def differences(old: Plan, new: Plan, moved: Mapping[str, str]) -> list[Document
     return found
 
 
-def _compared(old: Stated, new: Stated) -> Iterator[Document]:
+def _compared(old: Stated, new: Stated) -> Iterator[Changed]:
     for place in dict.fromkeys((*new, *old)):
         was, will = old.get(place), new.get(place)
         if was != will:
-            yield {"place": place_text(place), "old": was, "new": will}
+            yield Changed(place, was, will)
 
 
 def _of_top(plan: Plan) -> Stated:
@@ -151,12 +168,12 @@ def _pairs(old: Sequence[PolicyEntry], new: Sequence[PolicyEntry]) -> list[Pair]
 _DEFAULT_ENTRY = PolicyEntry((), "")
 
 
-def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths: Sequence[str]) -> Iterator[Document]:
+def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths: Sequence[str]) -> Iterator[Changed]:
     """What differs between an entry and what it was."""
     was = _DEFAULT_ENTRY if before is None else old.policies[before]
     if after is None:
         said = {key: value for (key,), value in _of_entry((), was).items()}
-        yield {"place": place_text(("policies", before or 0)), "old": said, "new": None}
+        yield Changed(("policies", before or 0), said, None)
         return
     will, place = new.policies[after], ("policies", after)
     yield from _compared({} if before is None else _of_entry(place, was), _of_entry(place, will))

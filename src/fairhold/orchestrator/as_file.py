@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.open import close_books
+from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import label_set
 from fairhold.model.state import HeldUnits, State
+from fairhold.orchestrator.vectors import state_of
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
+    from fairhold.model.plan import Plan
+    from fairhold.model.state import Request
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
 
@@ -36,7 +41,7 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
     slots = {group: each for group, each in cluster.books.items() if each.vectors is None}
     state = close_books(slots, State(now=now))
     ran: int | None = now
-    if mine is not None and (mine.before or any(each.settings.max_reclaims for each in mine.rows.entries)):
+    if mine is not None and _asks_when(mine):
         ran = mine.ran
         notices = tuple(replace(each, deadline=max(each.deadline, now + 1)) for each in state.notices)
         state = replace(state, notices=notices)
@@ -67,6 +72,55 @@ def slots_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> Stat
             for node, amount in each.spending.used(now).items()
         },
     )
+
+
+def _asks_when(books: Books) -> bool:
+    """Whether a cycle of slots depends on when the one before it was: other windows, or so many reclaims an instant."""
+    has_bound = any(each.settings.max_reclaims for each in books.rows.entries)
+    return books.vectors is None and bool(books.before or has_bound)
+
+
+def whole_as_file(cluster: Cluster, now: int, mine: Books | None = None) -> State:
+    """All of a live cluster as a file can hold it before a cycle, slots and vectors.
+
+    mine : as in `slots_as_file`; None = books for which the instant of the cycle before matters, if there are such
+    """
+    state = slots_as_file(cluster, now, mine or next(filter(_asks_when, cluster.books.values()), None))
+    return together(state, as_file(state_of(cluster, now))) if POOLED in cluster.books else state
+
+
+def on_planned_hosts(plan: Plan, state: State) -> tuple[State, list[str]]:
+    """A state without what is held on hosts that the plan does not have, and these hosts.
+
+    Requests want so many units fewer, as those run elsewhere.
+    """
+    planned = {"", *(host.name for group in plan.resource_groups.values() for host in group.hosts)}
+    strange = [each for each in state.allocations if each.host not in planned]
+    known_down, known_closed = state.hosts_down & planned, state.hosts_closed & planned
+    state = replace(state, hosts_down=known_down, hosts_closed=known_closed)
+    if not strange:
+        return state, []
+    elsewhere: Counter[str] = Counter()
+    for each in strange:
+        elsewhere[each.request] += each.units
+    left = tuple(each for each in state.requests if each.count > elsewhere[each.id])
+    ids = {each.id for each in left}
+    return replace(
+        state,
+        requests=tuple(_fewer(each, elsewhere[each.id]) for each in left),
+        allocations=tuple(each for each in state.allocations if each.host in planned),
+        notices=tuple(
+            each if each.taker_request in {"", *ids} else replace(each, taker_request="")
+            for each in state.notices
+            if each.host in planned
+        ),
+        held=tuple(each for each in state.held if each.host in planned and each.request in ids),
+    ), list(dict.fromkeys(each.host for each in strange))
+
+
+def _fewer(request: Request, units: int) -> Request:
+    count = request.count - units
+    return replace(request, count=count, min_count=min(request.min_count, count))
 
 
 def is_sayable(mine: Books) -> bool:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.as_file import as_file, decided, slots_as_file, together
+from fairhold.orchestrator.as_file import decided, whole_as_file
 from fairhold.orchestrator.instructions import WakeAt
-from fairhold.orchestrator.vectors import state_of
 from fairhold.planio.state import state_document
 from fairhold.units import format_instant
 
@@ -150,9 +149,7 @@ class Record:
         """
         name = f"cycles/{self._cycles:04d}.state.json"
         path = self._directory / name
-        state = slots_as_file(self._cluster, now, books)
-        if POOLED in self._cluster.books:
-            state = together(state, as_file(state_of(self._cluster, now)))
+        state = whole_as_file(self._cluster, now, books)
         text = json.dumps(state_document(self._plan, state), indent=1)
         try:
             path.write_text(text + "\n", encoding="utf-8")

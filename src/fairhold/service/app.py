@@ -14,11 +14,12 @@ from fairhold.service import problems
 from fairhold.service.auth import Guard, the_token
 from fairhold.service.context import AT_ONCE, Service, now
 from fairhold.service.gate import Gate
+from fairhold.service.listening import url_of
 from fairhold.service.metrics import Requests
 from fairhold.service.models.answers import Problem
 from fairhold.service.news import News
 from fairhold.service.queries import refuse_unknown
-from fairhold.service.routers import consumers, cycles, docs, events, health, hosts, jobs, output, plan, usage
+from fairhold.service.routers import consumers, cycles, docs, events, health, hosts, jobs, output, plan, status, usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,6 +41,7 @@ def make_app(
     port     : that is listened on, None = as the settings say
     """
     news, requests = News(desk), Requests()
+    port = settings.port if port is None else port
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -60,15 +62,16 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.service = Service(
-        desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)
+        *(desk, settings, news, requests, stopping, now(), time.monotonic(), asyncio.Semaphore(AT_ONCE)),
+        url_of(settings, port),
     )
     whole = APIRouter(prefix=PREFIX, dependencies=[Depends(refuse_unknown)])
-    for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, docs):
+    for subject in (jobs, output, plan, consumers, hosts, cycles, events, usage, health, status, docs):
         whole.include_router(subject.router)
     app.include_router(whole)
     problems.register(app)
     guard = Guard(the_token(settings.directory), settings)
-    guard.port = settings.port if port is None else port
+    guard.port = port
     app.add_middleware(Gate, guard=guard, limits=settings.limits, requests=requests)
     plain = app.openapi
 
@@ -85,8 +88,8 @@ def _finished(document: dict[str, Any]) -> dict[str, Any]:
         for operation in path.values():
             answers = operation["responses"]
             answers.pop("422", None)
-            for status in ("4XX", "5XX"):
-                answers[status] = {
+            for kind in ("4XX", "5XX"):
+                answers[kind] = {
                     "description": "It could not be done; `code` and `faults` say why.",
                     "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
                 }

@@ -44,6 +44,7 @@ class Service(NamedTuple):
     started  : instant
     began    : the same on a clock that nobody sets, seconds
     turn     : to read or compare plans: a few at a time, so that large ones leave threads for everybody else
+    url      : address for clients by TCP
     """
 
     desk: Desk
@@ -54,6 +55,7 @@ class Service(NamedTuple):
     started: int
     began: float
     turn: asyncio.Semaphore
+    url: str
 
     @property
     def store(self) -> Store:
@@ -64,6 +66,12 @@ class Service(NamedTuple):
     def jobs_directory(self) -> Path:
         """Where the outputs of tasks are."""
         return self.settings.directory / "jobs"
+
+    @property
+    def condition(self) -> str:
+        """`ok`, `trouble` or `stopping`."""
+        is_stopping = self.news.is_ended or (self.stopping is not None and self.stopping.how is not None)
+        return "stopping" if is_stopping else "trouble" if self.desk.trouble else "ok"
 
     def agents(self) -> tuple[MachineStatus, ...]:
         """The agents of all machines."""

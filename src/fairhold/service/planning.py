@@ -10,6 +10,7 @@ from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.in_use import InUseError
 from fairhold.planio.balances import balance_document, balances
 from fairhold.planio.plan import parse_plan
+from fairhold.runtime.live.views.state import live_state
 from fairhold.service.plan_hosts import hosts_told
 from fairhold.service.problems import fault_document
 from fairhold.sim.effect import Standing, effect_of, effect_over_time
@@ -125,6 +126,13 @@ def plan_effect(frozen: Frozen, text: str, was: Mapping[str, str], look: Look) -
         found["in_the_way"] = [fault_document(fault) for fault in obstacles]
     told = [*warnings, *hosts_told(standing, plan)]
     return Effect(plan, moved, [fault_document(fault) for fault in told], found)
+
+
+def state_now(frozen: Frozen) -> Document:
+    """The live state as a state file has it, with the version of the plan that it goes with."""
+    standing = frozen.standing()
+    found = live_state(standing.plan, standing.under(standing.plan, {}), standing.now)
+    return {"plan": frozen.version} | found
 
 
 def _old_to_new(was: Mapping[str, str], before: ConsumerTree, after: ConsumerTree) -> dict[str, str]:

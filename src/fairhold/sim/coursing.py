@@ -11,7 +11,7 @@ from fairhold.orchestrator.changes import AGAIN
 from fairhold.sim.onward import Onward, at_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
@@ -65,23 +65,35 @@ class _Teller:
             elif isinstance(change, said.Ended):
                 told = self._told.pop(change.attempt, None)
                 if change.then == AGAIN:
-                    self._stop(now, self._cluster.ended[change.attempt], told)
+                    attempt = self._cluster.ended[change.attempt]
+                    self._stop(now, attempt, told)
+                    self.course.waiting.append((now, self._path(attempt), attempt.units))
+            elif isinstance(change, said.Started) and change.attempt in self._cluster.attempts:
+                attempt = self._cluster.attempts[change.attempt]
+                self.course.waiting.append((now, self._path(attempt), -attempt.units))
+
+    def _path(self, attempt: Attempt) -> str:
+        return self._cluster.books[attempt.job.resource_group].rows.path(attempt.job.leaf)
 
     def _stop(self, now: int, attempt: Attempt, told: tuple[int | None, tuple[int, str, str]] | None) -> None:
         since, (deadline, reason, taker) = told or (None, (now, attempt.stopping, ""))
         job = attempt.job
-        books = self._cluster.books[job.resource_group]
         host = attempt.places[0][0]
         self.course.stops.append(
             Stopped(
                 now,
-                books.rows.path(job.leaf),
+                self._path(attempt),
                 job.resource_group or self._group_of.get(host, ""),
                 *(job.name, attempt.index, attempt.name, host, attempt.units, attempt.started),
                 *(since, deadline, reason, taker),
                 is_now=attempt.name < self._later,
+                unit=tuple(self._amounts(attempt)),
             )
         )
+
+    def _amounts(self, attempt: Attempt) -> Iterator[tuple[str, int]]:
+        """What a unit has of resources, in base units; nothing of slots."""
+        return ((name, int(Fraction(amount) * self._bases[name])) for name, amount in attempt.job.terms.unit)
 
     def held(self) -> Held:
         """What every leaf holds."""
@@ -89,9 +101,7 @@ class _Teller:
         for attempt in self._cluster.attempts.values():
             job, (host, _) = attempt.job, attempt.places[0]
             group = job.resource_group or self._group_of.get(host, "")
-            path = self._cluster.books[job.resource_group].rows.path(job.leaf)
-            mine = found.setdefault((group, path), {})
-            amounts = {name: int(Fraction(amount) * self._bases[name]) for name, amount in job.terms.unit}
-            for name, amount in (amounts or {SLOTS: 1}).items():
+            mine = found.setdefault((group, self._path(attempt)), {})
+            for name, amount in (dict(self._amounts(attempt)) or {SLOTS: 1}).items():
                 mine[name] = mine.get(name, 0) + amount * attempt.units
         return found

@@ -9,7 +9,8 @@ from fairhold.cycle.coming import Assumed, Compared, instants_of, over_time
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.pooled.joining import run_entries, with_pools, with_vectors
-from fairhold.cycle.stated import differences
+from fairhold.cycle.stated import changes
+from fairhold.cycle.summary import Sides, summary
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import State
 from fairhold.orchestrator.budgets import count_budgets
@@ -73,10 +74,12 @@ def effect_of(
     left  : what the plan meets, where not all of it can be under it
     """
     now = standing.now
-    old, before = _cycle(standing.plan, standing.under(standing.plan, {}), now)
-    new, after = _cycle(plan, (left or standing).under(plan, moved), now)
+    old, before, _ = _cycle(standing.plan, standing.under(standing.plan, {}), now)
+    new, after, vectors = _cycle(plan, (left or standing).under(plan, moved), now)
     found = diff(before, after, moved)
-    found["settings"] = differences(standing.plan, plan, moved)
+    changed = changes(standing.plan, plan, moved)
+    found["settings"] = [each.document() for each in changed]
+    found["summary"] = summary(Sides((standing.plan, plan), (before, after), changed, moved, vectors), found)
     coming = diff_windows(old, new, now, now + ahead, moved)
     if coming is not None:
         found["windows"] = coming
@@ -107,13 +110,17 @@ def effect_over_time(
     return over_time(one, other, instants, moved, assumed)
 
 
-def _cycle(plan: Plan, cluster: Cluster, now: int) -> tuple[Side, Cycle]:
-    """The next cycle of a cluster that nobody else has, slots and vectors, and the side that goes on from it."""
+def _cycle(plan: Plan, cluster: Cluster, now: int) -> tuple[Side, Cycle, State | None]:
+    """The next cycle of a cluster that nobody else has, slots and vectors, and the side that goes on from it.
+
+    Last the vectors before it, None = there are none.
+    """
     slots = {group: books for group, books in cluster.books.items() if group != POOLED}
     cycle = cycle_on(slots, now)
     if POOLED not in cluster.books:
-        return Side(plan, slots), cycle
+        return Side(plan, slots), cycle, None
     state = state_of(cluster, now)
     pooled = run_entries(plan, state)
     left = with_vectors(State(now=now, previous_cycle=now), state, pooled)
-    return Side(plan, slots, left), cycle._replace(document=with_pools(plan, cycle.document, pooled), pooled=pooled)
+    whole = cycle._replace(document=with_pools(plan, cycle.document, pooled), pooled=pooled)
+    return Side(plan, slots, left), whole, state

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 - Typer reads annotations
 from typing import Annotated
 
 import typer
 
+from fairhold.cli.arguments import AFTER
 from fairhold.cli.live.options import Instant, Json, Service, complete_group, complete_host, complete_keys
 
 hosts_app = typer.Typer(help="List hosts; close, drain or open one.")
@@ -27,6 +29,30 @@ Group = Annotated[
     str | None,
     typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.", autocompletion=complete_group),
 ]
+
+
+def status(*, service: Service = "", json: Json = False) -> None:
+    """Show the service on one screen: plan, hosts, what is used, who waits, what is under notice, the last cycle."""
+    from fairhold.cli.live.status import show_status  # noqa: PLC0415
+
+    show_status(service, as_json=json)
+
+
+def state(
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File; else printed.")
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", click_type=AFTER, help="Also write the plan that it goes with."),
+    ] = None,
+    service: Service = "",
+) -> None:
+    """Write the live state as a state file, for the commands on plans and states."""
+    from fairhold.cli.live.status import write_state  # noqa: PLC0415
+
+    write_state(service, output, plan)
 
 
 def top(

@@ -36,6 +36,8 @@ Checkpoint = Annotated[
         click_type=Duration(),
     ),
 ]
+Full = Annotated[bool, typer.Option("--full", help="Show every place, switch, notice and task, not only what matters.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")]
 Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Why.")]
 
 
@@ -56,7 +58,8 @@ def plan_show(
 def plan_apply(
     file: File,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    dry_run: DryRun = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; only a terminal is asked.")] = False,
     comment: Comment = "",
     duration: Annotated[
         str | None,
@@ -68,16 +71,19 @@ def plan_apply(
     seen: Annotated[
         int | None, typer.Option("--from-version", metavar="N", help="Only where this one is in force.", min=1)
     ] = None,
+    full: Full = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Put a plan in force, whole or not at all; prints what that does."""
-    from fairhold.cli.live.plans import apply_plan  # noqa: PLC0415
+    """Put a plan in force, whole or not at all; says what that does and, on a terminal, asks first."""
+    from fairhold.cli.live.plans import Shown, apply_plan, ask_and_apply, can_ask  # noqa: PLC0415
 
     given = {"comment": comment or None, "for": duration, "was": by_name(was) or None, "next": ahead}
     given["checkpoint"] = checkpoint
     body = {name: value for name, value in given.items() if value is not None}
-    apply_plan(service, file, body, seen, is_dry=dry_run, as_json=json)
+    if not (dry_run or yes or json) and can_ask():
+        raise typer.Exit(ask_and_apply(service, file, body, seen, Shown(is_full=full)))
+    apply_plan(service, file, body, seen, Shown(is_full=full, as_json=json), is_dry=dry_run)
 
 
 @plan_app.command("versions")
@@ -94,15 +100,17 @@ def plan_revert(
         int | None, typer.Argument(metavar="[VERSION]", help="Else the one before the one in force.", min=1)
     ] = None,
     *,
+    dry_run: DryRun = False,
     comment: Comment = "",
     was: Was = None,
+    full: Full = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
     """Put an earlier plan in force again."""
-    from fairhold.cli.live.plans import revert_plan  # noqa: PLC0415
+    from fairhold.cli.live.plans import Shown, revert_plan  # noqa: PLC0415
 
-    revert_plan(service, version, comment, by_name(was), as_json=json)
+    revert_plan(service, version, comment, by_name(was), Shown(is_full=full, as_json=json), is_dry=dry_run)
 
 
 @plan_app.command("diff")
@@ -112,13 +120,14 @@ def plan_diff(
     was: Was = None,
     ahead: Next = None,
     checkpoint: Checkpoint = None,
+    full: Full = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
     """Show what a plan would change now, at the coming windows and over time."""
-    from fairhold.cli.live.plans import show_difference  # noqa: PLC0415
+    from fairhold.cli.live.plans import Shown, show_difference  # noqa: PLC0415
 
-    show_difference(service, file, by_name(was), ahead, checkpoint, as_json=json)
+    show_difference(service, file, by_name(was), (ahead, checkpoint), Shown(is_full=full, as_json=json))
 
 
 @plan_app.command("draw")

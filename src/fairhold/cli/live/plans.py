@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cli.differing import diff_text
 from fairhold.cli.live.connection import connect
@@ -17,7 +17,7 @@ from fairhold.planio.document import read_text
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.client.exchange import Document, Steps
 
@@ -47,32 +47,78 @@ def list_versions(service: str, *, as_json: bool) -> None:
     say(fitted(_HEAD, rows, ("until",)))
 
 
+class Shown(NamedTuple):
+    """How a difference is shown: with all details, or as JSON."""
+
+    is_full: bool = False
+    as_json: bool = False
+
+
 def show_difference(
-    service: str, path: Path, was: Mapping[str, str], ahead: str | None, checkpoint: str | None, *, as_json: bool
+    service: str, path: Path, was: Mapping[str, str], look: tuple[str | None, str | None], shown: Shown
 ) -> None:
-    """`plan diff`: what a plan would change now, at the coming windows and over time."""
+    """`plan diff`: what a plan would change now, at the coming windows and over time.
+
+    look : how far ahead, and the time between two checkpoints; None = as the service does it
+    """
     path, text = _read(path)
-    found = _OfFile(path).run(service, steps.diff_plan(text, was, ahead, checkpoint))
-    if as_json:
+    found = _OfFile(path).run(service, steps.diff_plan(text, was, *look))
+    if shown.as_json:
         say_json(found)
-    else:
-        say(diff_text(found))
+        return
+    _warn(found.get("warnings"), str(path))
+    say(diff_text(found, clock, is_full=shown.is_full))
 
 
-def apply_plan(service: str, path: Path, body: Document, seen: int | None, *, is_dry: bool, as_json: bool) -> None:
+def apply_plan(service: str, path: Path, body: Document, seen: int | None, shown: Shown, *, is_dry: bool) -> None:
     """`plan apply`: put a plan in force, whole or not at all; is_dry: only say what would happen.
 
     seen : version that it was made from, None = the one in force
     """
     path, text = _read(path)
     found = _OfFile(path).run(service, steps.apply_plan({"text": text, **body}, seen, is_dry=is_dry))
-    _say_applied(found, str(path), is_dry=is_dry, as_json=as_json)
+    _say_applied(found, str(path), shown, is_dry=is_dry)
 
 
-def revert_plan(service: str, version: int | None, comment: str, was: Mapping[str, str], *, as_json: bool) -> None:
-    """`plan revert`: put an earlier plan in force again."""
-    found = connect(service).run(steps.revert_plan(version, comment, was))
-    _say_applied(found, "", is_dry=False, as_json=as_json)
+def can_ask() -> bool:
+    """Whether somebody sits at a terminal who can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask_and_apply(service: str, path: Path, body: Document, seen: int | None, shown: Shown) -> int:
+    """`plan apply` on a terminal: says what would happen, asks, and does just that; returns the exit status.
+
+    It is refused where another plan was put in force while the question stood.
+    """
+    path, text = _read(path)
+    of_file, asked = _OfFile(path), {"text": text, **body}
+    found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=True))
+    _warn(found["warnings"], str(path))
+    say(diff_text(found["diff"], clock, is_full=shown.is_full))
+    if not _agrees():
+        say(f"nothing was changed; plan {found['version']} is in force")
+        return 1
+    found = of_file.run(service, steps.apply_plan(asked, found["version"]))
+    say(f"plan {found['version']} is in force")
+    return 0
+
+
+def _agrees() -> bool:
+    """Whether who is asked says yes; all else, and the end of the input, is no."""
+    sys.stdout.write("\nApply? [y/N] ")
+    sys.stdout.flush()
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        say("")
+    return answer.strip().lower() in {"y", "yes"}
+
+
+def revert_plan(
+    service: str, version: int | None, comment: str, was: Mapping[str, str], shown: Shown, *, is_dry: bool
+) -> None:
+    """`plan revert`: put an earlier plan in force again; is_dry: only say what would happen."""
+    found = connect(service).run(steps.revert_plan(version, comment, was, is_dry=is_dry))
+    _say_applied(found, "", shown, is_dry=is_dry)
 
 
 def _read(path: Path) -> tuple[Path, str]:
@@ -81,16 +127,21 @@ def _read(path: Path) -> tuple[Path, str]:
     return source, read_text(source)
 
 
-def _say_applied(found: Document, name: str, *, is_dry: bool, as_json: bool) -> None:
-    if as_json:
+def _say_applied(found: Document, name: str, shown: Shown, *, is_dry: bool) -> None:
+    if shown.as_json:
         say_json(found)
         return
-    for row in found.get("warnings", ()):
-        place = (row["place"],) if row.get("place") else ()
-        warn(str(Fault(row["code"], row["what"], row["mend"], place, name, row.get("line") or 0)))
-    say(diff_text(found["diff"]))
+    _warn(found.get("warnings"), name)
+    say(diff_text(found["diff"], clock, is_full=shown.is_full))
     version = found["version"]
     say(f"\nnothing was changed; plan {version} is in force" if is_dry else f"\nplan {version} is in force")
+
+
+def _warn(warnings: Iterable[Document] | None, name: str) -> None:
+    """Warnings about a plan, with the name of its file."""
+    for row in warnings or ():
+        place = (row["place"],) if row.get("place") else ()
+        warn(str(Fault(row["code"], row["what"], row["mend"], place, name, row.get("line") or 0)))
 
 
 class _OfFile:

@@ -197,9 +197,11 @@ class Difference(Answer):
     resource_groups: dict[str, Any]
     reclaims: dict[str, Any]
     settings: list[Setting]
+    summary: dict[str, Any]
     windows: list[dict[str, Any]] | None = None
     over_time: dict[str, Any] | None = None
     in_the_way: list[Fault] | None = None
+    warnings: list[Fault] | None = None
 
 
 class Applied(Answer):

@@ -23,11 +23,9 @@ _EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 async def health(service: ServiceOf) -> Response:
     """How the service is; answered also while its desk is busy."""
     core, trouble = service.desk.core, service.desk.trouble
-    is_stopping = service.news.is_ended or (service.stopping is not None and service.stopping.how is not None)
-    state = "stopping" if is_stopping else "trouble" if trouble else "ok"
     agents = _agents(service)
     document = {
-        "state": state,
+        "state": service.condition,
         "trouble": None if trouble is None else str(trouble),
         "version": __version__,
         "plan": core.version,

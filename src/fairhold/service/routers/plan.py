@@ -26,6 +26,7 @@ from fairhold.service.planning import (
 from fairhold.service.problems import refused
 
 router = APIRouter(prefix="/plan", tags=["plan"], route_class=ReadingRoute)
+DryRun = Annotated[bool, Query(description="Only say what would happen.")]
 IfMatch = Annotated[str | None, Header(description='`"VERSION"` of the plan that the change was made from.')]
 
 
@@ -102,7 +103,7 @@ async def difference(service: ServiceOf, body: DiffBody) -> Response:
     frozen = await frozen_of(service)
     look = Look(body.next, body.checkpoint or 0, is_strict=False)
     effect = await service.work_out(plan_effect, frozen, body.text, body.was, look)
-    return JSONResponse(effect.diff)
+    return JSONResponse(effect.diff | {"warnings": effect.warnings})
 
 
 @router.put("", response_model=answers.Applied, responses=_ETAG)
@@ -112,7 +113,7 @@ async def apply(
     body: PlanBody,
     *,
     if_match: IfMatch = None,
-    dry_run: Annotated[bool, Query(description="Only say what would happen.")] = False,
+    dry_run: DryRun = False,
 ) -> Response:
     """Put another plan in force, whole or not at all."""
     check_plan(body.text, service.settings.limits)
@@ -122,15 +123,17 @@ async def apply(
 
 
 @router.post("/revert", response_model=answers.Applied, responses=_ETAG)
-async def revert(service: ServiceOf, caller: CallerOf, body: RevertBody, if_match: IfMatch = None) -> Response:
+async def revert(
+    service: ServiceOf, caller: CallerOf, body: RevertBody, *, if_match: IfMatch = None, dry_run: DryRun = False
+) -> Response:
     """Put an earlier version of the plan in force again, as a new version."""
     seen = _seen(if_match)
     if body.to is None and seen == 1:
         raise refused("unknown-plan", "there is no plan before version 1", "name a version")
     earlier = await _version(service, body.to or seen - 1)
     comment = body.comment or f"back to version {earlier.version}"
-    wanted = Wanted(earlier.text, caller.user, comment, seen, body.was, Look(AHEAD, is_played=False))
-    return await _apply(service, wanted, is_dry=False)
+    wanted = Wanted(earlier.text, caller.user, comment, seen, body.was, Look(AHEAD, is_played=dry_run))
+    return await _apply(service, wanted, is_dry=dry_run)
 
 
 async def _apply(service: Service, wanted: Wanted, *, is_dry: bool) -> Response:

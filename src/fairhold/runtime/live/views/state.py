@@ -1,0 +1,44 @@
+"""The live state as a state file, and what of it no state file can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.ledger.vectors import POOLED
+from fairhold.model.hostnames import fold
+from fairhold.orchestrator.as_file import is_sayable, on_planned_hosts, whole_as_file
+from fairhold.planio.statewrite import state_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairhold.model.plan import Plan
+    from fairhold.orchestrator.cluster import Cluster
+
+Document = dict[str, Any]
+
+
+def live_state(plan: Plan, cluster: Cluster, now: int) -> Document:
+    """`state`: what `fairhold cycle` takes beside the plan; `unsaid`: what holds besides, in words.
+
+    cluster : as it was at the instant, under the plan
+    """
+    state, left_out = on_planned_hosts(plan, whole_as_file(cluster, now))
+    unsaid = [*_of_hosts(cluster), *_paused(cluster)]
+    if left_out:
+        unsaid.append(f"the plan does not have {', '.join(fold(left_out))}: what is held there is left out")
+    return {"unsaid": unsaid, "state": state_document(plan, state)}
+
+
+def _of_hosts(cluster: Cluster) -> Iterator[str]:
+    """Groups of slots whose hosts are otherwise than the plan says."""
+    for group, books in cluster.books.items():
+        if group != POOLED and not is_sayable(books):
+            yield f"hosts of {group} have other slots or labels than the plan says, or its one machine is closed"
+
+
+def _paused(cluster: Cluster) -> Iterator[str]:
+    for group, (grants, reclaims) in cluster.paused.items():
+        what = [word for word, is_paused in (("grants", grants), ("reclaims", reclaims)) if is_paused]
+        if what:
+            yield f"{' and '.join(what)} of {cluster.books[group].rows.group.name} are paused"

@@ -1,0 +1,70 @@
+"""The service in a few numbers over HTTP, and its state as a file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from fairhold.cli.live.status import status_text
+from fairhold.planio.plan import parse_plan
+from fairhold.planio.state import parse_state
+from tests.service.support import PLAN, Bank
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTS = """\
+fairhold: 1
+resource_groups: {compute: {hosts: [{name: "g[01-20]", slots: 2}, {name: h1, slots: 2}]}}
+consumers: {A: {}}
+policies: [{resource_groups: [compute], policy: hybrid}]
+"""
+
+
+def test_an_idle_service_waits_for_nothing(bank: Bank) -> None:
+    found = bank.get("/status")
+    assert found["service"]["state"] == "ok"
+    assert found["service"]["address"] == "http://127.0.0.1:7878"
+    assert found["service"]["directory"] == str(bank.place)
+    assert (found["plan"]["version"], found["plan"]["author"]) == (1, "ann")
+    assert found["hosts"] == {"all": 1, "up": 1, "others": []}
+    assert found["resource_groups"] == {"compute": {"slots": {"total": 4, "used": 0}, "resources": None}}
+    assert found["waiting"] == {"tasks": 0, "jobs": 0, "oldest": None}
+    assert found["reclaiming"] == {"attempts": 0, "units": 0, "next": None}
+
+
+def test_who_waits_and_what_is_under_notice(bank: Bank) -> None:
+    bank.submit(count=6)
+    bank.hub.wait_started(4)
+    bank.submit(consumer="/Trading/Risk", count=2)
+    bank.submit(hold=True)
+    bank.hub.wait_started(5)
+    found = bank.get("/status")
+    assert found["resource_groups"]["compute"]["slots"] == {"total": 4, "used": 4}
+    assert found["waiting"]["jobs"] <= 2
+    assert (found["waiting"]["oldest"]["job"], found["waiting"]["oldest"]["consumer"]) == ("1", "/Research")
+    last = bank.get("/cycles?limit=1")["cycles"][0]
+    assert found["cycle"]["number"] <= last["number"]
+    lines = dict(line.split("  ", 1) for line in status_text(found).splitlines())
+    assert lines["compute"].strip() == "4/4 slots used"
+    assert "the longest: job 1 of /Research, for" in lines["waiting"]
+
+
+def test_hosts_that_are_not_up_are_folded(tmp_path: Path) -> None:
+    with Bank(tmp_path / "state", plan=HOSTS) as bank:
+        found = bank.get("/status")
+        assert found["hosts"]["all"] == 21
+        (down,) = found["hosts"]["others"]
+        assert (down["state"], down["count"], down["hosts"]) == ("silent", 21, ["g[01-20]", "h1"])
+        assert "hosts         0 of 21 up; 21 silent: g[01-20], h1" in status_text(found)
+
+
+def test_the_state_is_one_that_files_have(bank: Bank) -> None:
+    bank.submit(count=6)
+    bank.hub.wait_started(4)
+    found = bank.get("/state")
+    assert (found["plan"], found["unsaid"]) == (1, [])
+    plan = parse_plan(PLAN, "plan")[0]
+    state = parse_state(json.dumps(found["state"]), plan, "state")
+    assert sum(each.units for each in state.allocations) == 4
+    assert [each.count for each in state.requests] == [6]
