@@ -6,8 +6,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.pools import ownership_text, pool_tables
-from fairhold.cli.queue_tables import is_of_queues, queue_table
+from fairhold.cli.legend import legend
+from fairhold.cli.pools import POOL_COLUMNS, ownership_text, pool_tables
+from fairhold.cli.queue_tables import is_of_queues, queue_columns, queue_table
 from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
 from fairhold.errors import BrokenRuleError, Fault, InputError, UsageError, place_text, printable
@@ -132,6 +133,7 @@ def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) 
     texts = []
     owning = ("demand", "need", "owned", "reserve", "limit", "allocated", "quota", "free")
     sharing = ("demand", "need", "share_ratio", "planned", "limit", "allocated", "quota", "free")
+    shown: dict[str, None] = {}
     for group, result in document["resource_groups"].items():
         idle = f", {result['idle']} idle after this cycle" if "idle" in result else ""
         lost = (stranded or {}).get(group, 0)
@@ -140,7 +142,8 @@ def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) 
         columns = sharing if "share_ratio" in result["consumers"]["/"] else owning
         rows = [(path, *(values[column] for column in columns)) for path, values in result["consumers"].items()]
         texts.append(f"{group}: {result['slots']} slots{idle}\n" + table(("consumer", *columns), rows))
-    return "\n\n".join(texts)
+        shown |= dict.fromkeys(columns)
+    return "\n\n".join([*texts, legend(shown)])
 
 
 def _stranded(state: State) -> dict[str, int]:
@@ -216,7 +219,12 @@ def _all_tables(document: Document, stranded: Mapping[str, int] | None = None) -
     queues = [queue_table(name, group) for name, group in groups.items() if is_of_queues(group)]
     slots = {name: group for name, group in groups.items() if not is_of_queues(group)}
     texts = [_quota_table(document | {"resource_groups": slots}, stranded)] if slots else []
-    return "\n\n".join([*texts, *queues, *pool_tables(document)])
+    if queues:
+        queues.append(legend(queue_columns(groups.values())))
+    pools = list(pool_tables(document))
+    if pools:
+        pools.append(legend(POOL_COLUMNS))
+    return "\n\n".join([*texts, *queues, *pools])
 
 
 def moves_table(rows: list[Document]) -> str:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cli.alike import told_together
+from fairhold.cli.legend import legend
 from fairhold.cli.pool_requests import request_text
 from fairhold.cli.pools import percent, short
 from fairhold.cli.queue_words import parts_in_words
@@ -31,6 +32,7 @@ def pools_in_words(told: Document) -> str:
         *_loans(told),
         *(_limit(each) for each in told["share_limits"]),
         *(_pool(pool, told["consumer"]) for pool in told["pools"]),
+        legend(_SHARERS) if any(pool["levels"] for pool in told["pools"]) else "",
         *map(request_text, told_together(told["requests"])),
         *moves_in_words(told),
     ]
@@ -118,8 +120,10 @@ def _numbers(pool: Document, path: str) -> Iterator[str]:
     yield f"  share quota: {planned} by ratios alone; about {now} now [R-USAGE-4]"
 
 
+_SHARERS = (*("consumer", "class", "share_ratio", "usage", "usage demand", "usage quota", "moved", "next", "bound by"),)
+
+
 def _levels(pool: Document) -> Iterator[str]:
-    head = ("consumer", "class", "ratio", "usage", "demand", "quota", "moved", "next", "bound by")
     for level in pool["levels"]:
         classes = "; ".join(
             f"class {each['share_priority']} has {percent(each['amount'])}, λ {_level(each['lambda'])}"
@@ -128,7 +132,7 @@ def _levels(pool: Document) -> Iterator[str]:
         )
         yield f"{level['parent']} divides {percent(level['amount'])}{': ' if classes else ''}{classes}"
         has_some = Fraction(level["amount"]) > 0
-        yield table(head, [_sibling(row, has_some=has_some) for row in level["siblings"]])
+        yield table(_SHARERS, [_sibling(row, has_some=has_some) for row in level["siblings"]])
 
 
 def _level(text: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 _USED = ("usage", "usage_quota")
+POOL_COLUMNS = ("usage", "usage demand", "usage quota", "~")
 
 
 def pool_tables(document: Document) -> Iterator[str]:
@@ -48,7 +49,7 @@ def _pool(title: str, pool: Document) -> str:
         )
         for path, values in pool["consumers"].items()
     ]
-    head = ("consumer", "usage", "demand", "quota", *(f"~{key}" for key in resources))
+    head = ("consumer", *POOL_COLUMNS[:3], *(f"~{key}" for key in resources))
     return f"{title}: {has or 'empty'}\n" + table(head, rows)
 
 

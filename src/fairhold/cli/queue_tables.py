@@ -10,7 +10,7 @@ from fairhold.errors import printable
 from fairhold.model.vector import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Document = dict[str, Any]
 _HEAD = ("consumer", "resource", "fair share", "deserved", "limit", "requested", "allocated", "saturation")
@@ -36,7 +36,13 @@ def queue_table(name: str, group: Document) -> str:
                 limit = values["limit"][resource]
                 used = (f"{float(Fraction(values['usage'][resource])):.3f}",) if counts else ()
                 rows.append((path, resource, fair, said, limit, requested, allocated, saturation, *used))
-    return f"{printable(name)}: {has or 'empty'}\n" + table((*_HEAD, *(("usage",) if counts else ())), rows)
+    return f"{printable(name)}: {has or 'empty'}\n" + table((*_HEAD, *(("history",) if counts else ())), rows)
+
+
+def queue_columns(groups: Iterable[Document]) -> tuple[str, ...]:
+    """The columns of the tables of groups."""
+    counts = any("usage" in values for group in groups if is_of_queues(group) for values in group["consumers"].values())
+    return (*_HEAD, "history") if counts else _HEAD
 
 
 def _part(text: str) -> str:

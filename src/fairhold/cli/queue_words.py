@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cli.alike import told_together
+from fairhold.cli.legend import legend
 from fairhold.cli.queue_requests import request_text
 from fairhold.cli.table import table
 
@@ -18,12 +19,20 @@ _MOST = 12
 """Queues that are named in one line at most."""
 
 
+_COLUMNS = ("usable", "deserved", "fair share", "allocated", "bound by", "history")
+
+
 def parts_in_words(told: Document) -> Iterator[str]:
     """The whole explanation, part by part."""
     yield told["sentence"]
     for one in told["resources"]:
         for level in one["levels"]:
             yield _level(one["resource"], level)
+    if any(one["levels"] for one in told["resources"]):
+        has_history = any(
+            "usage" in row for one in told["resources"] for level in one["levels"] for row in level["siblings"]
+        )
+        yield legend(_COLUMNS if has_history else _COLUMNS[:-1])
     if told.get("usage_to"):
         yield f"History counts from {told['usage_from']} to {told['usage_to']}, as the service booked it [R-HISTORY-1]."
     if told["over_fair_share"]:
@@ -69,7 +78,8 @@ def _siblings(level: Document) -> str:
     rows = level["siblings"]
     has_usage = any("usage" in row for row in rows)
     keys = ("usable", "deserved", "limit", "priority", "weight", *(("usage",) if has_usage else ()))
-    head = ("consumer", "asks", *keys, "fair share", "holds", "bound by")
+    shown = ("history" if key == "usage" else key for key in keys)
+    head = ("consumer", "demand", *shown, "fair share", "allocated", "bound by")
     cells = [
         (
             row["consumer"],

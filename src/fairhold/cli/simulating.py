@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
+from fairhold.cli.legend import legend
 from fairhold.cli.table import table
 from fairhold.errors import UsageError
 from fairhold.lab.comparing import differences
@@ -216,6 +217,7 @@ def _print(documents: Mapping[str, Document], outcome: Sequence[Document]) -> No
             jobs = "1 job" if never["jobs"] == 1 else f"{never['jobs']} jobs"
             print_text(f"{jobs} of {never['consumer']} can never run, such as {never['first']}: {never['what']}")
         _print_record(document)
+    print_text(legend(_HEAD))
     names = list(documents)
     for other in names[1:]:
         print_text(f"# {other} instead of {names[0]}: what is different, the weightiest first")
@@ -265,18 +267,20 @@ def _print_record(document: Document) -> None:
         print_text(f"{wishes} nothing under this plan")
 
 
+_HEAD = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "deficit h", "longest", "lost h")
+
+
 def _print_shared(shared: Document) -> None:
     taken, again = (sum(count for *_, count in shared[key]) for key in ("taken", "preempted_again"))
     print_text(
         f"{_shared_name(shared)}: {shared['utilisation'] / 10_000:.1f} % used, fairness "
         f"{shared['fairness'] / 1_000_000:.3f}, {taken} units preempted, {again} of them preempted again"
     )
-    head = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h", "deficit h", "longest", "lost h")
     consumers = shared["consumers"]
     busy = [path for path in consumers if consumers[path]["demand"] or path == "/"]
     base = shared["base"]
     shown_ones = sorted(sorted(busy, key=lambda path: -consumers[path]["demand"])[:MOST_ROWS])
-    print_text(table(head, [_row(path, consumers[path], base) for path in shown_ones]))
+    print_text(table(_HEAD, [_row(path, consumers[path], base) for path in shown_ones]))
     if len(busy) > len(shown_ones):
         print_text(f"{len(busy) - len(shown_ones)} more consumers with less demand: --json has all")
 

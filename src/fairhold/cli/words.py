@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from fairhold.cli.legend import legend
 from fairhold.cli.table import table
 from fairhold.runtime.explaining import Document, as_document, fraction, sentence
 
@@ -38,7 +40,7 @@ def in_words(explanation: Explanation) -> str:
 def document_in_words(document: Document) -> str:
     """The same of its document, which the service gives, too."""
     path, levels = document["consumer"], document["levels"]
-    parts = [document["sentence"], *map(_level, levels)]
+    parts = [document["sentence"], *map(_level, levels), legend(dict.fromkeys(chain(*map(_columns, levels))))]
     num, den = document["scale"]
     if num != den and den:
         parts.append(
@@ -64,20 +66,28 @@ def _level(level: Document) -> str:
         return f"{head}\n{_sharers(level)}"
     names = ("consumer", "rank", "owned", "sure", "need", "limit", "exact", "quota", "allocated", "bound")
     rows = [[_cell(row, name) for name in names] for row in level["siblings"]]
-    columns = ("consumer", "rank", "owned", "sure of", "need", "limit", "exact", "quota", "holds", "bound by")
+    columns = ("consumer", "rank", "owned", "sure of", "need", "limit", "exact", "quota", "allocated", "bound by")
     return f"{head}\n{table(columns, rows)}"
+
+
+def _columns(level: Document) -> tuple[str, ...]:
+    """What the table of a level has to explain."""
+    if level["phase"] == "owned":
+        return ("owned", "need", "own", "balance", "borrowed", "lent", "quota", "allocated", "bound by")
+    first = ("planned",) if any("planned" in row for row in level["siblings"]) else ("owned", "sure of")
+    return (*first, "need", "exact", "quota", "allocated", "bound by")
 
 
 def _sharers(level: Document) -> str:
     names = ("consumer", "rank", "share_ratio", "planned", "need", "limit", "exact", "quota", "allocated", "bound")
-    columns = ("consumer", "rank", "ratio", "planned", "need", "limit", "exact", "quota", "holds", "bound by")
+    columns = ("consumer", "rank", "ratio", *names[3:9], "bound by")
     return table(columns, [[_cell(row, name) for name in names] for row in level["siblings"]])
 
 
 def _owners(level: Document) -> str:
     names = ("consumer", "rank", "owned", "need", "limit", "own", "balance", "borrowed", "lent", "shared", "quota")
     rows = [[_cell(row, name) for name in (*names, "allocated", "bound")] for row in level["siblings"]]
-    return table((*names, "holds", "bound by"), rows)
+    return table((*names, "allocated", "bound by"), rows)
 
 
 def _cell(row: Document, name: str) -> object:

@@ -1,0 +1,61 @@
+"""What the columns of tables mean: a legend stands below tables whose columns do not explain themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ROOM = 100
+"""Characters of a line."""
+_MEANINGS = {
+    "need": "demand within the limit, at least the reserve",
+    "owned": "guaranteed by the plan, as large as the group is now",
+    "reserve": "owned and never lent",
+    "sure of": "comes before all that is divided",
+    "share_ratio": "weight among siblings",
+    "planned": "its part by ratios alone",
+    "exact": "quota before rounding",
+    "quota": "entitled to now",
+    "allocated": "has now, units under notice included",
+    "free": "idle slots that are counted for it",
+    "balance": "owned beyond what the children own",
+    "own": "used of what it owns",
+    "lent": "owned and used by others",
+    "borrowed": "allocated beyond what it owns",
+    "bound by": "what keeps the quota from being larger",
+    "fair share": "entitled to now",
+    "deserved": "guaranteed by the plan",
+    "requested": "demand within the limits",
+    "usable": "demand within the limits",
+    "saturation": "allocated / fair share",
+    "usage": "part of the pool in use",
+    "usage demand": "part of the pool in use or wanted",
+    "usage quota": "part of the pool entitled to now",
+    "class": "share priority; a higher class is served first",
+    "moved": "usage when all moves are done",
+    "next": "part of what becomes free",
+    "~": "about so much of the resource",
+    "history": "decayed usage, part of the capacity",
+    "deficit h": "unit-hours owned, wanted and not allocated",
+    "used h": "unit-hours allocated",
+    "borrowed h": "unit-hours allocated beyond what is owned",
+    "longest": "how long the deficit of a unit lasted at most",
+    "lost h": "unit-hours of work that was thrown away",
+    "lost": "work that was thrown away",
+}
+"""Column → its meaning, the same in every table."""
+
+
+def legend(columns: Iterable[str]) -> str:
+    """The meanings of those columns that have one, in lines; nothing where none has."""
+    found = dict.fromkeys(column for column in columns if column in _MEANINGS)
+    lines: list[str] = []
+    for column in found:
+        entry = f"{column}: {_MEANINGS[column]}"
+        if lines and len(lines[-1]) + len(entry) + 2 <= _ROOM:
+            lines[-1] += f"; {entry}"
+        else:
+            lines.append(entry)
+    return "\n".join(lines)
