@@ -167,6 +167,7 @@ def check(case: Case, told: Explanation) -> None:
         assert control.units > 0 or control.name.startswith("budget"), control
     text = in_words(told)
     named = {RULE_OF[row.bound] for row in standings(told)} | {RULE_OF_CONTROL[each.name] for each in told.controls}
+    named |= {"R-LEND-2" for _ in told.loans}
     own = {*re.findall(r"R-[A-Z]+-\d", text)} & ({*RULE_OF.values()} | {*RULE_OF_CONTROL.values()})
     assert own <= named | {"R-GRANT-1", "R-NOTICE-1", "R-GRACE-1"}
     assert not re.search(r"\b1 (slots|tasks)\b|\b1 slot (are|that are)\b|\bslots? (is|that is)\b.* are\b|None", text)

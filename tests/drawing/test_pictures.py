@@ -134,6 +134,15 @@ def test_a_list_of_one_side_only_is_told_as_such_and_what_is_lent_now_too() -> N
     assert "/a may lend to /b (2 lent, ≤ 3), /c (one side only)" in told
 
 
+def test_who_lends_to_each_other_has_an_arrow_each_way() -> None:
+    picture = file_plan("ownership/mutual.yaml", state="ownership/both.yaml")
+    assert [title for title in picture.titles if "may lend to" in title] == [
+        "/Film may lend to /Science (any)",
+        "/Science may lend to /Film (3 lent, ≤ 3)",
+    ]
+    assert tuple(picture.faults()) == ()
+
+
 def test_many_lenders_are_told_in_words() -> None:
     both: Json = {
         f"/c{at}": {

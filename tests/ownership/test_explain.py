@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairhold.cli.words import in_words
 from fairhold.cycle.explain import Bound, explain
+from fairhold.cycle.explain.loans import bound_of_loan
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import quotas, run
+from fairhold.ledger.lately import Lately
 from fairhold.runtime.explaining import as_document
 from tests.cycle.test_cases import inputs
 from tests.ownership.strategies import owning
@@ -49,6 +52,65 @@ def test_lenders_that_have_no_more_are_named_as_the_bound() -> None:
     assert "3 /FX, 4 /Risk" in text
     assert "R-LEND-2" in text
     assert explanation.counterfactual is not None
+
+
+def told(case_id: str, path: str) -> set[tuple[str, str, int, int, str]]:
+    """Borrower, lender, slots by the quotas, slots after the cycle, and why it is no more."""
+    case = next(case for case in GOOD if case["id"] == case_id)
+    return {(loan.borrower, loan.lender, loan.units, loan.held, loan.bound) for loan in explained(case, path).loans}
+
+
+@pytest.mark.parametrize(
+    ("case_id", "path", "loans"),
+    [
+        ("cyc-own-mutual-one-wants-more", "/A", {("/A", "/B", 2, 2, "lists"), ("/B", "/A", 0, 0, "demand")}),
+        ("cyc-own-mutual-both-want-more", "/B", {("/A", "/B", 0, 2, "needed"), ("/B", "/A", 0, 0, "needed")}),
+        ("cyc-own-mutual-turned", "/A", {("/A", "/B", 2, 0, "lists"), ("/B", "/A", 0, 3, "demand")}),
+        ("cyc-own-mutual-few-slots", "/B", {("/A", "/B", 0, 0, "demand"), ("/B", "/A", 1, 1, "slots")}),
+        ("cyc-own-circle-is-not-passed-on", "/A", {("/A", "/C", 0, 0, "needed"), ("/B", "/A", 0, 0, "demand")}),
+        ("cyc-own-circle-lender-borrows", "/C", {("/A", "/C", 0, 0, "needed"), ("/C", "/B", 3, 1, "lent")}),
+    ],
+)
+def test_loans_say_who_lends_to_whom_and_why_it_is_no_more(
+    case_id: str, path: str, loans: set[tuple[str, str, int, int, str]]
+) -> None:
+    """R-LEND-2, R-LEND-4: both ways of a pair, and both neighbours in a circle."""
+    assert told(case_id, path) == loans
+
+
+def test_loans_in_words() -> None:
+    case = next(case for case in GOOD if case["id"] == "cyc-own-mutual-turned")
+    text = in_words(explained(case, "/B"))
+    assert "/A borrows 2 of /B (has 0 now): the lists allow no more than 2 [R-LEND-2]" in text
+    assert "/B borrows nothing of /A (has 3 now): it needs no more [R-LEND-2]" in text
+
+
+def test_where_slots_are_too_few_to_lend_that_is_the_bound() -> None:
+    case = next(case for case in GOOD if case["id"] == "cyc-own-mutual-few-slots")
+    mine = next(row for row in explained(case, "/B").levels[-1].siblings if row.path == "/B")
+    assert mine.bound is Bound.SLOTS
+
+
+@given(owning(requested=False), st.data())
+def test_a_larger_loan_helps_only_where_the_lists_bind(case: Case, data: st.DataObject) -> None:
+    """Without the limit of a pair its borrower has more of it just where that limit is what binds."""
+    books = books_of(case)
+    lists = books.rows.lists
+    if not lists.borrower:
+        return
+    pair = data.draw(st.integers(0, len(lists.borrower) - 1))
+    before = quotas(books, case.state.now)
+    bound = bound_of_loan(before, pair)
+    most = lists.most[:]
+    most[pair] = max(most[pair], books.slots)
+    books.rows.__dict__["lists"] = lists._replace(most=most)
+    books.rows.__dict__["lately"] = Lately()
+    after = quotas(books, case.state.now).draft.owning
+    assert before.draft.owning is not None
+    assert after is not None
+    more = after.lent[pair] - before.draft.owning.lent[pair]
+    assert more >= 0
+    assert not more or bound == "lists"
 
 
 @given(owning(requested=False), st.data())

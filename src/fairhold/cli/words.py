@@ -47,6 +47,8 @@ def document_in_words(document: Document) -> str:
             f"Owned slots count {num}/{den} of what is configured: "
             f"so many slots there are, and so many were planned for [R-SCALE-1]."
         )
+    if loans := document.get("loans"):
+        parts.append("Loans:\n" + "\n".join(f"  {_loan(loan)}" for loan in loans))
     holds = any(control["control"] == "hold_after" for control in document.get("controls", ()))
     parts.append(_reclaim(document["reclaim"], holds=holds))
     if controls := document.get("controls"):
@@ -104,6 +106,23 @@ def _peers(slots: Document) -> str:
 
 def _fraction(text: str) -> str:
     return fraction(Fraction(text))
+
+
+_LOAN = {
+    "demand": "it needs no more",
+    "lists": "the lists allow no more than {limit}",
+    "needed": "{lender} needs all that it owns",
+    "lent": "{lender} lends all that it does not need",
+    "limit": "a branch above {borrower} is at its limit",
+    "slots": "fewer slots are there than are owned, and none is left",
+}
+
+
+def _loan(loan: Document) -> str:
+    """Who borrows how much of whom, by the quotas and now, and why it is no more."""
+    now = "" if loan["allocated"] == loan["quota"] else f" (has {loan['allocated']} now)"
+    head = f"{loan['borrower']} borrows {loan['quota'] or 'nothing'} of {loan['lender']}{now}"
+    return f"{head}: {_LOAN[loan['bound']].format_map(loan)} [R-LEND-2]"
 
 
 def _reclaim(reclaim: Document, *, holds: bool) -> str:

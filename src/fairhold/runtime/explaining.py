@@ -12,7 +12,7 @@ from fairhold.units import UNLIMITED, format_instant
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from fairhold.cycle.explain import Control, Counterfactual, Explanation, Level, Standing
+    from fairhold.cycle.explain import Control, Counterfactual, Explanation, Level, Loan, Standing
 
 Document = dict[str, Any]
 
@@ -103,7 +103,25 @@ def as_document(explanation: Explanation) -> Document:
             for move in explanation.moves
         ],
         "one_more": _what_if_document(explanation.counterfactual),
-    } | ({"controls": [_control_document(each) for each in explanation.controls]} if explanation.controls else {})
+    } | _where_any(
+        controls=[_control_document(each) for each in explanation.controls],
+        loans=[_loan_document(each) for each in explanation.loans],
+    )
+
+
+def _where_any(**lists: list[Document]) -> Document:
+    return {name: rows for name, rows in lists.items() if rows}
+
+
+def _loan_document(loan: Loan) -> Document:
+    return {
+        "borrower": loan.borrower,
+        "lender": loan.lender,
+        "limit": None if loan.most >= UNLIMITED else loan.most,
+        "quota": loan.units,
+        "allocated": loan.held,
+        "bound": loan.bound,
+    }
 
 
 def _control_document(control: Control) -> Document:

@@ -2,7 +2,7 @@
 
 from fairhold.cycle.explain.changes import Change
 from fairhold.cycle.explain.derivation import explain
-from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Move, Parts, Standing
+from fairhold.cycle.explain.nouns import Bound, Control, Explanation, Level, Loan, Move, Parts, Standing
 from fairhold.cycle.explain.trials import apart
 from fairhold.cycle.explain.whatif import Counterfactual, one_more
 
@@ -13,6 +13,7 @@ __all__ = [
     "Counterfactual",
     "Explanation",
     "Level",
+    "Loan",
     "Move",
     "Parts",
     "Standing",

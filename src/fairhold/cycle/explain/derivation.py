@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.budgets import bound_of_demand, bounds_of
 from fairhold.cycle.explain.gangs import gangs_of, is_bound_by_gangs
+from fairhold.cycle.explain.loans import loans_of
 from fairhold.cycle.explain.nouns import Bound, Explanation, Level, Move, Standing
 from fairhold.cycle.explain.owning import derive_owned
 from fairhold.cycle.explain.restraint import controls_of
@@ -62,6 +63,7 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
         moves=tuple(_moves(result, row)),
         counterfactual=one_more(plan, snapshot.books, row, snapshot.now) if row and what_if else None,
         controls=(*controls_of(result, row), *bounds_of(result, row), *sites_of(result, row), *gangs_of(result, row)),
+        loans=tuple(loans_of(result, row)),
     )
 
 

@@ -210,6 +210,25 @@ RULE_OF_CONTROL = {
 
 
 @dataclass(frozen=True, slots=True)
+class Loan:
+    """What a leaf may borrow of another by the lists of both (R-LEND-1, R-LEND-2).
+
+    most  : slots that the lists allow
+    units : slots by the quotas; held: slots that are lent after the cycle (R-LEND-4)
+    bound : why it is no more by the quotas: `demand` (the borrower needs no more), `lists` (they allow no more),
+        `needed` (the lender needs all that it owns), `lent` (it lends all that it does not need), `limit` (of a branch
+        above the borrower), `slots` (fewer are there than are owned, and none is left)
+    """
+
+    borrower: str
+    lender: str
+    most: int
+    units: int
+    held: int
+    bound: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a consumer's numbers in one resource group are what they are.
 
@@ -220,6 +239,7 @@ class Explanation:
     set_aside: idle slots set aside in its subtree for reserves (R-ASIDE-1)
     moves    : those that it, or a consumer below it, gets, holds or waits for
     controls : those that bind for it, a consumer below it, or one that could give it what it misses
+    loans    : of a leaf that owns exactly, of whom it may borrow and to whom it may lend
     """
 
     path: str
@@ -241,3 +261,4 @@ class Explanation:
     moves: tuple[Move, ...]
     counterfactual: Counterfactual | None
     controls: tuple[Control, ...] = ()
+    loans: tuple[Loan, ...] = ()

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.budgets import bound_of_demand
+from fairhold.cycle.explain.loans import lack_slots
 from fairhold.cycle.explain.nouns import Bound, Level, Parts
 from fairhold.cycle.explain.standing import standing
 
@@ -63,21 +64,28 @@ def _parts(result: CycleResult, parent: int) -> dict[int, Parts]:
 
 def _bound(result: CycleResult, row: int, parts: Parts) -> Bound:
     rows, draft, tree = result.snapshot.rows, result.draft, result.snapshot.rows.tree
-    quota, need = draft.quota[row], draft.needs.need[row]
-    if quota >= need:
-        below = draft.needs.need[tree.first[row] : tree.end[row]]
-        wanted = result.snapshot.usable[row] if rows.is_leaf(row) else sum(below)
-        if need < wanted:
-            return Bound.LIMIT
-        return bound_of_demand(result, row) if need <= result.snapshot.demand[row] else Bound.RESERVE
+    need = draft.needs.need[row]
+    if draft.quota[row] >= need:
+        return _bound_of_need(result, row)
     above = tree.parent[row]
     while above > 0:
         if draft.quota[above] >= rows.plan.limit[above]:
             return Bound.LIMIT_OF_BRANCH
         above = tree.parent[above]
-    comes_after = rows.controls.comes_after[row]
-    if rows.is_leaf(row) and (comes_after or parts.own < min(need, rows.plan.owned[row])):
-        return Bound.BORROWS if comes_after else Bound.SLOTS
+    if rows.is_leaf(row) and rows.controls.comes_after[row]:
+        return Bound.BORROWS
+    misses_own = rows.is_leaf(row) and parts.own < min(need, rows.plan.owned[row])
+    if misses_own or lack_slots(result, row):
+        return Bound.SLOTS
     if parts.shared:
         return Bound.UNOWNED
     return Bound.LENDERS if row in rows.lists.borrower else Bound.OWNED
+
+
+def _bound_of_need(result: CycleResult, row: int) -> Bound:
+    """Why a consumer that has all that it needs does not need more."""
+    snapshot, tree = result.snapshot, result.snapshot.rows.tree
+    need, below = result.draft.needs.need[row], result.draft.needs.need[tree.first[row] : tree.end[row]]
+    if need < (snapshot.usable[row] if snapshot.rows.is_leaf(row) else sum(below)):
+        return Bound.LIMIT
+    return bound_of_demand(result, row) if need <= snapshot.demand[row] else Bound.RESERVE
