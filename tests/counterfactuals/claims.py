@@ -25,8 +25,9 @@ class Claims:
         self.made: Counter[str] = Counter()
         self.broken: dict[str, list[str]] = {"true": [], "smallest": [], "complete": []}
 
-    def check(self, plan: Json, state: Json) -> None:
+    def check(self, situation: tuple[Json, Json]) -> None:
         """All that is told of one plan and state of resources."""
+        plan, state = situation
         (told,) = explain_pools(*read(plan, state), "/")
         values = Values(plan, state)
         for request in told["requests"]:

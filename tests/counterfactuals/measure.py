@@ -1,4 +1,8 @@
-"""Which share of what explanations claim would help holds: `python -m tests.counterfactuals.measure [EXAMPLES]`."""
+"""Which share of what explanations claim would help holds.
+
+`python -m tests.counterfactuals.measure [EXAMPLES [POLICY …]]` prints it for `hybrid`, `multidimensional` and
+`fair_share`, and every claim that does not hold; then it ends with 1.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,27 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.counterfactuals.claims import Claims
 from tests.counterfactuals.situations import situations
+from tests.counterfactuals.slots import SlotClaims
+from tests.cycle.test_what_if import small_cases
 from tests.pools.test_random import stories as pool_stories
 from tests.queues.strategies import stories as queue_stories
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from hypothesis.strategies import SearchStrategy
 
-Json = dict[str, Any]
 MOST = 150
 """Smaller changes, or single values, that are looked at for one claim, at random."""
-FAMILIES = {"multidimensional": pool_stories, "fair_share": queue_stories}
+SITUATIONS: dict[str, tuple[SearchStrategy[Any], type[Claims | SlotClaims]]] = {
+    "hybrid": (small_cases(), SlotClaims),
+    "multidimensional": (situations(pool_stories), Claims),
+    "fair_share": (situations(queue_stories), Claims),
+}
 
 
-def measure(name: str, stories: Callable[[], Any], examples: int) -> bool:
+def measure(policy: str, examples: int) -> bool:
     """Print the shares of one policy, and what does not hold; whether all of it does."""
-    claims = Claims(MOST)
+    strategy, kind = SITUATIONS[policy]
+    claims = kind(MOST)
 
     @settings(
         max_examples=examples,
@@ -32,24 +42,23 @@ def measure(name: str, stories: Callable[[], Any], examples: int) -> bool:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(situations(stories))
-    def look(situation: tuple[Json, Json]) -> None:
-        claims.check(*situation)
+    @given(strategy)
+    def look(situation: Any) -> None:
+        claims.check(situation)
 
     look()
     shares = [
-        f"{claims.made[kind] - len(broken)} of {claims.made[kind]} {kind}" for kind, broken in claims.broken.items()
+        f"{claims.made[name] - len(broken)} of {claims.made[name]} {name}" for name, broken in claims.broken.items()
     ]
-    others = [f"{number} {kind}" for kind, number in claims.made.items() if kind not in claims.broken]
-    sys.stdout.write(f"{name}, {examples} plans and states: {', '.join(shares + others)}\n")
-    for kind, broken in claims.broken.items():
+    others = [f"{number} {name}" for name, number in claims.made.items() if name not in claims.broken]
+    sys.stdout.write(f"{policy}, {examples} plans and states: {', '.join(shares + others)}\n")
+    for name, broken in claims.broken.items():
         for each in broken:
-            sys.stdout.write(f"  not {kind}: {each}\n")
+            sys.stdout.write(f"  not {name}: {each}\n")
     return not any(claims.broken.values())
 
 
 if __name__ == "__main__":
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    some = {name: FAMILIES[name] for name in sys.argv[2:] or FAMILIES}
-    are_right = [measure(name, stories, number) for name, stories in some.items()]
+    are_right = [measure(policy, number) for policy in sys.argv[2:] or SITUATIONS]
     sys.exit(not all(are_right))

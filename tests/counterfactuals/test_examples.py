@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from fairhold.cli.pool_words import pools_in_words
+from fairhold.cycle.explain.pooled.inquiry import Inquiry
+from fairhold.cycle.explain.pooled.whatif import Search
+from fairhold.cycle.explain.queued.asking import Asking
+from fairhold.cycle.explain.queued.parameters import QueueParameters
+from fairhold.cycle.pooled.joining import run_entries
+from fairhold.planio.state import parse_state
 from tests.pools.asking import PAIR, explained, first
 from tests.pools.small import of, on, own
 from tests.queues.asking import explained as explained_queue
@@ -104,3 +111,15 @@ def test_a_search_that_stops_early_says_what_it_has_tried() -> None:
     text = pools_in_words(told)
     assert "Nothing that was tried gives it more." in text
     assert "The search stopped early, after " in text
+
+
+def test_a_unit_that_only_moves_is_no_unit_more() -> None:
+    cluster = Cluster([2, 2], {"/A": {"limit": {"gpu": 2}}, "/B": {}})
+    cluster.ask("one", "/A", 2, on={"h0": 1}).ask("two", "/A", 1, on={"h1": 1}).ask("large", "/B", 1, gpu=2)
+    state = parse_state(json.dumps(cluster.document), cluster.plan, "state.json")
+    ((force, cycle),) = run_entries(cluster.plan, state)
+    inquiry = Inquiry(cluster.plan, state, force, cycle, cluster.plan.tree.rows["/A"])
+    parameters = QueueParameters(Asking(inquiry))
+    moves = parameters.setting("consolidation")
+    assert moves is not None
+    assert Search(inquiry, parameters)._run(((moves, True),)) == {"one": (1, 0), "two": (1, 0)}

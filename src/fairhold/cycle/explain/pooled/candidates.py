@@ -126,10 +126,11 @@ class _Pointed:
     def longer_bounds(self) -> Iterator[Settings]:
         """A bound that allows the grace of the leaf."""
         for bound in sorted(self._passed(), key=lambda bound: -bound.micros):
-            is_of_all = bound.setting == "public_pool_grace"
-            find = self.parameters.setting if is_of_all else None
-            parameter = find(bound.setting) if find else self.parameters.find(bound.consumer, bound.setting)
-            yield from each(parameter, is_more=True)
+            if bound.setting == "public_pool_grace":
+                yield from each(self.parameters.setting(bound.setting), is_more=True)
+            else:
+                for parameter in self.parameters.all_of(bound.consumer, bound.setting):
+                    yield from each(parameter, is_more=True)
 
     def nothing_reserved(self) -> Iterator[Settings]:
         """Something that another consumer does not reserve any more, where it has room for a unit."""
@@ -142,7 +143,8 @@ class _Pointed:
             if entry.reserved and row not in above and fits(self.asked.unit, parcel.idle)
         }
         for row in rows:
-            yield from each(self.parameters.find(row, "reserved"))
+            for parameter in self.parameters.all_of(row, "reserved"):
+                yield from each(parameter)
 
     def larger_limit(self) -> Iterator[Settings]:
         """A share limit under which what is wanted in one go fits."""

@@ -64,7 +64,7 @@ def held_back(inquiry: Inquiry, asked: Asked, free: Decided | None) -> HeldBack 
 
 def _has(asked: Asked, ways: Ways) -> int:
     """Units that a request holds or that are on their way to it."""
-    return asked.held + ways.units(asked)
+    return asked.held + ways.new_units(asked)
 
 
 def _control(inquiry: Inquiry, asked: Asked) -> HeldBack:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain.pooled.inquiry import duration
@@ -88,11 +89,14 @@ class Parameters:
         """The settings of the policy entry."""
         raise AssertionError
 
+    def all_of(self, row: int, what: str, resource: int = -1) -> list[Parameter]:
+        """The values of a consumer under one key: of what is owned, of each group."""
+        name = self.plan.resources[resource].name if resource >= 0 else ""
+        return [each for each in self.consumers(row) if (each.change.what, each.change.resource) == (what, name)]
+
     def find(self, row: int, what: str, resource: int = -1) -> Parameter | None:
         """One value of a consumer."""
-        name = self.plan.resources[resource].name if resource >= 0 else ""
-        found = (each for each in self.consumers(row) if (each.change.what, each.change.resource) == (what, name))
-        return next(found, None)
+        return next(iter(self.all_of(row, what, resource)), None)
 
     def setting(self, what: str) -> Parameter | None:
         """One setting of the entry."""
@@ -208,9 +212,11 @@ class Parameters:
         """How many hosts a group has; those that are added are like one of it."""
         hosts = self.plan.resource_groups[like.group].hosts
         model = next(each for each in hosts if each.name == like.name)
+        names = {each.name for group in self.plan.resource_groups.values() for each in group.hosts}
 
         def put(files: Files, value: int) -> Files:
-            new = tuple(replace(model, name=f"{like.name}-{at}") for at in range(2, value - len(hosts) + 2))
+            free = (name for at in count(2) if (name := f"{like.name}-{at}") not in names)
+            new = tuple(replace(model, name=name) for name in islice(free, value - len(hosts)))
             files = self._with_hosts(files, like.group, (*hosts, *new))
             labels = files.state.labels
             if labels is not None:

@@ -161,7 +161,7 @@ class Search:
     def _helps(self, course: _Course, settings: Settings) -> bool:
         """Whether a request holds more, with what is on its way to it, after a change."""
         held, coming = self._outcome(course, settings)
-        return held + coming > course.asked.held + self.inquiry.ways.units(course.asked)
+        return held + coming > course.asked.held + self.inquiry.ways.new_units(course.asked)
 
     def _outcome(self, course: _Course, settings: Settings) -> tuple[int, int]:
         """What a request holds after a change, and what is on its way to it."""
@@ -185,7 +185,7 @@ class Search:
         force = next(each for each in forces if each.at == self.inquiry.force.at)
         decided = decide(files.plan, force.entry, force.part_of(files.plan, files.state), force.members)
         others = [decided.books.asked[asked.model.id] for asked in self.inquiry.asked()]
-        return {other.model.id: (other.held, decided.sweeps.ways.units(other)) for other in others}
+        return {other.model.id: (other.held, decided.sweeps.ways.new_units(other)) for other in others}
 
     def _document(self, course: _Course, kind: object) -> Document:
         settings = course.found[kind]

@@ -28,13 +28,8 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
     """Explain one consumer in a cycle of one entry of `fair_share`."""
     asking = Asking(inquiry)
     why = Why(asking)
-    parameters = QueueParameters(inquiry, asking.terms)
-    search = Search(inquiry, parameters) if what_if and asking.has_hosts else None
+    search = Search(inquiry, QueueParameters(asking)) if what_if and asking.has_hosts else None
     new = set(inquiry.cycle.sweeps.placed)
-
-    def told(asked: Asked) -> Document:
-        return _request(asking, why, search, parameters, asked, new)
-
     return {
         "consumer": inquiry.path(inquiry.row),
         "policy": inquiry.force.entry.policy,
@@ -44,7 +39,7 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
             _resource(asking, at) for at in asking.terms.resources if asking.stood.total[at] or _is_asked(asking, at)
         ],
         "over_fair_share": list(_over(asking)),
-        "requests": [told(asked) for asked in inquiry.asked()],
+        "requests": [_request(asking, why, search, asked, new) for asked in inquiry.asked()],
         "moves": list(moves_of(inquiry)),
     }
 
@@ -94,14 +89,12 @@ def _over(asking: Asking) -> Iterator[Document]:
                 }
 
 
-def _request(  # noqa: PLR0917 - all that an explanation is made of
-    asking: Asking, why: Why, search: Search | None, parameters: QueueParameters, asked: Asked, new: set[Unit]
-) -> Document:
+def _request(asking: Asking, why: Why, search: Search | None, asked: Asked, new: set[Unit]) -> Document:
     waiting = why.of(asked)
     found = request_document(asking, asked, new) | {"waits": None}
     if waiting is not None:
         found["waits"] = waiting_document(asking, waiting)
         lacks = asked.lacking > asking.inquiry.ways.new_units(asked)
         if search is not None and lacks and asking.inquiry.is_about(asked):
-            found |= search.of(asked, kinds(asking, parameters, asked, waiting))
+            found |= search.of(asked, kinds(asking, search.parameters, asked, waiting))
     return found

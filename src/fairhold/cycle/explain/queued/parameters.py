@@ -28,10 +28,9 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.cycle.explain.pooled.inquiry import Inquiry
     from fairhold.cycle.explain.pooled.parameter import Files, Value
+    from fairhold.cycle.explain.queued.asking import Asking
     from fairhold.ledger.pools import Asked
-    from fairhold.ledger.queues import QueueTerms
 
 _TENTHS = 10
 """The multiplier, and how much history counts, are tried in tenths."""
@@ -48,9 +47,10 @@ TIMES = {
 class QueueParameters(Parameters):
     """The values of an inquiry into queues."""
 
-    def __init__(self, inquiry: Inquiry, terms: QueueTerms) -> None:
-        super().__init__(inquiry)
-        self.terms = terms
+    def __init__(self, asking: Asking) -> None:
+        super().__init__(asking.inquiry)
+        self.terms = asking.terms
+        self.total = list(map(max, self.total, asking.stood.total))
 
     def of_consumer(self, row: int) -> list[Parameter]:
         """What the entry says of a queue."""
