@@ -37,7 +37,9 @@ class Claims:
                 self.made["stopped early"] += 1
             for promise in request["would_help"] or ():
                 self._check_promise(plan, state, request, promise, values)
-            if request["would_help"] == []:
+            if request["search"]["in_part"]:
+                self.made["in part"] += 1
+            elif request["would_help"] == []:
                 self._check_nothing(plan, state, request, values)
 
     def _some(self, found: list[list[Json]]) -> list[list[Json]]:

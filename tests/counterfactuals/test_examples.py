@@ -7,11 +7,13 @@ from typing import Any
 
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
+from fairhold.cycle.explain.pooled.parameter import Change, Parameter, around
 from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.explain.queued.asking import Asking
 from fairhold.cycle.explain.queued.parameters import QueueParameters
 from fairhold.cycle.pooled.joining import run_entries
 from fairhold.planio.state import parse_state
+from fairhold.units import UNLIMITED
 from tests.pools.asking import PAIR, explained, first
 from tests.pools.small import of, on, own
 from tests.queues.asking import explained as explained_queue
@@ -123,3 +125,13 @@ def test_a_unit_that_only_moves_is_no_unit_more() -> None:
     moves = parameters.setting("consolidation")
     assert moves is not None
     assert Search(inquiry, parameters)._run(((moves, True),)) == {"one": (1, 0), "two": (1, 0)}
+
+
+def test_far_numbers_between_those_that_are_tried_first_are_tried_where_nothing_else_helps() -> None:
+    assert around(0, 0, 300)[60:70] == (61, 62, 63, 64, 128, 256, 300)
+    parameter = Parameter(Change("limit", 0, None), 0, around(0, 0, 300), lambda files, _: files, int, 1)
+    assert parameter.between_all()[:2] == [65, 66]
+    assert {*parameter.values, *parameter.between_all()} == {*range(1, 301)}
+    assert list(parameter.nearer(64))[-1] == 63
+    down = Parameter(Change("limit", None, None), UNLIMITED, around(UNLIMITED, 0, 300), lambda files, _: files, int, 1)
+    assert {*down.values, *down.between_all()} == {*range(301)}

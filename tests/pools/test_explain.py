@@ -164,7 +164,7 @@ def test_a_search_ends_when_its_work_is_used_up() -> None:
     search._left = 1
     found = search.of(asked, kinds(parameters, asked, waiting))
     assert [each["held"] for each in found["would_help"]] == [5]
-    assert found["search"] == {"is_complete": True, "values": 1, "cycles": 2, "of": ["amount"]}
+    assert found["search"] == {"is_complete": True, "values": 1, "cycles": 2, "of": ["amount"], "in_part": 0}
 
 
 def test_a_consumer_that_is_not_there_is_none() -> None:

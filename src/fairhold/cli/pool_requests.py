@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import percent
+from fairhold.cycle.explain.pooled.parameter import DENSE
 from fairhold.runtime.explaining_pools import WHY, counted, listed, where, why
 
 if TYPE_CHECKING:
@@ -177,8 +178,11 @@ def what_would_help(request: Document) -> Iterator[str]:
             coming = f", {each['on_the_way']} on the way" if each["on_the_way"] else ""
             loose = "" if each.get("is_smallest", True) else "; not every smaller change was tried"
             yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}{loose}"
-    elif search["is_complete"]:
+    elif search["is_complete"] and not search["in_part"]:
         yield f"  No single value gives {who or 'it'} more: {tried} were tried."
+    elif search["is_complete"]:
+        part = f"of {search['in_part']} not every step beyond {DENSE}"
+        yield f"  No single value that was tried gives {who or 'it'} more: {tried} were, {part}."
     else:
         yield f"  Nothing that was tried gives {who or 'it'} more."
     if not search["is_complete"]:

@@ -109,6 +109,14 @@ class Parameter:
         last = max(side, key=lambda each: (each - self.old) * way)
         return range(last + way * self.step, value, way * self.step)
 
+    def between_all(self) -> list[int]:
+        """Numbers of a long range that are not among `values`, the nearest first."""
+        numbers = [each for each in self.values if isinstance(each, int) and each < UNLIMITED] if self.step else []
+        start = self.old if not numbers or self.old < UNLIMITED else max(numbers) + self.step
+        if all(abs(each - start) <= DENSE * self.step for each in numbers):
+            return []
+        return [number for each in numbers for number in self.between(each)]
+
 
 Setting = tuple[Parameter, Any]
 """A parameter and the value that it is to have."""

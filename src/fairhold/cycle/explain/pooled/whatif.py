@@ -42,7 +42,8 @@ class _Course:
 
     found : kind of value → the settings that give it more
     tried : what was tried, by keys of parameters; values: settings that were
-    loose : kinds of which not every smaller change was tried
+    loose : kinds of which not every smaller change was tried; is_exact: all were, of the kind at hand
+    open  : parameters of which not all numbers were tried
     """
 
     asked: Asked
@@ -50,6 +51,8 @@ class _Course:
     tried: dict[tuple[str, ...], None] = field(default_factory=dict)
     values: int = 0
     loose: set[object] = field(default_factory=set)
+    open: list[Parameter] = field(default_factory=list)
+    is_exact: bool = True
     is_complete: bool = True
 
 
@@ -77,11 +80,13 @@ class Search:
             groups = self.parameters.groups(asked)
             while not course.found and (group := next(groups, None)) is not None:
                 self._try_all(course, group)
+            self._fill_gaps(course)
         except StoppedEarlyError:
             course.is_complete = False
         helps = [self._document(course, kind) for kind in course.found]
         tried = list(dict.fromkeys(key[0] for key in course.tried))
         search = {"is_complete": course.is_complete, "values": len(course.tried), "cycles": course.values, "of": tried}
+        search["in_part"] = len(course.open)
         return {"would_help": helps if helps or course.is_complete else None, "search": search}
 
     def _try_pointed(self, course: _Course, pointed: Iterator[Iterator[Settings]]) -> None:
@@ -108,7 +113,8 @@ class Search:
 
     def _try_all(self, course: _Course, group: Iterator[Parameter]) -> None:
         """All values of some parameters, the nearest of each first, until one of its kind helps."""
-        open_ = [(parameter, iter(parameter.values)) for parameter in islice(group, max(0, self._left) + 1)]
+        parameters = list(islice(group, max(0, self._left) + 1))
+        open_ = [(parameter, iter(parameter.values)) for parameter in parameters]
         while open_:
             left = []
             for parameter, values in open_:
@@ -121,13 +127,29 @@ class Search:
                 else:
                     left.append((parameter, values))
             open_ = left
+        course.open += [parameter for parameter in parameters if parameter.between_all()]
         if next(group, None) is not None:
             raise StoppedEarlyError
+
+    def _fill_gaps(self, course: _Course) -> None:
+        """Where nothing helps yet, also the numbers of long ranges that were left out, as far as the work lasts."""
+        left = []
+        for parameter in course.open if not course.found else ():
+            numbers = parameter.between_all()
+            if len(numbers) > self._left:
+                left.append(parameter)
+                continue
+            helps = next((each for each in numbers if self._helps(course, ((parameter, each),))), None)
+            if helps is not None:
+                course.found[parameter.kind] = ((parameter, helps),)
+                self._make_smallest(course, parameter.kind)
+                break
+        course.open = left
 
     def _make_smallest(self, course: _Course, kind: object) -> None:
         """Of each value in turn the nearest to the old one that still helps, until none can be nearer."""
         course.loose.add(kind)
-        settings, is_changed = course.found[kind], True
+        settings, is_changed, course.is_exact = course.found[kind], True, True
         while is_changed:
             is_changed = False
             for parameter, value in settings:
@@ -139,7 +161,8 @@ class Search:
                     settings = tuple(each for old in settings for each in (kept if old[0] is parameter else (old,)))
                     course.found[kind] = settings
                     break
-        course.loose.discard(kind)
+        if course.is_exact:
+            course.loose.discard(kind)
 
     def _nearest(self, course: _Course, others: Settings, parameter: Parameter, value: object) -> object:
         """The value nearest to the old one with which some settings help."""
@@ -151,7 +174,7 @@ class Search:
                 break
         between = parameter.between(value) if isinstance(value, int) else range(0)
         while len(between) > DENSE:  # as far as that the first that helps is looked for, not the very first
-            middle = len(between) // 2
+            middle, course.is_exact = len(between) // 2, False
             if self._helps(course, (*others, (parameter, between[middle]))):
                 value, between = between[middle], between[:middle]
             else:
