@@ -30,6 +30,7 @@ class Restraint:
 
     def go(self, units: int) -> bool:
         """Whether so many go together; more than may go in a cycle only first and alone."""
-        self.is_full = self.most is not None and self.gone > 0 and self.gone + units > self.most
-        self.gone += 0 if self.is_full else units
-        return not self.is_full
+        is_too_much = self.most is not None and self.gone > 0 and self.gone + units > self.most
+        self.is_full |= is_too_much
+        self.gone += 0 if is_too_much else units
+        return not is_too_much
