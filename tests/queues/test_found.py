@@ -210,7 +210,7 @@ def test_r_notice_2_what_goes_for_a_gang_that_packs_elsewhere_by_now_stays() -> 
     assert verified(cluster)
     cycle = cluster.cycle(seconds=5)
     grants = [(row["request"], row["host"], row["units"]) for row in cycle.document["grants"]]
-    assert grants == [("gang", "h0", 1), ("half", "h0", 1)]
+    assert grants == [("half", "h0", 1), ("gang", "h0", 1)]
     assert [(row["request"], row["host"], row["units"]) for row in cycle.document["withdrawn"]] == [("b", "h1", 1)]
     assert list(second_cycle(cluster.plan, cycle)) == []
 

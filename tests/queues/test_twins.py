@@ -272,7 +272,7 @@ def taken(twin: Twin, request: Request) -> Counter[tuple[str, str]]:
 def needless(twin: Twin, request: Request, told: list[Unit]) -> Iterator[list[Unit]]:
     """Whose going brings nothing once all others go, the last told first; gangs that stop stop whole (R-NOTICE-2)."""
     kinds = {unit.request: unit for unit in told}
-    whole = {each for each in kinds if each.least and all(unit.gone for unit in each.units)}
+    whole = {each for each in kinds if each.least > 1 and all(unit.gone for unit in each.units)}
     bundles: dict[object, list[Unit]] = {}
     for unit in told:
         bundles.setdefault(unit.request if unit.request in whole else unit, []).append(unit)

@@ -127,3 +127,89 @@ def parts_of_hosts(plan: Plan, cycle: Cycle) -> Iterator[str]:
                 stays[row.request, row.host] += row.units
         if stays - told:
             yield f"{held.request} waits for {held.host}, and there stay {stays - told}"
+
+
+def alike(plan: Plan, one: int, other: int) -> bool:
+    """Whether two leaves are in one queue, or are the same."""
+    return bool({*up(plan, one)} & {*up(plan, other)})
+
+
+def needless_notices(plan: Plan, cycle: Cycle) -> Iterator[str]:
+    """Without each notice that the cycle gave somebody would lack what he was told (R-CONTEST-7).
+
+    Left out is what the order of queues, or a limit, may keep.
+    """
+    requests = {request.id: request for request in cycle.after.requests}
+    new = [row for row in cycle.document["reclaims"] if row["for"] and row["reason"] == "quota"]
+    takers = {requests[row["for"]].consumer for row in new}
+    goes = Counter[str]()
+    for notice in cycle.after.notices:
+        goes[notice.request] += notice.units
+    has = Counter[str]()
+    for each in cycle.after.allocations:
+        has[each.request] += each.units
+    for row in new:
+        gang = requests[row["request"]]
+        mine = [row | {"units": 1}]
+        if gang.min_count > 1 and goes[gang.id] == has[gang.id]:
+            mine = [each for each in new if each["request"] == gang.id]
+            if sum(each["units"] for each in mine) < goes[gang.id]:
+                continue  # some of it was to go before
+        is_told_of_queue = any(alike(plan, gang.consumer, taker) for taker in takers)
+        is_whole_host = plan.policies[0].settings.packing == "exclusive"
+        if is_told_of_queue or is_whole_host or is_limited(plan, gang.consumer):
+            continue
+        if _still_fit(plan, cycle, mine):
+            yield f"{mine} is not needed"
+
+
+def is_limited(plan: Plan, leaf: int) -> bool:
+    """Whether a leaf, or a queue above it, has a limit."""
+    width = range(len(plan.resources))
+    return any(bound(plan, row, at, "limit") < UNLIMITED for row in up(plan, leaf) for at in width)
+
+
+def _still_fit(plan: Plan, cycle: Cycle, without: list[Json]) -> bool:
+    """Whether all that space is held for still has it if some stay."""
+    requests = {request.id: request for request in cycle.after.requests}
+    sizes = {host.name: host.amounts for group in plan.resource_groups.values() for host in group.hosts}
+    for name in {row["host"] for row in without}:
+        idle = Counter(dict(enumerate(sizes[name])))
+        for each in cycle.after.allocations:
+            if each.host == name:
+                idle.subtract({at: need * each.units for at, need in enumerate(requests[each.request].unit)})
+        for held in cycle.after.held:
+            if held.host == name:
+                lacks = Counter({at: need * held.units for at, need in enumerate(requests[held.request].unit)})
+                for notice in cycle.after.notices:
+                    if notice.host == name and notice.taker_request == held.request:
+                        unit = requests[notice.request].unit
+                        lacks.subtract({at: need * notice.units for at, need in enumerate(unit)})
+                for row in without:
+                    if row["host"] == name and row["for"] == held.request:
+                        unit = requests[row["request"]].unit
+                        lacks.update({at: need * row["units"] for at, need in enumerate(unit)})
+                idle.subtract(+lacks)
+        if any(left < 0 for left in idle.values()):
+            return False
+    return True
+
+
+def given_to_others(plan: Plan, before: State, cycle: Cycle) -> Iterator[str]:
+    """Who had units on their way has them, or they still are on their way (R-SERVE-3); limits are left out."""
+    was, now = (Counter[str]() for _ in range(2))
+    for found, state in ((was, before), (now, cycle.after)):
+        for each in state.allocations:
+            found[each.request] += each.units
+    for row in cycle.document["stops"]:
+        was[row["request"]] -= row["units"]
+    told, still = (Counter[str]() for _ in range(2))
+    for found, rows in ((told, before.held), (still, cycle.after.held)):
+        for held in rows:
+            if held.host not in before.hosts_down and held.host not in before.hosts_closed:
+                found[held.request] += held.units
+    for request in before.requests:
+        wanted = min(told[request.id], request.count - was[request.id])
+        came, coming = now[request.id] - was[request.id], still[request.id]
+        if came + coming < wanted and not is_limited(plan, request.consumer):
+            yield f"{request.id} was told {wanted}, got {came}, and {coming} are on their way"

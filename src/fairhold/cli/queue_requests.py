@@ -26,6 +26,8 @@ _TESTS = {
     "order": "{compared_with} would have {ours} of its fair share of {resource}, more than {consumer} with {theirs}, "
     "which has to be left with {resource} {least}, and is with {left}",
     "young": "{request} of {consumer} has run for {ran}, and is spared until it has for {runtime}, at {until}",
+    "granted now": "{request} of {consumer} was granted just now on what was held for it, and gives nothing "
+    "before {until}",
     "strategy": "{consumer} would hold {resource} {value} by then, and may keep {bound}",
 }
 """Inequality that fails → what it says of both sides."""
@@ -159,6 +161,8 @@ def _strategy(one: Document) -> Iterator[str]:
         if "gang" in each:
             gang = f"deserved is blocked by gang {each['gang']}, {counted(each['units'])} that stop together"
             yield f"    {how} {gang}: {_test(each)} [{each['rule']}]"
+        elif each["test"] == "granted now":
+            yield f"    {how} it keeps {counted(each['rest'])} for now: {_test(each)} [{each['rule']}]"
         elif each["rest"]:
             rest = f"{counted(each['rest'])} that would make room may not go without others that make none"
             yield f"    {how} {rest}: {_test(each)} [{each['rule']}]"

@@ -15,6 +15,7 @@ WHY = {
     "strategy": "no other queue holds more than it may keep",
     "not preemptible": "what others hold beyond that is not preemptible",
     "young": "what others could give has not run long enough",
+    "granted now": "what others could give was granted to them just now, as it had been held for them",
     "order": "a take would put the order of queues wrong",
 }
 """Why a request of a queue waits, where that is said of queues alone."""

@@ -138,6 +138,8 @@ def _sweep_books(  # noqa: PLR0917 - likewise
     elif entry.policy != QUEUES:
         sweeps = run_sweeps(books)
     else:
+        if state.previous_cycle == state.now:
+            books.sure.update(unit for unit in books.units() if unit.started >= books.now)
         crowds = gather(books)
         queues = open_queues(plan, entry, state, books, members, crowds)
         before = queues if books.is_brief else count_all(books, queues)

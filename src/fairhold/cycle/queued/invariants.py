@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.queued.open import count_all, count_moved
 from fairhold.cycle.violation import Violation
+from fairhold.kernels.vectors import count, fits, times, total
 from fairhold.ledger.queues import is_preemptible
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fairhold.ledger.pools import PoolBooks, Unit
+    from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan
     from fairhold.rules.pools.sweeps import Sweeps
@@ -24,6 +26,8 @@ def untrue_of_queues(plan: Plan, books: PoolBooks, sweeps: Sweeps, stood: Queues
     yield from _fixed_is_deserved(now, paths, [unit for unit in sweeps.placed if not is_preemptible(unit.asked)])
     yield from _moves_have_places(books, paths, sweeps)
     yield from _nothing_is_in_vain(paths, sweeps.placed)
+    yield from _held_is_granted(now, books, paths)
+    yield from _all_notices_are_needed(books, sweeps, paths)
     yield from _deserved_stays(now, count_moved(books, stood, sweeps.ways), paths, sweeps.noticed)
 
 
@@ -68,6 +72,61 @@ def _nothing_is_in_vain(paths: tuple[str, ...], placed: Iterable[Unit]) -> Itera
         if unit.notice is not None:
             text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
             yield Violation("nothing_is_placed_in_vain", paths[unit.asked.leaf], text)
+
+
+def _held_is_granted(now: Queues, books: PoolBooks, paths: tuple[str, ...]) -> Iterator[Violation]:
+    """What was granted on what had been held for it stays, and nothing that was held is free for who waits (R-SERVE-3).
+
+    But what a limit, or what is deserved for good, allows no more of.
+    """
+    for unit in books.sure:
+        if unit not in unit.asked.units or (unit.notice is not None and unit.notice.is_new):
+            text = f"a unit of {unit.asked.model.id} was granted on what was held for it, and is taken back at once"
+            yield Violation("what_is_held_is_granted", paths[unit.asked.leaf], text)
+    if books.terms.settings.packing == "exclusive":  # others may stand beside it until they have gone
+        return
+    for asked, host in books.keeps:
+        kept = total((parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept), len(asked.unit))
+        is_free = min(asked.waiting, count(asked.unit, kept)) >= max(1, asked.missing)
+        if is_free and not host.is_closed and not _is_bound(now, asked):
+            text = f"room for {asked.model.id} is held and free on {host.name}, and it is not granted"
+            yield Violation("what_is_held_is_granted", paths[asked.leaf], text)
+
+
+def _is_bound(now: Queues, asked: Asked) -> bool:
+    """Whether a limit, or what is deserved for good, could keep a request from what is held for it."""
+    rows = now.terms.above[asked.leaf]
+    return not is_preemptible(asked) or any(
+        now.terms.limit[at][row] < UNLIMITED for row in rows for at in now.terms.resources
+    )
+
+
+def _all_notices_are_needed(books: PoolBooks, sweeps: Sweeps, paths: tuple[str, ...]) -> Iterator[Violation]:
+    """Without any unit that is newly told to go some taker would lack room on its host (R-CONTEST-7).
+
+    Looked at are units that go alone, and that neither a limit nor the order of queues can ask to go: no taker is of a
+    queue that they are in.
+    """
+    new = [unit for unit in sweeps.noticed if unit.notice is not None and unit.notice.taker is not None]
+    takers = {
+        row for unit in new if unit.notice and unit.notice.taker for row in books.terms.above[unit.notice.taker.leaf]
+    }
+    for unit in new if books.terms.settings.packing != "exclusive" else ():
+        assert unit.notice is not None
+        assert unit.notice.taker is not None
+        above = books.terms.above[unit.asked.leaf][:-1]
+        is_gang = unit.asked.model.min_count > 1 and all(each.notice is not None for each in unit.asked.units)
+        if is_gang or unit.notice.is_move or any(row in takers or row in books.terms.limit for row in above):
+            continue
+        taker, host = unit.notice.taker, unit.host
+        way = sweeps.ways.of[taker][host]
+        there = [each.asked.unit for each in way.victims if each is not unit]
+        there += [part for parcel in host.parcels for part in (parcel.idle, parcel.kept.get(taker, ())) if part]
+        if fits(times(taker.unit, way.units), total(there, len(taker.unit))):
+            text = (
+                f"a unit of {unit.asked.model.id} is told to go, and {taker.model.id} has room on {host.name} without"
+            )
+            yield Violation("all_notices_are_needed", paths[unit.asked.leaf], text)
 
 
 def _deserved_stays(now: Queues, moved: Queues, paths: tuple[str, ...], noticed: Iterable[Unit]) -> Iterator[Violation]:

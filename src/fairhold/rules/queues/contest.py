@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.rules.queues.standing import is_less, ratio
+from fairhold.rules.queues.standing import is_less, ratio, saturation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from fractions import Fraction
 
+    from fairhold.ledger.pools import Unit
     from fairhold.ledger.queues import Amount, Queues, QueueTerms
+    from fairhold.rules.queues.standing import Ratio
     from fairhold.rules.queues.victims import Piece
 
 FAIR_SHARE, QUOTA = "fair_share", "quota"
@@ -129,19 +132,60 @@ class Contest:
         multiplier = self.queues.terms.settings.multiplier
         for at in self.short:
             ours, their = self._ratio(at, mine), self._ratio(at, theirs)
-            if is_less((1, 1), ours) and not is_less((ours[0] * multiplier, ours[1]), their):
-                return Refused("saturation", theirs, at)
-            if strategy == FAIR_SHARE:
-                was_above = is_less(self._before(at, theirs), self._before(at, mine))
-                if not was_above and is_less(their, ours):
-                    return Refused("order", theirs, at)
+            is_free = strategy != FAIR_SHARE or self._was_above(at, mine, theirs)
+            rule = _unkept(multiplier, ours, their, is_free=is_free)
+            if rule is not None:
+                return Refused(rule, theirs, at)
         return None
+
+    def compared(self, strategy: str, mine: int, theirs: int) -> Compared:
+        """What has to hold of both sides from now on."""
+        free = [at for at in self.short if strategy != FAIR_SHARE or self._was_above(at, mine, theirs)]
+        return Compared(strategy, mine, theirs, tuple(self.short), frozenset(free))
+
+    def _was_above(self, at: int, mine: int, theirs: int) -> bool:
+        return is_less(self._before(at, theirs), self._before(at, mine))
 
     def _ratio(self, at: int, row: int) -> tuple[Amount, Amount]:
         return ratio(self.after(at, row), self.queues.fair[at][row])
 
     def _before(self, at: int, row: int) -> tuple[Amount, Amount]:
         return ratio(self.before[at][row], self.queues.fair[at][row])
+
+
+def _unkept(multiplier: Fraction, ours: Ratio, theirs: Ratio, *, is_free: bool) -> str | None:
+    """Which of (B) and (C) two saturations do not keep.
+
+    is_free : whether the taker's side may be the more saturated one
+    """
+    if is_less((1, 1), ours) and not is_less((ours[0] * multiplier, ours[1]), theirs):
+        return "saturation"
+    return "order" if not is_free and is_less(theirs, ours) else None
+
+
+class Compared(NamedTuple):
+    """Two sides of a take that this cycle has told.
+
+    mine, theirs : the taker's side, and that which gives
+    short, free  : places of the resources that were short, and of those in which (C) does not hold the taker's side
+    """
+
+    strategy: str
+    mine: int
+    theirs: int
+    short: tuple[int, ...]
+    free: frozenset[int]
+
+    def is_broken_by(self, queues: Queues, more: Sequence[int]) -> bool:
+        """Whether what is kept now would not be if the taker's side held so much more."""
+        return any(self._is_kept(queues, at, 0) and not self._is_kept(queues, at, more[at]) for at in self.short)
+
+    def _is_kept(self, queues: Queues, at: int, more: int) -> bool:
+        held, terms = queues.held[at][self.mine] + more, queues.terms
+        if self.strategy == QUOTA and held > terms.deserved[at][self.mine]:
+            return False
+        ours, theirs = ratio(held, queues.fair[at][self.mine]), saturation(queues, at, self.theirs)
+        return _unkept(terms.settings.multiplier, ours, theirs, is_free=at in self.free) is None
 
 
 class Search(NamedTuple):
@@ -166,6 +210,12 @@ class Order(NamedTuple):
     contest: Contest
     search: Search
     gone: Mapping[Piece, int]
+
+    def compared(self) -> dict[Unit, Compared]:
+        """Unit that goes → the sides that were compared for it."""
+        strategy, rivals, _, _ = self.search
+        pairs = {side: self.contest.compared(strategy, rivals[side], side) for side in set(self.gone.values())}
+        return {unit: pairs[side] for piece, side in self.gone.items() for unit in piece}
 
     def broken(self) -> tuple[int, Refused] | None:
         """The first side that it is not kept with when all that is not needed has been returned; None = it is kept.

@@ -23,6 +23,7 @@ class Gates(Limits):
 
     def __init__(self, books: PoolBooks, terms: QueueTerms, crowds: Crowds) -> None:
         self._queues = terms
+        self._on_way: dict[Asked, int] = {}
         self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
         super().__init__(books, (), ())
         self.is_bound |= not all(map(is_preemptible, crowds.kinds))
@@ -54,9 +55,16 @@ class Gates(Limits):
             for row in self._queues.above[asked.leaf][:-1]
         )
 
+    def arrived(self, asked: Asked, units: int) -> None:
+        """Units of a request came, as far as they were on their way to it in place of those."""
+        known = min(units, self._on_way.get(asked, 0))
+        self._on_way[asked] = self._on_way.get(asked, 0) - known
+        self.add(asked, units - known)
+
     def expect(self, coming: Mapping[Asked, int]) -> bool:
         """Count units on their way in place of those that were before; whether there are fewer of any request."""
-        before, self.coming = self.coming, coming
+        before = self._on_way
+        self.coming = self._on_way = dict(coming)
         for asked, units in before.items():
             self.add(asked, -units)
         for asked, units in coming.items():

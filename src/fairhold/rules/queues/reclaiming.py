@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
-    from fairhold.rules.queues.contest import Looked
+    from fairhold.rules.queues.contest import Compared, Looked
     from fairhold.rules.queues.crowds import Crowds
     from fairhold.rules.queues.moving import Moves
     from fairhold.rules.queues.victims import Piece
@@ -45,8 +45,16 @@ if TYPE_CHECKING:
 class Reclaimer(Taking):
     """Gives notices for requests, one after the other: who takes when, and who is looked at for it."""
 
-    def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit], crowds: Crowds) -> None:
-        super().__init__(books, queues, ways, noticed)
+    def __init__(  # noqa: PLR0917 - what it changes
+        self,
+        books: PoolBooks,
+        queues: Queues,
+        ways: Ways,
+        noticed: list[Unit],
+        crowds: Crowds,
+        compared: dict[Unit, Compared] | None = None,
+    ) -> None:
+        super().__init__(books, queues, ways, noticed, {} if compared is None else compared)
         self._crowds = crowds
         self._failed: set[object] = set()
         self._candidates = Candidates(queues, crowds.alone)

@@ -9,7 +9,9 @@ from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import keep_told, let_stay, withdraw
 from fairhold.rules.queues.gates import Gates
+from fairhold.rules.queues.granting import grant_held
 from fairhold.rules.queues.moving import stay
+from fairhold.rules.queues.needless import Needless
 from fairhold.rules.queues.reclaiming import Reclaimer
 from fairhold.rules.queues.serving import serve
 from fairhold.rules.queues.taking import stand
@@ -17,6 +19,7 @@ from fairhold.rules.queues.taking import stand
 if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
+    from fairhold.rules.queues.contest import Compared
     from fairhold.rules.queues.crowds import Crowds
 
 
@@ -28,7 +31,10 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
     told = [unit for unit in books.units() if unit.notice is not None] if books.told else []
     let_stay(found, [unit for unit in told if unit.notice is not None and unit.notice.taker is None])
     stay(found)
+    compared: dict[Unit, Compared] = {}
     gates = Gates(books, queues.terms, crowds)
+    gates.expect(_beside_moves(ways))
+    found.placed += grant_held(books, ways, gates)
     for found.rounds in range(1, MOST_ROUNDS + 1):
         is_moved, is_released = bool(ways.of), True
         gates.expect(_beside_moves(ways))
@@ -42,9 +48,10 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
             is_moved |= bool(placed) or is_any
         if is_moved:
             stand(books, queues, ways, found.noticed, crowds.alone)
-        Reclaimer(books, queues, ways, found.noticed, crowds).run()
+        Reclaimer(books, queues, ways, found.noticed, crowds, compared).run()
         is_unplaced = forget_unplaced(found.placed, gates)
-        if not any([*withdraw(found), stay(found), is_unplaced]):
+        is_open = any([*withdraw(found), stay(found), is_unplaced])
+        if not is_open and not Needless(found, queues, compared).let_stay():
             break
     else:
         found.stop_at_bound()

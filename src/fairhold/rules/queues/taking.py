@@ -16,10 +16,11 @@ from fairhold.rules.pools.reach import hold_beyond
 from fairhold.rules.pools.restraint import go_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace
-from fairhold.rules.queues.contest import OWN_QUEUE, Looked
+from fairhold.rules.queues.contest import OWN_QUEUE, Looked, Refused
 from fairhold.rules.queues.rooms import Rooms, left_beside
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import is_broken
+from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,15 +28,22 @@ if TYPE_CHECKING:
     from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.pools.ways import Ways
-    from fairhold.rules.queues.contest import Contest, Order, Refused, Search
+    from fairhold.rules.queues.contest import Compared, Contest, Order, Search
     from fairhold.rules.queues.victims import Piece
 
 
 class Taking:
     """Keeps what queues hold, and the room on hosts, up to date: what is under notice is gone already."""
 
-    def __init__(self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit]) -> None:
+    def __init__(
+        self, books: PoolBooks, queues: Queues, ways: Ways, noticed: list[Unit], compared: dict[Unit, Compared]
+    ) -> None:
+        """Begin.
+
+        compared : gets unit told for another queue → the sides that were compared for it
+        """
         self.books, self.queues, self.ways, self.noticed = books, queues, ways, noticed
+        self.compared = compared
         self._rooms: dict[object, Rooms] = {}
         self._looked: list[Looked] | None = None
         self.are_alone = are_alone(books)
@@ -101,7 +109,8 @@ class Taking:
         """What is not needed is returned, the last taken first; the others are told, and their space is held.
 
         Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
-        kept without what made no room. What this cycle has placed is not told, but not placed (R-SWEEP-3).
+        kept without what made no room, or what was held for others and was just granted to them would go (R-SERVE-3).
+        What else this cycle has placed is not told, but not placed (R-SWEEP-3).
         order : that is kept, None = none is, inside a queue
         """
         units = self.wants(asked)
@@ -111,22 +120,35 @@ class Taking:
             if piece in gone:
                 self._spare(islice(line, at, None), gone, rooms, lambda: self._has_room(asked, units, need, rooms))
         victims = [unit for piece in taken if piece in gone for unit in piece]
-        broken = None if order is None or len(gone) == len(taken) else order.broken()
-        if order is not None and broken is not None:
-            self._note(order.search, order.contest, broken[0], tuple(victims), broken[1], rest=True)
+        refused = None if order is None or len(gone) == len(taken) else order.broken()
+        refused = self._granted_now(gone, order) if refused is None else refused
+        if order is not None and refused is not None:
+            sure_first = tuple(sorted(victims, key=lambda unit: unit not in self.books.sure))
+            self._note(order.search, order.contest, refused[0], sure_first, refused[1], rest=True)
         new = dict.fromkeys(placed_now(self.books, victims))
         told = [unit for unit in victims if unit not in new]
-        if broken is not None or not go_now(self.books, told):
+        if refused is not None or not go_now(self.books, told):
             for piece in gone:
                 self._remove(piece, rooms, -1)
             return False
         self._gone.clear()
         unplace(self.books, new)
         self._tell(asked, told, "quota", OWN_QUEUE if order is None else order.search.strategy)
+        if order is not None:
+            self.compared |= order.compared()
         for host, here in rooms.divided(units, (unit.host for unit in victims)).items():
             self._hold(asked, host, here)
         self._booked(asked, units, [unit.host for unit in victims])
         return True
+
+    def _granted_now(self, gone: dict[Piece, int], order: Order | None) -> tuple[int, Refused] | None:
+        """The first side of which a unit would go that was granted at this instant on what was held for it."""
+        sure = self.books.sure
+        side = next((side for piece, side in gone.items() if not sure.isdisjoint(piece)), None) if sure else None
+        if side is None:
+            return None
+        self.books.restraint.not_after(self.books.now + SECOND)
+        return side, Refused("granted now", side, 0 if order is None else order.search.short[0])
 
     def _spare(
         self, line: Iterator[Piece], gone: dict[Piece, int], rooms: Rooms, is_enough: Callable[[], bool]
@@ -165,6 +187,7 @@ class Taking:
             deadline = deadline_of(self.books, unit)
             unit.notice = Notice(asked, deadline, reason, self.books.next_serial(), is_new=True)
             unit.notice.strategy = strategy
+            self.compared.pop(unit, None)
             self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
         self.noticed += victims
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.queued.document import saturation_text
 from fairhold.rules.queues.contest import FAIR_SHARE, STRATEGIES, is_open, may_reclaim, sides
 from fairhold.rules.queues.victims import Candidates
-from fairhold.units import format_duration, format_instant
+from fairhold.units import SECOND, format_duration, format_instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Amount
     from fairhold.rules.queues.contest import Looked
 
+_RULES = {"young": "R-CONTEST-3", "granted now": "R-SERVE-3"}
+"""Why a piece stays, for all that is not about numbers of two sides → the rule."""
 TEST_OF = {"deserved": "A", "saturation": "B", "order": "C"}
 """Inequality that is kept → its letter in R-CONTEST-2."""
 _MOST = 10
@@ -62,7 +64,9 @@ class Contests:
         if not self.looked:
             return "not preemptible"
         rules = {each.refused.rule for each in self.looked if each.refused is not None}
-        return "young" if rules == {"young"} else "order"
+        if "granted now" in rules:
+            rules = {"granted now"}
+        return next((rule for rule in _RULES if rules == {rule}), "order")
 
     def _is_open(self, strategy: str, mine: int, theirs: int) -> bool:
         return is_open(self.asking.now, strategy, mine, theirs, self.need, self.short)
@@ -183,7 +187,7 @@ class Contests:
         asking, asked = self.asking, one.piece[0].asked
         found: Document = {
             "test": rule,
-            "rule": "R-CONTEST-2" if rule in TEST_OF else "R-CONTEST-3" if rule == "young" else "R-CONTEST-1",
+            "rule": "R-CONTEST-2" if rule in TEST_OF else _RULES.get(rule, "R-CONTEST-1"),
             "consumer": asking.inquiry.path(row),
             "resource": asking.name(at),
             "request": asked.model.id,
@@ -200,6 +204,8 @@ class Contests:
             found["left"] = asking.number(at, their)
             found["least"] = self._least(rule, at, ours, one.mine, row)
             return found | ({"multiplier": str(asking.terms.settings.multiplier)} if rule == "saturation" else {})
+        if rule == "granted now":
+            return found | {"until": format_instant(asking.inquiry.books.now + SECOND)}
         if rule == "young":
             runtime, started = asking.terms.reclaim_min_runtime[row], max(unit.started for unit in one.piece)
             found["runtime"], found["ran"] = map(format_duration, (runtime, asking.inquiry.books.now - started))
@@ -259,7 +265,8 @@ def own_queue(asking: Asking, asked: Asked) -> Document | None:
     leaf, mine = asked.leaf, asked.model.priority
     candidates = Candidates(asking.now, asking.inquiry.books.by_leaf[leaf])
     pieces = candidates.inside(leaf, lambda other: other.model.priority < mine)
-    ends = [unit.started + asking.terms.preempt_min_runtime[leaf] for piece in pieces for unit in piece]
+    sure, runtime = asking.inquiry.books.sure, asking.terms.preempt_min_runtime[leaf]
+    ends = [unit.started + (max(runtime, SECOND) if unit in sure else runtime) for piece in pieces for unit in piece]
     young = [end for end in ends if end > asking.inquiry.books.now]
     if not ends:
         return None

@@ -50,6 +50,7 @@ RULE_OF = {
     "strategy": "R-CONTEST-1",
     "not preemptible": "R-CONTEST-3",
     "young": "R-CONTEST-3",
+    "granted now": "R-SERVE-3",
     "order": "R-CONTEST-2",
     "no room": "R-CONTEST-4",
 }

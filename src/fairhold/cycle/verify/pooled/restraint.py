@@ -64,6 +64,8 @@ def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Deci
     stock, stops = open_settled(plan, share, state)
     if share.entry.policy != QUEUES:
         return Decided(stock, stops, Sweeps(stock, restraint), [], [])
+    if state.previous_cycle == state.now:
+        stock.sure.update(unit for unit in stock.units() if unit.started >= state.now)
     table = make_table(plan, share, state, stock)
     told = queue_rows(plan, table, stock)
     warnings = oversubscribed_rows(plan, table)

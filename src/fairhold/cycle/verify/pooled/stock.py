@@ -220,6 +220,9 @@ class Stock:
     lost: Counter[Asked] = field(default_factory=Counter)
     """Request → units of this cycle that were not placed after all (R-SWEEP-3)"""
 
+    sure: set[Unit] = field(default_factory=set)
+    """Units of queues that this instant has granted on what was held for them (R-SERVE-3)"""
+
     before: dict[Unit, Notice] = field(default_factory=dict)
     """Unit → its notice that this cycle has withdrawn (R-NOTICE-2)"""
 

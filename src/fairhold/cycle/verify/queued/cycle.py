@@ -10,9 +10,9 @@ from fairhold.cycle.verify.pooled.filling import Filling
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.queued.gates import Gates
-from fairhold.cycle.verify.queued.order import (
-    part,
-)
+from fairhold.cycle.verify.queued.held import hand_out, kept_before
+from fairhold.cycle.verify.queued.order import part
+from fairhold.cycle.verify.queued.spared import Spared
 from fairhold.cycle.verify.queued.taking import Taking
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Stock, Unit
+    from fairhold.cycle.verify.queued.order import Pair
     from fairhold.cycle.verify.queued.table import Table
 
 
@@ -34,11 +35,15 @@ class Queued:
         self.placed: list[Unit] = []
         self.noticed: list[Unit] = []
         self.withdrawn: list[Unit] = []
+        self.pairs: dict[Unit, Pair] = {}
         self.coming = Coming(stock, self._may_stay if stock.terms.limit else None, is_exact=True)
         self.gates = Gates(stock, table)
         self._stay([unit for unit in stock.units() if unit.notice is not None and unit.notice.taker is None])
         self._keep_places()
         self.is_over = False
+        self.gates.count_coming(self.coming.beside_moves())
+        self.placed += hand_out(stock, self.coming, self.gates)
+        stock.sure.update(self.placed)
         for _ in range(MOST_ROUNDS):
             is_idle = True
             self.gates.count_coming(self.coming.beside_moves())
@@ -51,7 +56,9 @@ class Queued:
             self._count()
             self._take_back()
             is_lost = self._lost_some()
-            self.is_over = not any([*self._withdraw(), self._keep_places(), is_lost])
+            is_open = any([*self._withdraw(), self._keep_places(), is_lost])
+            spared = Spared(stock, table, self.coming, self.noticed, self.pairs)
+            self.is_over = not is_open and not spared.spare(self._stay)
             if self.is_over:
                 break
         self.restraint.gone -= self.stock.keep_told(self.noticed, self.withdrawn)
@@ -71,7 +78,10 @@ class Queued:
         while waiting:
             asked = self._next(waiting, lambda each: each.missing or 1)
             units = asked.missing or 1
+            before = kept_before(self.stock, asked)
             new = filling.put(asked, units) if units <= asked.waiting else []
+            if kept_before(self.stock, asked) != before:
+                self.stock.sure.update(new)
             known = min(left[asked], len(new))
             left[asked] -= known
             self.table.came(asked, len(new) - known)
@@ -165,7 +175,7 @@ class Queued:
 
     def _take_back(self) -> None:
         """Between queues, then inside them, until nobody takes any more (R-CONTEST-4, R-CONTEST-5)."""
-        taking = Taking(self.stock, self.table, self.restraint, self.coming, self.noticed)
+        taking = Taking(self.stock, self.table, self.restraint, self.coming, self.noticed, self.pairs)
         before = -1
         while len(self.noticed) != before:
             before = len(self.noticed)

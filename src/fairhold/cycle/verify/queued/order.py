@@ -94,6 +94,38 @@ def ends_well(table: Table, quest: Quest, rivals: Iterable[Rival], gone: Iterabl
     return True
 
 
+class Pair(NamedTuple):
+    """Two sides of a take that was told, the taker's first; free: places in which it may be the more saturated one."""
+
+    strategy: str
+    mine: str
+    theirs: str
+    short: tuple[int, ...]
+    free: frozenset[int]
+
+
+def paired(table: Table, quest: Quest, rival: Rival) -> Pair:
+    """What has to hold of both sides once it is told."""
+
+    def was(path: str, at: int) -> Order:
+        return part(quest.before[at][path], table.fair[at][path])
+
+    is_bound = quest.strategy == "fair share"
+    free = (at for at in quest.short if not is_bound or was(rival.mine, at) > was(rival.theirs, at))
+    return Pair(quest.strategy, rival.mine, rival.theirs, tuple(quest.short), frozenset(free))
+
+
+def ends_in_order(table: Table, pair: Pair, at: int) -> bool:
+    """Whether two sides keep what they have to of a resource, as they stand."""
+    ours = part(table.held[at][pair.mine], table.fair[at][pair.mine])
+    theirs = part(table.held[at][pair.theirs], table.fair[at][pair.theirs])
+    if pair.strategy == "quota" and table.held[at][pair.mine] > table.deserves(pair.mine, at):
+        return False
+    if ours > (False, Fraction(1)) and not (ours[0], ours[1] * table.settings.multiplier) < theirs:
+        return False
+    return at in pair.free or ours <= theirs
+
+
 def outlasts(spared: int) -> int:
     """Microseconds after which a unit has run longer than it is spared for; who is not spared needs none."""
     return spared and spared + 1

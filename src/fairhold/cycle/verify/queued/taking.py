@@ -22,6 +22,7 @@ from fairhold.cycle.verify.queued.order import (
     left_broken,
     may_give,
     outlasts,
+    paired,
 )
 from fairhold.cycle.verify.queued.table import is_preemptible
 
@@ -31,17 +32,27 @@ if TYPE_CHECKING:
     from fairhold.cycle.verify.pooled.coming import Coming
     from fairhold.cycle.verify.pooled.controls import Restraint
     from fairhold.cycle.verify.pooled.stock import Asked, Host, Stock, Unit
+    from fairhold.cycle.verify.queued.order import Pair
     from fairhold.cycle.verify.queued.table import Table
 
 
 class Taking:
     """Looks for who goes for a request, and tells them.
 
-    noticed : grows by who is told
+    noticed : grows by who is told; pairs: for another queue, the sides that were compared for it
     """
 
-    def __init__(self, stock: Stock, table: Table, restraint: Restraint, coming: Coming, noticed: list[Unit]) -> None:
+    def __init__(  # noqa: PLR0917 - what it changes
+        self,
+        stock: Stock,
+        table: Table,
+        restraint: Restraint,
+        coming: Coming,
+        noticed: list[Unit],
+        pairs: dict[Unit, Pair],
+    ) -> None:
         self.stock, self.table, self.restraint, self.coming, self.noticed = stock, table, restraint, coming, noticed
+        self.pairs = pairs
 
     def take(self, asked: Asked, *, is_inside: bool) -> bool:
         """What goes for it already, else what moves or goes of other queues, or of its own; whether it got anything."""
@@ -154,10 +165,21 @@ class Taking:
                 continue
             gone.append(piece)
             if self._has_room(quest.asked, quest.need, gone):
-                return self._tell(quest.asked, quest.need, gone, lambda left: ends_well(table, quest, rivals, left))
+                is_told = self._tell(quest.asked, quest.need, gone, lambda left: ends_well(table, quest, rivals, left))
+                if is_told:
+                    self._pair(quest, rivals, gone)
+                return is_told
         for piece in gone:
             self._leave(piece, 1)
         return False
+
+    def _pair(self, quest: Quest, rivals: list[Rival], gone: list[Piece]) -> None:
+        """Of who was told, the sides that were compared."""
+        for unit in (unit for piece in gone for unit in piece):
+            if unit.notice is not None and unit.notice.taker is quest.asked:
+                up = self.table.queues[unit.asked.leaf].up
+                rival = next(each for each in rivals if each.theirs in up)
+                self.pairs[unit] = paired(self.table, quest, rival)
 
     def _leave(self, piece: Piece, sign: int) -> None:
         for unit in piece:
@@ -246,7 +268,8 @@ class Taking:
             gone = self._without(piece, gone, lambda left: self._has_room(asked, need, left))
         victims = [unit for piece in gone for unit in piece]
         fresh = [] if self.restraint.is_trial else [unit for unit in victims if unit.is_new]
-        if not (is_fair(gone) and self.restraint.go(len(victims) - len(fresh))):
+        is_free = self.stock.sure.isdisjoint(victims)
+        if not (is_fair(gone) and is_free and self.restraint.go(len(victims) - len(fresh))):
             for piece in gone:
                 self._leave(piece, 1)
             return False
@@ -284,6 +307,7 @@ class Taking:
         for unit in victims:
             deadline = deadline_of(self.stock, unit)
             unit.notice = Notice(asked, deadline, reason, self.stock.next(), is_new=True)
+            self.pairs.pop(unit, None)
             self.coming.way(asked, unit.host).goes.append(unit)
         self.noticed += victims
 

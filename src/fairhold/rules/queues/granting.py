@@ -1,0 +1,70 @@
+"""What is held for requests and free by now is granted to them, whoever's turn it is (SPEC §6.6, R-SERVE-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairhold.kernels.vectors import count
+from fairhold.ledger.pools import PUBLIC, place
+from fairhold.rules.pools.alone import are_alone, is_open
+from fairhold.rules.pools.reach import kept_for, reachable
+
+if TYPE_CHECKING:
+    from fairhold.kernels.vectors import Vector
+    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.rules.pools.placing import Placing
+    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.queues.gates import Gates
+
+
+def grant_held(books: PoolBooks, ways: Ways, gates: Gates) -> list[Unit]:
+    """Place units on what the cycle before has left held for them, in the order in which it is listed.
+
+    As many as limits allow, of a gang below its minimum all that it misses or none. This cycle takes none of them back.
+    """
+    placed: list[Unit] = []
+    for asked, free in _free(books, ways).items():
+        least, units = asked.missing or 1, min(asked.waiting, sum(free.values()))
+        while units >= least and not gates.allow(asked, units - gates.coming.get(asked, 0)):
+            units -= 1
+        if units < least:
+            continue
+        gates.arrived(asked, units)
+        for host, room in free.items():
+            here = min(units, room)
+            placed += [place(books, asked, host, PUBLIC, reachable(books, asked, host)) for _ in range(here)]
+            units -= here
+        ways.refresh(asked)
+    books.sure.update(placed)
+    return placed
+
+
+def _free(books: PoolBooks, ways: Ways) -> dict[Asked, dict[Machine, int]]:
+    """Request → host → units that fit there on what is held for it, with nobody under notice beside it."""
+    found: dict[Asked, dict[Machine, int]] = {}
+    for asked, host in books.keeps:
+        units = min(ways.of[asked][host].units, count(asked.unit, kept_for(asked, host, books.terms.dimensions)))
+        if units and (not are_alone(books) or is_open(asked, host)):
+            found.setdefault(asked, {})[host] = units
+    return found
+
+
+class Held:
+    """What the cycle before has left held for requests: who gets a unit on it keeps that unit for this cycle."""
+
+    def __init__(self, books: PoolBooks) -> None:
+        self._books = books
+        self._hosts: dict[Asked, list[Machine]] = {}
+        for asked, host in books.keeps:
+            self._hosts.setdefault(asked, []).append(host)
+
+    def put(self, placing: Placing, asked: Asked, units: int) -> list[Unit]:
+        """Place so many units, or none."""
+        before = self._of(asked)
+        new = placing.put(asked, units)
+        if new and before != self._of(asked):
+            self._books.sure.update(new)
+        return new
+
+    def _of(self, asked: Asked) -> list[Vector]:
+        return [kept_for(asked, host, len(asked.unit)) for host in self._hosts.get(asked, ())]
