@@ -252,8 +252,9 @@ def test_units_on_hosts_that_are_down_are_said_to_fill_slots(tmp_path: Path) -> 
     plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
     plan.write_text(HOSTS)
     state.write_text(LOST)
-    first = fairhold("cycle", str(plan), str(state)).stdout.splitlines()[0]
-    assert first == "gpu: 4 slots, 0 idle after this cycle (4 units still held on hosts that are down)"
+    lines = fairhold("cycle", str(plan), str(state)).stdout.splitlines()
+    assert lines[0] == "gpu: 8 slots, 0 idle after this cycle (4 units still held on hosts that are down)"
+    assert "gpu: 1 of 2 hosts is up; g1 is down" in lines
 
 
 def test_all_moves_have_their_columns_in_one_order(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_new_host_starts_nothing_before_its_agent_has_reported(tmp_path: Path)
     play.submit("/A", 3)
     play.pass_time(1_000_000)
     assert [attempt.places for attempt in play.core.cluster.attempts.values()] == [(("desk", 1),)]
-    assert [host["state"] for host in hosts_document(play.core)["hosts"]] == ["up", "silent"]
+    assert [host["state"] for host in hosts_document(play.core)["hosts"]] == ["up", "unseen"]
     play.report("new")
     play.pass_time(1_000_000)
     assert [attempt.machine for attempt in play.core.cluster.attempts.values()] == ["", "new"]

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fairhold.cli.live.machines import _row
+from fairhold.cli.live.tree import trees
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.events import MachineGone, MachineSilent
+from fairhold.orchestrator.events import HostLost, MachineClosed, MachineGone, MachineSilent
+from fairhold.runtime.live.views.consumers import consumer_explanation, consumers_document
+from fairhold.runtime.live.views.hosts import hosts_document
 from fairhold.runtime.live.views.pools import kept_queues, pools_group
-from fairhold.units import SECOND
-from tests.live.play import Play
+from fairhold.runtime.live.views.waiting import reason_of
+from fairhold.service.models.answers import Consumers, Hosts
+from fairhold.units import SECOND, format_instant
+from tests.live.play import MIXED, Play, plan_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,3 +104,56 @@ def test_what_counts_is_the_same_after_a_restart(play: Play) -> None:
     assert total(play) == 16
     play.feed(MachineSilent("g08"))
     assert (total(play), play.core.cluster.machines["g08"].silent_at > before) == (15, True)
+
+
+def test_answers_name_the_hosts_that_are_not_up(play: Play) -> None:
+    """Why a job waits, what everybody has, and every explanation say it, as data and in words."""
+    play.feed(MachineSilent("g07"), MachineClosed("g03", "dust", drain=False), HostLost(POOLED, "g04"))
+    since = format_instant(play.core.cluster.machines["g07"].silent_at)
+    job = play.core.cluster.jobs[ask(play, "/A", 30)]
+    told = f"5 of 40 hosts are up; g09-g40 were never seen; g07 is silent since {since}; g04 is down; g03 is closed"
+    reason = reason_of(play.core, job)
+    assert reason is not None
+    assert reason.code == "pool"
+    assert reason.text.endswith(f"; {told}")
+    document = consumers_document(play.core)
+    hosts = document["resource_groups"]["train"]["hosts"]
+    assert (hosts["up"], hosts["all"]) == (5, 40)
+    assert [(row["state"], row["since"], len(row["hosts"])) for row in hosts["not_up"]] == [
+        ("unseen", None, 32),
+        ("silent", since, 1),
+        ("down", None, 1),
+        ("closed", None, 1),
+    ]
+    assert Consumers.model_validate(document)
+    (tree,) = trees(document, 200)
+    assert "; 5 of 40 hosts are up; g09-g40 were never seen; g07 is silent since " in tree.title
+    (explained,) = consumer_explanation(play.core, "/A")()["explanations"]
+    assert explained["hosts"] == {"train": hosts}
+
+
+def test_the_list_of_hosts_says_since_when(play: Play) -> None:
+    play.feed(MachineSilent("g07"))
+    document = hosts_document(play.core)
+    rows = {row["host"]: row for row in document["hosts"]}
+    assert Hosts.model_validate(document)
+    assert [(rows[name]["state"], bool(rows[name]["silent_since"])) for name in ("g06", "g07", "g09")] == [
+        ("up", False),
+        ("silent", True),
+        ("unseen", False),
+    ]
+    assert [_row(rows[name])[1] for name in ("g07", "g09")] == ["silent", "never seen"]
+    assert str(_row(rows["g07"])[-1]).startswith("since ")
+
+
+def test_slots_are_told_of_in_the_same_way(tmp_path: Path) -> None:
+    play = Play(tmp_path, plan_text(MIXED))
+    play.feed(MachineSilent("h2"))
+    play.submit("/A/a1", 9)
+    play.pass_time(SECOND)
+    (job,) = play.core.cluster.jobs.values()
+    reason = reason_of(play.core, job)
+    assert reason is not None
+    assert "; 1 of 2 hosts is up; h2 is silent since " in reason.text
+    document = consumers_document(play.core)
+    assert [group["hosts"] and group["hosts"]["up"] for group in document["resource_groups"].values()] == [1, None]

@@ -204,7 +204,8 @@ def test_a_host_with_room_that_starts_nothing_is_named(tmp_path: Path) -> None:
     job = play.ask("/A", 5, unit=(("gpu", "1"),))
     reason = reason_of(play.core, play.core.cluster.jobs[job])
     assert reason is not None
-    assert reason.text == "where there is room, the host starts nothing: h2; nearest is h1, gpu 1 short [R-LIVE-2]"
+    room = "where there is room, the host starts nothing: h2; nearest is h1, gpu 1 short [R-LIVE-2]"
+    assert reason.text == f"{room}; 1 of 2 hosts is up; h2 is closed"
     (waits,) = [each["waits"] for each in consumer_explanation(play.core, "/A")()["explanations"][0]["requests"]]
     assert waits["closed"] == waits["levels"][-1]["closed"] == "h2"
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from fairhold.cli.files import open_plan, print_json, print_text, unknown
 from fairhold.cli.pool_requests import request_text
 from fairhold.cli.pool_words import moves_in_words, pools_in_words, printable_lines
+from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.cycle.open import open_books
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.errors import ArgumentError, Fault
+from fairhold.model.presence import absent_by
 from fairhold.planio.state import read_state
 from fairhold.runtime.explained import of_pools, of_slots
 
@@ -50,6 +52,7 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
             print_text("\n\n".join(_in_words(told) for told in alone))
         return
     told = [*of_slots(plan, state, consumer, group), *pools]
+    told = [each | absent_by(plan, state, each.get("resource_groups") or [each["resource_group"]]) for each in told]
     if as_json:
         print_json(told)
         return
@@ -58,7 +61,8 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
 
 def explanations_in_words(told: Sequence[Document]) -> str:
     """Explanations of one consumer, of slots and of pools, as text."""
-    return "\n\n".join((document_in_words if "levels" in each else pools_in_words)(each) for each in told)
+    words = (with_hosts((document_in_words if "levels" in each else pools_in_words)(each), each) for each in told)
+    return "\n\n".join(words)
 
 
 def _alone(pools: list[Document], name: str) -> Iterator[Document]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.legend import legend
 from fairhold.cli.pools import POOL_COLUMNS, ownership_text, pool_tables
+from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_tables import is_of_queues, queue_columns, queue_table
 from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
@@ -147,7 +148,7 @@ def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) 
 
 
 def _stranded(state: State) -> dict[str, int]:
-    """Resource group → units that are held on hosts that are down; while they are, they fill slots that are there."""
+    """Resource group → units that are held on hosts that are down: of the slots there, so many."""
     group_of = {request.id: request.resource_group for request in state.requests}
     units: dict[str, int] = {}
     for row in state.allocations:
@@ -214,7 +215,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
 
 
 def _all_tables(document: Document, stranded: Mapping[str, int] | None = None) -> str:
-    """The quotas of all resource groups, the fair shares of queues, then the quotas of all pools."""
+    """Quotas of all resource groups, fair shares of queues, quotas of all pools, and which hosts are not up."""
     groups = document["resource_groups"]
     queues = [queue_table(name, group) for name, group in groups.items() if is_of_queues(group)]
     slots = {name: group for name, group in groups.items() if not is_of_queues(group)}
@@ -224,7 +225,7 @@ def _all_tables(document: Document, stranded: Mapping[str, int] | None = None) -
     pools = list(pool_tables(document))
     if pools:
         pools.append(legend(POOL_COLUMNS))
-    return "\n\n".join([*texts, *queues, *pools])
+    return with_hosts("\n\n".join([*texts, *queues, *pools]), document)
 
 
 def moves_table(rows: list[Document]) -> str:

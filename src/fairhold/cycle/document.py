@@ -9,6 +9,7 @@ from fairhold.cycle.open import Stop, close_books, open_books, settle
 from fairhold.cycle.pooled.joining import quota_part, run_entries, with_pools, with_vectors
 from fairhold.cycle.run import CycleResult, quotas, run
 from fairhold.ledger.decision import apply
+from fairhold.model.presence import absent_by
 from fairhold.model.state import State
 from fairhold.rules.freeing import free_slots
 from fairhold.units import UNLIMITED, format_instant
@@ -47,7 +48,7 @@ def quota_document(plan: Plan, state: State) -> Document:
     slots = {group: group_document(result) for group, result in results.items()}
     vectors = quota_part(plan, state)
     groups = slots | vectors.pop("resource_groups", {})
-    return {"now": format_instant(state.now), "resource_groups": groups} | vectors
+    return {"now": format_instant(state.now), "resource_groups": groups} | vectors | absent_by(plan, state)
 
 
 def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
@@ -65,7 +66,7 @@ def run_cycle(plan: Plan, state: State, *, check: bool = False) -> Cycle:
         cycle = cycle._replace(untrue=invariants.check(plan, state, pooled, after))
     return cycle._replace(
         after=after,
-        document=with_pools(plan, cycle.document, pooled),
+        document=with_pools(plan, cycle.document, pooled) | absent_by(plan, state),
         pooled=pooled,
     )
 

@@ -10,6 +10,7 @@ from fairhold.cli.live.names import better, unknown_job
 from fairhold.cli.live.printing import clock, count, fitted, say, say_json
 from fairhold.cli.pool_requests import of_jobs, request_text
 from fairhold.cli.pool_words import pools_in_words
+from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.client import steps
@@ -46,8 +47,13 @@ def explain_consumer(service: str, path: str, group: str, *, as_json: bool) -> N
     if as_json:
         say_json(found)
     else:
-        rows = found["explanations"]
-        say("\n\n".join(pools_in_words(of_jobs(row)) if "requests" in row else document_in_words(row) for row in rows))
+        say("\n\n".join(map(_consumer_in_words, found["explanations"])))
+
+
+def _consumer_in_words(told: Document) -> str:
+    """How a consumer stands in one resource group, or in what is shared by one entry."""
+    text = pools_in_words(of_jobs(told)) if "requests" in told else document_in_words(told)
+    return with_hosts(text, told, clock)
 
 
 def job_in_words(found: Document, over: list[str]) -> str:

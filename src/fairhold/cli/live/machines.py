@@ -53,7 +53,7 @@ def _row(host: Document) -> tuple[object, ...]:
     slots = " ".join(f"{name}:{number}" for name, number in groups.items())
     return (
         host["host"],
-        host["state"],
+        "never seen" if host["state"] == "unseen" else host["state"],
         slots or None,
         host.get("running", 0),
         f"{starting} ({queued} queued)" if (queued := host.get("queued")) else starting,
@@ -66,8 +66,9 @@ def _why(host: Document) -> str:
     """Why a host starts nothing, and what is planned for it."""
     planned = [f"{word} {clock(host[key])}" for word, key in _PLANNED if host.get(key)]
     unknown = ["the plan has no host of this name"] if host["state"] == "unknown" else []
+    silent = [f"since {clock(host['silent_since'])}"] if host["state"] == "silent" and host.get("silent_since") else []
     gone = [f"its lease is over since {clock(host['gone_at'])}: nothing of it runs"] if host.get("gone_at") else []
-    return "; ".join([*unknown, *gone, *([host["reason"]] if host.get("reason") else []), *planned])
+    return "; ".join([*unknown, *silent, *gone, *([host["reason"]] if host.get("reason") else []), *planned])
 
 
 def close_host(service: str, host: str, body: Document, *, as_json: bool) -> None:
@@ -86,7 +87,7 @@ def _say_host(found: Document, *, as_json: bool) -> None:
         return
     why = f" ({_why(found)})" if _why(found) else ""
     running = f", {found['running']} running" if found.get("running") else ""
-    say(f"host {found['host']}: {found['state']}{why}{running}")
+    say(f"host {found['host']}: {_row(found)[1]}{why}{running}")
 
 
 def set_paused(service: str, group: str | None, verb: str, body: Document, *, as_json: bool) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cli.live.printing import resources_used
+from fairhold.cli.live.printing import clock, resources_used
 from fairhold.errors import printable
+from fairhold.model.presence import presence_in_words
 from fairhold.runtime.cells import padded, width
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def trees(document: Document, room: int) -> Iterator[Tree]:
         if found.get("resources"):
             has = f"{resources_used(found['resources'])} used"
         told = f"{printable(group)}  {has}"
-        yield _tree(told + (f"; no {' and no '.join(paused)}: paused" if paused else ""), found, room)
+        told += f"; no {' and no '.join(paused)}: paused" if paused else ""
+        away = presence_in_words(found.get("hosts"), clock)
+        yield _tree(f"{told}; {printable(away)}" if away else told, found, room)
 
 
 def _tree(title: str, found: Document, room: int) -> Tree:

@@ -10,10 +10,11 @@ from fairhold.cycle.verify.compare import (
     compare_rows,
     compare_state,
     compare_tables,
+    differences,
 )
 from fairhold.cycle.verify.conditions import check_conditions
 from fairhold.cycle.verify.document import QUEUES
-from fairhold.cycle.verify.expected import cycle_document, expected_quota, run_cycle
+from fairhold.cycle.verify.expected import cycle_document, expected_hosts, expected_quota, run_cycle
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
 from fairhold.cycle.verify.pooled.conditions import check_pools
@@ -37,18 +38,24 @@ def verify(
     """
     if not isinstance(result, dict):
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
+    result = {**result}
+    absent = list(differences("R-UP-1", "hosts", _mapping(result.pop("hosts", {})), expected_hosts(plan, state)))
     said = result.get("warnings")
     if not warned or not is_cycle(result) or not isinstance(said, list):
-        return _findings(plan, state, result)
+        return (*absent, *_findings(plan, state, result))
     of_plan, of_cycle = said[: len(warned)], said[len(warned) :]
-    findings = _findings(plan, state, result | {"warnings": of_cycle})
+    findings = (*absent, *_findings(plan, state, result | {"warnings": of_cycle}))
     if of_plan != [*warned]:
         findings += (Finding(FORMAT, "warnings", of_plan, [*warned], "begin with other warnings than the plan has"),)
     return findings
 
 
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"": value}
+
+
 def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
-    """What is wrong with a result, but for the warnings of its plan."""
+    """What is wrong with a result, but for the warnings of its plan and the hosts that are not up."""
     if not shares_now(plan, state.now):
         return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
     groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]

@@ -56,6 +56,22 @@ def cycle_document(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -
     return result | {"warnings": [], "state": _state_after(plan, state, cycles)}
 
 
+def expected_hosts(plan: Plan, state: State) -> Json:
+    """Of every group that is shared, its hosts that are not up by the state (R-UP-1)."""
+    found: Json = {}
+    for name, group in plan.resource_groups.items():
+        if not any(name in entry.resource_groups for entry in plan.policies):
+            continue
+        down = [host.name for host in group.hosts if host.name in state.hosts_down]
+        closed = [host.name for host in group.hosts if host.name in state.hosts_closed - state.hosts_down]
+        rows = [{"state": word, "since": None, "hosts": names} for word, names in (("down", down), ("closed", closed))]
+        if down or closed:
+            whole = len(group.hosts)
+            up = whole - len(down) - len(closed)
+            found[name] = {"up": up, "all": whole, "not_up": [row for row in rows if row["hosts"]]}
+    return found
+
+
 def run_cycle(plan: Plan, state: State) -> dict[str, GroupCycle]:
     """Run the cycle of every group that a policy entry names."""
     return {name: run_group(plan, state, name) for name in planned_groups(plan)}

@@ -125,6 +125,22 @@ class Pauses(Answer):
     reclaims: bool
 
 
+class NotUp(Answer):
+    """Hosts that are not up, for one reason and since one instant."""
+
+    state: Literal["unseen", "silent", "down", "closed"]
+    since: Instant | None = Field(description="Null: nobody knows, or it was never up.")
+    hosts: list[str]
+
+
+class Presence(Answer):
+    """How many hosts are up; what is not up counts with what is booked on it."""
+
+    up: int
+    all: int
+    not_up: list[NotUp]
+
+
 class Group(Answer):
     """A resource group; parents stand before their children."""
 
@@ -132,6 +148,7 @@ class Group(Answer):
     idle: int
     resources: dict[str, Share] | None = Field(description="Of hosts; then `slots` are units that run. Null: slots.")
     paused: Pauses
+    hosts: Presence | None = Field(description="Null: the plan names none of its hosts.")
     consumers: list[Consumer]
 
 
@@ -347,9 +364,14 @@ class Host(Answer):
     resources: dict[str, Share] | None = Field(description="By name; null: it has slots.")
     owners: list[Owner] | None = Field(description="Who owns what of its resources; null: it has slots.")
     labels: list[str] = Field(description="What jobs can ask for of it: `name=value` or `name`.")
-    state: Literal["up", "down", "closed", "draining", "silent", "gone", "unknown"]
+    state: Literal["up", "down", "closed", "draining", "silent", "gone", "unseen", "unknown"] = Field(
+        description="`unseen`: its agent was never connected."
+    )
     reason: str | None
     connected: bool
+    silent_since: Instant | None = Field(
+        description="Since when its agent is not connected; null: it is, or was never."
+    )
     gone_at: Instant | None = Field(
         description="When its lease was over, if it is silent: nothing of it runs since then."
     )

@@ -33,11 +33,10 @@ def oversubscribed_rows(plan: Plan, table: Table) -> list[Json]:
     found = []
     for path, queue in table.queues.items():
         for at, resource in enumerate(plan.resources):
-            total = sum(table.fair[at][child] for child in queue.children)
-            if total > table.fair[at][path]:
-                amounts = (
-                    f"{_said(resource, total)} of {resource.name}, and it to {_said(resource, table.fair[at][path])}"
-                )
+            fair = table.fair[at]  # of those that take part
+            total = sum(fair[child] for child in queue.children if child in fair)
+            if total > fair.get(path, 0):
+                amounts = f"{_said(resource, total)} of {resource.name}, and it to {_said(resource, fair[path])}"
                 message = f"those below it are entitled to {amounts}"
                 found.append({"consumer": path, "code": "oversubscribed", "message": message})
     return found

@@ -11,6 +11,7 @@ from fairhold.errors import Fault, InputError
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED, vector_groups
+from fairhold.model.presence import not_up_in
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.explaining_pools import as_document as pools_as_document
 from fairhold.runtime.explaining_pools import sentence as pools_sentence
@@ -18,6 +19,7 @@ from fairhold.runtime.lending import lending, owned_now
 from fairhold.runtime.live.meant import suggestion
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.pools import pools_group
+from fairhold.runtime.live.views.presence import absent_hosts
 from fairhold.runtime.live.views.prospect import prospect
 from fairhold.runtime.live.views.queues import history_spans, state_today
 from fairhold.units import UNLIMITED
@@ -87,6 +89,7 @@ def _group(core: Core, group: str) -> Document:
         "idle": result.snapshot.idle,
         "resources": None,
         "paused": {"grants": grants, "reclaims": reclaims},
+        "hosts": look.presence,
         "consumers": consumers,
     }
 
@@ -162,6 +165,8 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
     if consumer not in plan.tree.rows:
         mend = suggestion(plan.tree, consumer) or "name one of the plan"
         raise InputError([Fault("unknown-consumer", f"there is no consumer `{consumer}`", mend)])
+    shared = [*(group for group in groups if group), *vector_groups(plan)]
+    absent = absent_hosts(core, shared).get("hosts", {})
     found = [
         (explain(plan, prospect(core, group).result, consumer, what_if=False), apart(groups[group], now))
         for group in groups
@@ -176,12 +181,19 @@ def consumer_explanation(core: Core, consumer: str, resource_group: str = "") ->
             for each, books in found
         ]
         told = pooled()
+        rows = [*map(as_document, whole), *(pools_as_document(each, _JOB) for each in told)]
         return {
-            "explanations": [*map(as_document, whole), *(pools_as_document(each, _JOB) for each in told)],
+            "explanations": [each | _absent(each, absent) for each in rows],
             "text": "\n".join([*map(sentence, whole), *(pools_sentence(each, _JOB) for each in told)]),
         }
 
     return document
+
+
+def _absent(told: Document, absent: Mapping[str, Document]) -> Document:
+    """The hosts that are not up of the groups that an explanation is about."""
+    groups = told.get("resource_groups") or [told["resource_group"]]
+    return not_up_in({group: absent[group] for group in groups if group in absent})
 
 
 def _pooled_explanations(core: Core, consumer: str, resource_group: str) -> Callable[[], list[Document]]:

@@ -97,6 +97,7 @@ def _row(core: Core, name: str, machine: MachineRecord | None, queued: Mapping[s
         "state": "unknown",
         "reason": machine.shut if machine else None,
         "connected": machine is not None and not machine.is_silent,
+        "silent_since": _silent_since(machine),
         "gone_at": None,
         "running": 0,
         "starting": 0,
@@ -108,6 +109,13 @@ def _row(core: Core, name: str, machine: MachineRecord | None, queued: Mapping[s
         "open_at": _opens(closing, machine),
         "empty_by": None,
     }
+
+
+def _silent_since(machine: MachineRecord | None) -> str | None:
+    """Since when a host that was connected is not any more."""
+    if machine is None or machine.is_unseen or not machine.silent_at:
+        return None
+    return format_instant(machine.silent_at)
 
 
 def _opens(closing: Closing | None, machine: MachineRecord | None) -> str | None:
@@ -128,7 +136,7 @@ def _state(machine: MachineRecord | None, attempts: Iterable[Attempt], *, is_up:
     if machine is None:
         return "up"
     if machine.is_silent:
-        return "silent"
+        return "unseen" if machine.is_unseen else "silent"
     if machine.shut is None:
         return "up"
     return "draining" if any(attempt.leaving is not None for attempt in attempts) else "closed"

@@ -13,6 +13,7 @@ from fairhold.orchestrator.hosts import what_there_is
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.runtime.explaining_pools import why
+from fairhold.runtime.live.views.presence import presence_in
 from fairhold.runtime.live.views.queues import beyond_deserved, borders, queues_now, state_today
 from fairhold.units import UNLIMITED, format_instant
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 _State = tuple[int, int, int, int]
 _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
-_CYCLE, _QUEUES = "cycle", "queues"
+_CYCLE, _QUEUES, _PRESENCE = "cycle", "queues", "presence"
 
 
 def _kept(core: Core) -> dict[str, Any]:
@@ -57,6 +58,15 @@ def kept_queues(core: Core) -> dict[str, Document]:
     if key not in kept:
         kept[key] = queues_now(core)
     found: dict[str, Document] = kept[key]
+    return found
+
+
+def kept_presence(core: Core) -> Document | None:
+    """Which hosts of what is shared in vectors are up."""
+    kept = _kept(core)
+    if _PRESENCE not in kept:
+        kept[_PRESENCE] = presence_in(core.cluster, POOLED)
+    found: Document | None = kept[_PRESENCE]
     return found
 
 
@@ -109,6 +119,7 @@ def pools_group(core: Core) -> Document:
         "idle": 0,
         "resources": resources_document(core, rows.group.hosts, mine),
         "paused": {"grants": grants, "reclaims": reclaims},
+        "hosts": kept_presence(core),
         "consumers": [
             _consumer(core, row, mine, own, beyond) | {"queue": queues.get(rows.path(row))}
             for row in rows.tree.path[1:]

@@ -10,6 +10,7 @@ from fairhold.cycle.explain.restraint import controls_of
 from fairhold.cycle.run import run
 from fairhold.policy.registry import policy_of
 from fairhold.runtime.live.views.lineup import LineUp
+from fairhold.runtime.live.views.presence import presence_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
     from fairhold.runtime.live.core import Core
+    from fairhold.runtime.live.views.presence import Document
 
 
 class Coming(NamedTuple):
@@ -157,6 +159,11 @@ class Prospect:
             for (group, name), host in cluster.hosts.items()
             if group == self.group
         )
+
+    @cached_property
+    def presence(self) -> Document | None:
+        """Which hosts of the group are up."""
+        return presence_in(self._cluster, self.group)
 
 
 _State = tuple[int, int, int, int]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.ledger.tables import NO_USER
 from fairhold.ledger.vectors import POOLED
-from fairhold.runtime.live.views.pools import why_waiting
+from fairhold.model.presence import presence_in_words
+from fairhold.runtime.live.views.pools import kept_presence, why_waiting
 from fairhold.runtime.live.views.prospect import prospect
 from fairhold.runtime.live.views.restraint import restrained
 from fairhold.runtime.live.views.sites import site_in_words
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.views.prospect import Prospect
 
+Document = dict[str, Any]
+OF_WHAT_THERE_IS = frozenset({"no_host", "site", "behind", "gang", "quota", "reclaiming", "pool"})
+"""Reasons that more hosts could change."""
 MOST_NAMES = 3
 """How many others a sentence names."""
 
@@ -42,9 +46,18 @@ def reason_of(core: Core, job: JobRecord) -> Reason | None:
     if job.is_cancelled or not (job.waiting or job.delays):
         return None
     found = reason_without_cycle(core, job)
-    if found is None and job.resource_group == POOLED:
-        return Reason(*why_waiting(core, job))
-    return found or _in_leaf(prospect(core, job.resource_group), job)
+    if found is not None:
+        return found
+    if job.resource_group == POOLED:
+        return _beside(Reason(*why_waiting(core, job)), kept_presence(core))
+    look = prospect(core, job.resource_group)
+    return _beside(_in_leaf(look, job), look.presence)
+
+
+def _beside(reason: Reason, hosts: Document | None) -> Reason:
+    """A reason for which it matters what there is, with the hosts that are not up."""
+    told = presence_in_words(hosts) if reason.code in OF_WHAT_THERE_IS else ""
+    return reason._replace(text=f"{reason.text}; {told}", facts=reason.facts | {"hosts": hosts}) if told else reason
 
 
 def reason_without_cycle(core: Core, job: JobRecord) -> Reason | None:

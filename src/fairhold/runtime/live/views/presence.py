@@ -1,0 +1,58 @@
+"""Which hosts of a live cluster are up, and which are not, why and since when (R-UP-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairhold.ledger.vectors import POOLED, vector_groups
+from fairhold.model.presence import CLOSED, DOWN, SILENT, UNSEEN, not_up_in, presence
+from fairhold.units import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.model.plan import Host
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.runtime.live.core import Core
+
+Document = dict[str, Any]
+
+
+def why_not_up(cluster: Cluster, group: str, name: str) -> tuple[str, str | None] | None:
+    """Why a host is not up, and since when; None where it is up.
+
+    group : as the cluster calls it, `POOLED` for all that share vectors
+    """
+    machine = cluster.machines.get(cluster.machine_of(name))
+    host = cluster.hosts.get((group, name))
+    if host is not None and not host.is_up:
+        return DOWN, None
+    if machine is None:
+        return None
+    if machine.is_unseen:
+        return UNSEEN, None
+    if machine.is_silent:
+        return SILENT, format_instant(machine.silent_at) if machine.silent_at else None
+    return None if machine.shut is None else (CLOSED, None)
+
+
+def presence_in(cluster: Cluster, group: str) -> Document | None:
+    """The hosts of what is shared together, as the cluster calls it; None where it has no hosts with names."""
+    hosts = cluster.books[group].rows.group.hosts
+    return _presence(cluster, group, hosts) if hosts else None
+
+
+def absent_hosts(core: Core, groups: Iterable[str]) -> Document:
+    """Of some resource groups of the plan those of which some hosts are not up, as a part of an explanation."""
+    pooled = set(vector_groups(core.plan))
+    found = {
+        name: _presence(core.cluster, POOLED if name in pooled else name, core.plan.resource_groups[name].hosts)
+        for name in groups
+    }
+    return not_up_in(found)
+
+
+def _presence(cluster: Cluster, group: str, hosts: Iterable[Host]) -> Document:
+    names = [host.name for host in hosts]
+    away = ((name, why_not_up(cluster, group, name)) for name in names)
+    return presence(names, {name: why for name, why in away if why is not None})

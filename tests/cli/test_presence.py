@@ -1,0 +1,98 @@
+"""Hosts that are not up: folded, told in words, and in the results of commands on files (R-UP-1)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairhold.cycle.verify import verify
+from fairhold.model.presence import MOST_NAMED, folded, presence, presence_in_words
+from fairhold.planio.hosts import expand
+from fairhold.planio.plan import read_plan
+from fairhold.planio.state import read_state
+from tests.cli.test_commands import fairhold
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["g07"], "g07"),
+        (expand("g[09-40]"), "g09-g40"),
+        (expand("g[8-11]"), "g8-g11"),
+        (["g08", "g09", "g11", "desk", "h1", "h2"], "g08-g09, g11, desk, h1-h2"),
+        (["r1n1", "r1n2", "r2n1"], "r1n1-r1n2, r2n1"),
+        (["n1.site", "n2.site"], "n1.site-n2.site"),
+        (["g9", "g10", "g010"], "g9-g10, g010"),
+        ([f"h{at}" for at in range(0, 40, 2)], f"{', '.join(f'h{at}' for at in range(0, 16, 2))} and 12 more"),
+    ],
+)
+def test_names_that_count_on_are_one_range(names: list[str], told: str) -> None:
+    assert MOST_NAMED == 8
+    assert folded(names) == told
+
+
+def test_nothing_is_said_where_all_are_up() -> None:
+    assert presence_in_words(presence(["a", "b"], {})) == ""
+    assert presence_in_words(None) == ""
+
+
+PLAN = """\
+fairhold: 1
+resources: {gpu: {}}
+resource_groups:
+  gpu: {hosts: [{name: "g[01-40]", gpu: 2}]}
+  train: {hosts: [{name: "t[1-2]", gpu: 4}]}
+consumers: {A: {}, B: {}, Q: {}, R: {}}
+policies:
+  - {resource_groups: [gpu], policy: multidimensional, consumers: {/A: {}, /B: {}}}
+  - {resource_groups: [train], policy: fair_share, consumers: {/Q: {deserved: {gpu: 3}}, /R: {deserved: {gpu: 3}}}}
+"""
+STATE = """\
+fairhold_state: 1
+now: 2026-01-05T09:00:00Z
+hosts_down: [g07, t2]
+hosts_closed: [g01, g02]
+requests:
+  - {id: a, consumer: /A, unit: {gpu: 1}, count: 3}
+  - {id: q, consumer: /Q, unit: {gpu: 1}, count: 9}
+allocations:
+  - {request: a, host: g07, units: 1, started: 2026-01-05T08:00:00Z}
+  - {request: q, host: t2, units: 1, started: 2026-01-05T08:00:00Z}
+"""
+GPU = "gpu: 37 of 40 hosts are up; g07 is down; g01-g02 are closed"
+TRAIN = "train: 1 of 2 hosts is up; t2 is down"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
+    plan.write_text(PLAN)
+    state.write_text(STATE)
+    return str(plan), str(state)
+
+
+@pytest.mark.parametrize("command", ["quota", "cycle"])
+def test_results_name_them(files: tuple[str, str], command: str) -> None:
+    assert f"\n\n{GPU}\n{TRAIN}\n" in fairhold(command, *files).stdout
+    found = json.loads(fairhold(command, *files, "--json").stdout)
+    assert found["hosts"]["train"] == {
+        "up": 1,
+        "all": 2,
+        "not_up": [{"state": "down", "since": None, "hosts": ["t2"]}],
+    }
+    assert found["resource_groups"]["train"]["amounts"] == {"gpu": 5}  # 4 of t1, and the unit on t2
+    plan = read_plan(files[0])[0]  # type: ignore[arg-type]
+    state = read_state(files[1], plan)  # type: ignore[arg-type]
+    assert verify(plan, state, found) == ()
+    assert [row.rule for row in verify(plan, state, found | {"hosts": {}})] == ["R-UP-1", "R-UP-1"]
+
+
+def test_explanations_name_them(files: tuple[str, str]) -> None:
+    assert fairhold("explain", *files, "/A").stdout.endswith(f"\n\n{GPU}\n")
+    (told,) = json.loads(fairhold("explain", *files, "/Q", "--json").stdout)
+    assert list(told["hosts"]) == ["train"]
