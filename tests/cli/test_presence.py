@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from fairhold.planio.hosts import expand
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import read_state
 from tests.cli.test_commands import fairhold
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -86,8 +83,8 @@ def test_results_name_them(files: tuple[str, str], command: str) -> None:
         "not_up": [{"state": "down", "since": None, "hosts": ["t2"]}],
     }
     assert found["resource_groups"]["train"]["amounts"] == {"gpu": 5}  # 4 of t1, and the unit on t2
-    plan = read_plan(files[0])[0]  # type: ignore[arg-type]
-    state = read_state(files[1], plan)  # type: ignore[arg-type]
+    plan = read_plan(Path(files[0]))[0]
+    state = read_state(Path(files[1]), plan)
     assert verify(plan, state, found) == ()
     assert [row.rule for row in verify(plan, state, found | {"hosts": {}})] == ["R-UP-1", "R-UP-1"]
 

@@ -125,7 +125,7 @@ def test_answers_name_the_hosts_that_are_not_up(play: Play) -> None:
         ("down", None, 1),
         ("closed", None, 1),
     ]
-    assert Consumers.model_validate(document)
+    Consumers.model_validate(document)
     (tree,) = trees(document, 200)
     assert "; 5 of 40 hosts are up; g09-g40 were never seen; g07 is silent since " in tree.title
     (explained,) = consumer_explanation(play.core, "/A")()["explanations"]
@@ -136,7 +136,7 @@ def test_the_list_of_hosts_says_since_when(play: Play) -> None:
     play.feed(MachineSilent("g07"))
     document = hosts_document(play.core)
     rows = {row["host"]: row for row in document["hosts"]}
-    assert Hosts.model_validate(document)
+    Hosts.model_validate(document)
     assert [(rows[name]["state"], bool(rows[name]["silent_since"])) for name in ("g06", "g07", "g09")] == [
         ("up", False),
         ("silent", True),
