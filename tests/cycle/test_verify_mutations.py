@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.cycle.verify import expected_cycle, expected_quota, verify
+from fairhold.cycle.verify.expected import expected_hosts
 from tests.cycle.test_verify_cases import CYCLES, HYBRID, SHARED, inputs
 from tests.cycle.test_verify_random import random_case
 
@@ -128,7 +129,8 @@ def test_changed_cycles_are_found(case: dict[str, Any], step: int, first: int) -
 @all_and_some([*range(12)])
 def test_changed_cycles_of_random_states_are_found(case: int, step: int, first: int) -> None:
     plan, state = random_case(case)
-    assert_are_found(plan, state, expected_cycle(plan, state), step, first)
+    hosts = expected_hosts(plan, state)
+    assert_are_found(plan, state, expected_cycle(plan, state) | ({"hosts": hosts} if hosts else {}), step, first)
 
 
 @pytest.mark.parametrize("kind", ["grants", "reclaims", "stops", "withdrawn"])

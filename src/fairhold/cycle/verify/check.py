@@ -39,7 +39,8 @@ def verify(
     if not isinstance(result, dict):
         return (Finding(FORMAT, "result", type(result).__name__, "a mapping", "is no result"),)
     result = {**result}
-    absent = list(differences("R-UP-1", "hosts", _mapping(result.pop("hosts", {})), expected_hosts(plan, state)))
+    told, expected = _by_number(result.pop("hosts", {})), _by_number(expected_hosts(plan, state))
+    absent = list(differences("R-UP-1", "hosts", told, expected))
     said = result.get("warnings")
     if not warned or not is_cycle(result) or not isinstance(said, list):
         return (*absent, *_findings(plan, state, result))
@@ -50,8 +51,14 @@ def verify(
     return findings
 
 
-def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {"": value}
+def _by_number(hosts: object) -> dict[Any, Any]:
+    """What a result says of hosts that are not up, by group and number, so that `3.0` is not taken for 3."""
+    groups = hosts if isinstance(hosts, dict) else {"": hosts}
+    return {
+        (name, key): value
+        for name, group in groups.items()
+        for key, value in (group.items() if isinstance(group, dict) else (("", group),))
+    }
 
 
 def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding, ...]:
