@@ -204,7 +204,7 @@ def test_a_host_with_room_that_starts_nothing_is_named(tmp_path: Path) -> None:
     job = play.ask("/A", 5, unit=(("gpu", "1"),))
     reason = reason_of(play.core, play.core.cluster.jobs[job])
     assert reason is not None
-    room = "where there is room, the host starts nothing: h2; nearest is h1, gpu 1 short [R-LIVE-2]"
+    room = "the hosts with room are closed: h2; nearest is h1, gpu 1 short [R-LIVE-2]"
     assert reason.text == f"{room}; 1 of 2 hosts is up; h2 is closed"
     (waits,) = [each["waits"] for each in consumer_explanation(play.core, "/A")()["explanations"][0]["requests"]]
     assert waits["closed"] == waits["levels"][-1]["closed"] == "h2"
@@ -214,7 +214,7 @@ def test_a_host_that_starts_nothing_lacks_nothing(play: GpuPlay) -> None:
     play.feed(MachineClosed("h1", "dust", drain=False))
     job = play.ask("/A", 5, unit=(("gpu", "1"),))
     text = consumer_explanation(play.core, "/A")()["text"]
-    assert f"5 units of job {job} wait: where there is room, the host starts nothing: h1 [R-LIVE-2]." in text
+    assert f"5 units of job {job} wait: the hosts with room are closed: h1 [R-LIVE-2]." in text
 
 
 def test_a_consumers_requests_are_called_jobs(play: GpuPlay) -> None:

@@ -75,7 +75,7 @@ def test_what_nobody_can_give_on_its_hosts_is_named(policy: str, settings: dict[
     found = told(policy, "gpu", settings)
     (control,) = found.controls
     assert (control.name, control.consumer, control.units, control.hosts) == ("site.now", "/A", 1, "hosts with gpu")
-    assert "/A misses 1 slot that nobody can give on hosts with gpu [site.now, R-SITE-4]" in in_words(found)
+    assert "/A has a deficit of 1 slot that nobody can give on hosts with gpu [site.now, R-SITE-4]" in in_words(found)
 
 
 @pytest.mark.parametrize("policy", ["hybrid", "share_ratio"])
@@ -84,7 +84,7 @@ def test_what_has_not_run_long_enough_on_those_hosts_is_told_as_that(policy: str
     found = told(policy, "gpu", of_b={"min_runtime": "2h"})
     rows = [(control.name, control.consumer, control.units, control.hosts) for control in found.controls]
     assert rows == [("min_runtime", "/B", 3, "hosts with gpu"), ("site.now", "/A", 1, "hosts with gpu")]
-    said = "/B keeps 3 slots on hosts with gpu for want of run time, the first until 2026-03-30T19:00:00Z [min_runtime"
+    said = "/B keeps 3 slots on hosts with gpu that have not run long enough, the first until 2026-03-30T19:00:00Z ["
     assert said in in_words(found)
 
 
@@ -95,8 +95,8 @@ def test_what_no_host_has_is_the_bound(policy: str) -> None:
     bounds = {row.path: row.bound for row in found.levels[-1].siblings}
     assert bounds["/A"] is Bound.SITE
     text = in_words(found)
-    assert "must stand on hosts that have no more slots [R-SITE-2]" in text
-    assert "/A wants 4 slots beyond all that hosts with zone=c could ever take [site.never, R-SITE-2]" in text
+    assert "needs hosts that have no more slots [R-SITE-2]" in text
+    assert "/A wants 4 slots more than hosts with zone=c could ever run [site.never, R-SITE-2]" in text
 
 
 def test_labels_and_a_user_limit_are_told_apart() -> None:

@@ -115,12 +115,13 @@ def test_the_quota_is_told_in_a_table_for_each_pool(
     print_quota(*files, as_json=False)
     tables = capsys.readouterr().out.split("\n\n")
     assert tables[0].startswith("slow: 10 slots\n")
-    assert tables[1].splitlines() == [
+    assert tables[1].startswith("need: ")
+    assert tables[2].splitlines() == [
         "main, public pool: cpu 8, gpu 2",
-        "consumer  usage  demand  quota  ~cpu  ~gpu",
-        "/         0%     150%    0%     0     0",
-        "/A        0%     100%    0%     0     0",
-        "/B        0%     50%     0%     0     0",
+        "consumer  usage  usage demand  usage quota  ~cpu  ~gpu",
+        "/         0%     150%          0%           0     0",
+        "/A        0%     100%          0%           0     0",
+        "/B        0%     50%           0%           0     0",
     ]
 
 
@@ -210,12 +211,13 @@ def test_every_group_of_a_consumer_is_explained(files: tuple[Path, Path], capsys
     }
     print_explanation(*files, "/B", "main", as_json=False)
     text = capsys.readouterr().out
-    assert text.startswith(
-        "/B in main: holds 4, wants 20; 16 units of b wait: a share limit allows no more [R-LIMIT-1].\n"
-    )
+    assert text.startswith("/B in main: holds 4, wants 20; 16 units of b wait: a share limit is reached [R-LIMIT-1].\n")
     assert "Borrows of /A (4) [R-LEND-5]" in text
-    assert "  4 on h1 in the public pool (4 on what /A owns), new; lets go within 0s, the reclaim_grace of /B" in text
-    assert "    the public pool: a share limit allows no more: /B has 4 of 4.5 cpu [R-LIMIT-1]\n" in text
+    assert (
+        "  4 on h1 in the public pool (4 on what /A owns), new; gives it back within 0s, the reclaim_grace of /B"
+        in text
+    )
+    assert "    the public pool: a share limit is reached: /B has 4 of 4.5 cpu [R-LIMIT-1]\n" in text
     assert "    share_limit cpu 5 instead of 4.5 for /B: holds 5\n" in text
 
 

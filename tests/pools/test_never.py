@@ -112,17 +112,17 @@ def test_of_a_unit_that_is_too_large_the_nearest_host_is_told_and_what_is_missin
     assert other == {"host": "h0", "missing": {"cpu": 1}}
     text = ownership_text(rows.document)
     assert "larger than any host; nearest is h0, cpu 1 short" in text
-    assert "room for a unit, were it empty; nearest is h2, cpu 2 short" in text
+    assert "large enough for a unit; nearest is h2, cpu 2 short" in text
 
 
 def test_the_words_say_what_is_so() -> None:
     rows = run(PAIR, [of("/A", 4, min_count=4), of("/B", 1, 4)], hosts={"h0": 2, "h1": 4}, hosts_down=["h1"])
     text = ownership_text(rows.document)
-    assert "A        4 units at once, and the hosts that are up have room for 2 of them, were they empty" in text
+    assert "A        4 units at once, and the hosts that are up are large enough for 2 of them" in text
     assert "B        every host that could take a unit is down" in text
     waits = first("/B", PAIR, [of("/B", 1, 4, need=["ssd"])], hosts={"h0": 4})["waits"]
     assert waits["because"] == "labels"
-    assert why(waits) == "no host with ssd has room for a unit, were it empty [R-POOL-3]"
+    assert why(waits) == "no host with ssd is large enough for a unit [R-POOL-3]"
 
 
 def test_explain_tries_requests_with_fewer_labels() -> None:
@@ -136,7 +136,7 @@ def test_explain_tries_requests_with_fewer_labels() -> None:
 
 
 def test_what_nobody_stands_before_is_not_said_to_be_beyond_something() -> None:
-    assert "  1 unit: no host with ssd has" in request_text(first("/B", PAIR, [of("/B", 1, need=["ssd"])]))
+    assert "  1 unit: no host with ssd is" in request_text(first("/B", PAIR, [of("/B", 1, need=["ssd"])]))
 
 
 def test_explain_finds_what_would_let_it_start() -> None:

@@ -97,9 +97,7 @@ def test_a_unit_larger_than_all_is_not_waited_for_and_none_can_stand() -> None:
     assert (rows["/P/a"]["fair_share"]["gpu"], rows["/P/b"]["fair_share"]["gpu"]) == (6, 0)
     assert verify(plan, state, quota_of(plan, state)) == ()
     (told,) = [as_document(each) for each in explain_pools(plan, state, "/P/a")]
-    assert told["sentence"].endswith(
-        "3 units of fits wait: only totals are known, and units stand on hosts [R-QUEUE-1]."
-    )
+    assert told["sentence"].endswith("3 units of fits wait: only totals are known, and units need hosts [R-QUEUE-1].")
 
 
 def test_totals_may_be_others_now() -> None:
@@ -298,7 +296,7 @@ def test_quota_tells_the_history_that_counts_and_the_independent_check_knows_it_
     group["consumers"]["/P"]["usage"]["gpu"] = 0.5
     assert len(verify(cluster.plan, state, result)) == 1
     header, line = queue_table("g", group).splitlines()[1:3]
-    assert (header.split()[-1], line.split()[-1]) == ("usage", "0.500")
+    assert (header.split()[-1], line.split()[-1]) == ("history", "0.500")
     plain = Cluster([16], queues).ask("x", "/P/a", 20)
     plain.document["usage"] = cluster.document["usage"]
     state = parse_state(json.dumps(plain.document), plain.plan, "state.json")

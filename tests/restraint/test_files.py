@@ -129,14 +129,14 @@ def explained(path: str, settings: str, **entry: object) -> Explanation:
     ("path", "settings", "runtime", "told"),
     [
         ("/A", "{}", 0, []),
-        ("/A", "{dead_zone: 6}", 0, ["/A misses 6 slots, and takes none back for so few [dead_zone, R-CONTROL-2]"]),
+        ("/A", "{dead_zone: 6}", 0, ["/A has a deficit of 6 slots, too few to reclaim [dead_zone, R-CONTROL-2]"]),
         (
             "/A",
             "{await_ends: 1m}",
             0,
             [
                 (
-                    "/A misses 6 slots, and takes them back from 2026-01-05T09:01:00Z on, if no task ends before "
+                    "/A has a deficit of 6 slots, and reclaims from 2026-01-05T09:01:00Z on if no task ends before "
                     "[await_ends, R-CONTROL-3]"
                 )
             ],
@@ -145,13 +145,18 @@ def explained(path: str, settings: str, **entry: object) -> Explanation:
             "/A",
             "{max_reclaims: 4}",
             0,
-            ["/P/B is to give 2 slots back in a later cycle: no more go at once [max_reclaims, R-CONTROL-1]"],
+            ["/P/B gives 2 slots back in a later cycle: the limit per cycle is reached [max_reclaims, R-CONTROL-1]"],
         ),
         (
             "/P/C",
             "{observe_only: true}",
             0,
-            ["/P/C should give 3 slots back, and nobody is told: it is only observed [observe_only, R-CONTROL-4]"],
+            [
+                (
+                    "/P/C would give 3 slots back, but gets no notice: decisions are only observed "
+                    "[observe_only, R-CONTROL-4]"
+                )
+            ],
         ),
         (
             "/A",
@@ -159,7 +164,7 @@ def explained(path: str, settings: str, **entry: object) -> Explanation:
             "10m",
             [
                 (
-                    "/P/C keeps 3 slots for want of run time, the first until 2026-01-05T09:05:00Z "
+                    "/P/C keeps 3 slots that have not run long enough, the first until 2026-01-05T09:05:00Z "
                     "[min_runtime, R-CONTROL-5]"
                 )
             ],

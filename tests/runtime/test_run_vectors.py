@@ -135,7 +135,7 @@ def test_what_waits_for_ever_says_why_and_what_never_fits_starts_nothing(
     assert run_jobs(case.plan, case.jobs, case.output) == 1
     told = capsys.readouterr().err
     assert "not done: job w of /Research, 1 of 1 task: " in told
-    assert "on no host that will do there is enough for one unit; nearest is g1, cpu 1, gpu 1 short" in told
+    assert "no suitable host has enough for one unit; nearest is g1, cpu 1, gpu 1 short" in told
 
 
 def test_the_table_says_what_is_owned_of_resources() -> None:

@@ -15,7 +15,7 @@ _NAMED = 3
 _WHY = {
     HOLDS_ALL: ("it asks for no more than it has", "they ask for no more than they have"),
     HAS_ALL: ("that is all that it asks for", "that is all that they ask for"),
-    LIMIT: ("its limit allows no more", "their limits allow no more"),
+    LIMIT: ("its limit is reached", "their limits are reached"),
     OWNED: ("that is what it owns or deserves", "that is what they own or deserve"),
     SHARE: ("the division gives it the same part as before", "the division gives them the same parts as before"),
 }

@@ -91,7 +91,7 @@ def _stands(row: Document) -> str:
         goes = f"for {notice['for']} of {notice['consumer']}" if notice["for"] else "for nobody"
         told = f"; under notice until {notice['deadline']}, {goes} [{notice['rule']}]"
     elif row["pool"] != "own":
-        told = f"; lets go within {grace['within']}, {whose} [{grace['rule']}]"
+        told = f"; gives it back within {grace['within']}, {whose} [{grace['rule']}]"
     return f"  {row['units']} on {row['host']} {where}{f' ({lenders})' if lenders else ''}{new}{told}"
 
 
@@ -138,7 +138,7 @@ def _detail(level: Document) -> str:
 
 
 def _comparisons(rows: Sequence[Document]) -> Iterator[str]:
-    """Those who have units: whether they may be asked to give; those together of whom the same is said."""
+    """Those who have units: whether they can give units back; those together of whom the same is said."""
     alike: dict[tuple[str, str], list[Document]] = {}
     for each in rows:
         alike.setdefault((_comparison(each), each["rule"]), []).append(each)
@@ -154,9 +154,9 @@ def _comparisons(rows: Sequence[Document]) -> Iterator[str]:
 
 
 def _comparison(each: Document) -> str:
-    """That one who has units may be asked to give, or why not, with both numbers."""
+    """That one who has units can give units back, or why not, with both numbers."""
     if each["may_give"]:
-        return "may be asked to give"
+        return "can give units back"
     if each["because"] == "order":
         first, second = (percent(value) for value in each["after"])
         ours, theirs = each["compared"]

@@ -161,6 +161,6 @@ def moves_in_words(told: Document) -> Iterator[str]:
 def _move(move: Document) -> str:
     whose = f"{move['units']} of {move['request']} ({move['consumer']}) on {move['host']}"
     if move["kind"] == "withdrawn":
-        return f"{whose}: it may stay, its notice is withdrawn [R-NOTICE-2]"
+        return f"{whose}: the notice is withdrawn [R-NOTICE-2]"
     whom = f" for {move['for']}" if move.get("for") else ""
-    return f"{whose}: its grace had run out, it is stopped{whom} [R-SETTLE-1]"
+    return f"{whose}: stopped{whom}, because its grace is over [R-SETTLE-1]"

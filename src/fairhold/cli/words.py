@@ -131,16 +131,18 @@ def _reclaim(reclaim: Document, *, holds: bool) -> str:
         whom = "its reserves and its gangs" if holds else "its reserves"
         said.append(f"{_count(reclaim['set_aside'], 'idle slot')} kept for {whom} [R-ASIDE-1]")
     if reclaim["missing"]:
-        said.append(f"it misses {_count(reclaim['missing'], 'slot')} [R-RECLAIM-1]")
+        said.append(f"its deficit is {_count(reclaim['missing'], 'slot')} [R-RECLAIM-1]")
     if reclaim["gives"]:
         said.append(
-            f"it is to give {_count(reclaim['gives'], 'slot')} back (it can give {reclaim['can_give']}, "
+            f"it gives {_count(reclaim['gives'], 'slot')} back (can give {reclaim['can_give']}, "
             f"must give {reclaim['must_give']}) [R-RECLAIM-4]"
         )
     if reclaim["protected"]:
-        said.append("what it holds above its quota is rounding alone and stays for equal ranks [R-PROTECT-1]")
+        said.append(
+            "what it has above its quota comes from rounding, and is not reclaimed for equal ranks [R-PROTECT-1]"
+        )
     if reclaim["lacks"]:
-        said.append(f"{_count(reclaim['lacks'], 'slot')} that it misses nobody can give [R-RECLAIM-2]")
+        said.append(f"{_count(reclaim['lacks'], 'slot')} of its deficit can be reclaimed from nobody [R-RECLAIM-2]")
     return "Reclaim: " + "; ".join(said) + "." if said else ""
 
 
@@ -149,26 +151,26 @@ def _move(move: Document) -> str:
     if move["kind"] == "grant":
         return f"{consumer} is granted {_count(move['units'], 'idle slot')} [R-GRANT-1]"
     if move["kind"] == "withdrawn":
-        return f"{consumer} may keep {slots} that it had notice for [R-NOTICE-1]"
+        return f"{consumer} keeps {slots}: the notice is withdrawn [R-NOTICE-1]"
     goes = f"for {move['for']}" if move["for"] else f"because of {_CAUSE[move['reason']]}"
     verb = "gets notice" if move["kind"] == "notice" else "is under notice"
     return f"{consumer} {verb} to give {slots} back until {move['deadline']}, {goes} [R-GRACE-1]"
 
 
 _CONTROL = {
-    "max_reclaims": "{} is to give {} back in a later cycle: no more go at once",
-    "dead_zone": "{} misses {}, and takes none back for so few",
-    "await_ends": "{} misses {}, and takes them back from {until} on, if no task ends before",
-    "observe_only": "{} should give {} back, and nobody is told: it is only observed",
+    "max_reclaims": "{} gives {} back in a later cycle: the limit per cycle is reached",
+    "dead_zone": "{} has a deficit of {}, too few to reclaim",
+    "await_ends": "{} has a deficit of {}, and reclaims from {until} on if no task ends before",
+    "observe_only": "{} would give {} back, but gets no notice: decisions are only observed",
     "budget.wait": "the budget of {} is used up: {} that {are} wanted {are} not granted before {until}",
-    "budget.borrow_only": "the budget of {} is used up: until {until} it owns nothing and only gets what others leave",
+    "budget.borrow_only": "the budget of {} is used up: until {until} it only gets what others leave",
     "budget.lowest_rank": "the budget of {} is used up: until {until} it comes last among its siblings",
-    "user_limit": "{} wants {} beyond what its users may hold",
-    "site.never": "{} wants {} beyond all that {hosts} could ever take",
-    "site.now": "{} misses {} that nobody can give on {hosts}",
-    "min_runtime": "{} keeps {}{where} for want of run time, the first until {until}",
-    "gang": "{0} waits for {1} in gangs that are larger than its quota can be: they count for nothing",
-    "hold_after": "{0} holds {1} for a gang that has waited too long, which can start by {until}",
+    "user_limit": "{} wants {} beyond the user limit",
+    "site.never": "{} wants {} more than {hosts} could ever run",
+    "site.now": "{} has a deficit of {} that nobody can give on {hosts}",
+    "min_runtime": "{} keeps {}{where} that have not run long enough, the first until {until}",
+    "gang": "{0} waits for {1} in gangs that are larger than its quota can be; they are not counted",
+    "hold_after": "{0} holds {1} for a gang that has waited long; it can start by {until}",
 }
 
 

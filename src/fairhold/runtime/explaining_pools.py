@@ -9,40 +9,40 @@ from fairhold.runtime import explaining_queues
 Document = dict[str, Any]
 
 WHY = {
-    "on the way": "all of it is on its way",
-    "user limit": "its user may hold no more of its leaf, or not all that it needs at once",
-    "gang first": "the gang's minimum is on its way, and nothing beyond it is asked for before it is there",
-    "stopping": "all that the gang holds has to go, and it asks for nothing before it is gone",
-    "control": "a control of the plan keeps it from what it would take back",
+    "on the way": "its units are being reclaimed for it",
+    "user limit": "its user has reached the user limit, or would with all units that start together",
+    "gang first": "the gang's minimum is being reclaimed; units beyond the minimum wait for that",
+    "stopping": "the gang is being stopped as a whole; it asks for nothing until it has stopped",
+    "control": "a control of the plan delays its reclaim",
     "unplaceable": "one unit is larger than any host",
     "never fits": "it can never start",
-    "too large": "on no host that will do there is enough for one unit",
-    "ratio 0": "its share ratio, or one above it, is 0: it takes no part",
-    "share limit": "a share limit allows no more",
-    "bound": "where there is room it may not borrow, as it lets go too slowly",
-    "held for others": "what is idle is held for others",
-    "closed": "where there is room, the host starts nothing",
-    "packing": "the hosts with room are other leaves' alone",
-    "in use": "its own units have it, or it is on its way",
-    "nobody else": "no unit fits beside what is used, and nobody else has units there that could be asked for",
-    "usage quota": "no unit fits beside what is used, and its usage quota, or one above it, is reached",
-    "comparison": "no unit fits beside what is used, and nobody may be asked to give enough",
-    "no room": "those who may be asked to give have too little on any one host",
-    "gang": "too few units fit, and a gang goes whole or not at all",
-    "next cycle": "something is idle for it, which the next cycle gives",
+    "too large": "no suitable host has enough for one unit",
+    "ratio 0": "its share ratio, or one above it, is 0, so it gets no share",
+    "share limit": "a share limit is reached",
+    "bound": "it may not borrow where there is room, because its grace is longer than allowed there",
+    "held for others": "what is idle is held for other requests",
+    "closed": "the hosts with room are closed",
+    "packing": "the hosts with room are used exclusively by other leaves",
+    "in use": "its own units use it, or it is being reclaimed",
+    "nobody else": "no unit fits in what is idle, and no other consumer has units there",
+    "usage quota": "no unit fits in what is idle, and its usage quota, or one above it, is reached",
+    "comparison": "no unit fits in what is idle, and nobody has to give enough back",
+    "no room": "what can be reclaimed on any one host is too little",
+    "gang": "too few units fit; a gang starts whole or not at all",
+    "next cycle": "idle resources are there for it; the next cycle grants them",
 }
 """Why a request waits, all in all or at one level."""
 UNPLACEABLE = {
     "down": "every host that could take a unit is down",
-    "labels": "no host has both the labels that it asks for and room for a unit, were it empty",
+    "labels": "no host has the labels that it asks for and is large enough for a unit",
 }
 """Why no host can take a unit, where some are large enough."""
 NEVER = {
-    "hosts": "the hosts that will do have room for {room} of them, were they empty",
-    "down": "the hosts that are up have room for {room} of them, were they empty",
+    "hosts": "the suitable hosts are large enough for {room} of them",
+    "down": "the hosts that are up are large enough for {room} of them",
     "user limit": "its user may hold {room} more",
-    "share limit": "share limits allow {room} of them, whoever else has none",
-    "reach": "what it may use at one level has room for {room} of them, were it empty",
+    "share limit": "share limits allow {room} of them, even if nobody else has any",
+    "reach": "what it may use at one level is large enough for {room} of them",
 }
 """What is too little for a gang."""
 
@@ -91,7 +91,7 @@ def why(waits: Document) -> str:
 def unplaceable(told: Document) -> str:
     """Why no host can take a unit; told: of a request that waits."""
     if labels := told.get("labels"):
-        return f"no host {labels} has room for a unit, were it empty"
+        return f"no host {labels} is large enough for a unit"
     return UNPLACEABLE.get(told.get("because", ""), WHY["unplaceable"])
 
 

@@ -7,16 +7,16 @@ from typing import Any
 Document = dict[str, Any]
 
 WHY = {
-    "no hosts": "only totals are known, and units stand on hosts",
-    "queue limit": "a limit allows no more",
-    "beyond deserved": "it is not preemptible, and its queue deserves no more for such work",
-    "delay": "it has not waited long enough to take anything back",
-    "above fair share": "it may take nothing back, as its queue would be above its fair share",
-    "strategy": "no other queue holds more than it may keep",
-    "not preemptible": "what others hold beyond that is not preemptible",
-    "young": "what others could give has not run long enough",
-    "granted now": "what others could give was granted to them just now, as it had been held for them",
-    "order": "a take would put the order of queues wrong",
+    "no hosts": "only totals are known, and units need hosts",
+    "queue limit": "a limit is reached",
+    "beyond deserved": "it is not preemptible, and non-preemptible work of its queue already uses what is deserved",
+    "delay": "its preemption delay is not over",
+    "above fair share": "it reclaims nothing, because its queue would be above its fair share",
+    "strategy": "no other queue has more than it may keep",
+    "not preemptible": "what others have beyond that is not preemptible",
+    "young": "what others could give has not run for its min_runtime",
+    "granted now": "what others could give was granted to them in this cycle, as it had been held for them",
+    "order": "a reclaim would break the order of the queues",
 }
 """Why a request of a queue waits, where that is said of queues alone."""
 BOUND = {
