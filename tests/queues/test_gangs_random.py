@@ -18,7 +18,14 @@ from tests.pools.strategies import read
 from tests.pools.test_verify import cycle_of
 from tests.pools.truths import MOVES, badly_sited, not_conserved, second_cycle, too_full
 from tests.queues.strategies import NOW, stand
-from tests.queues.truths import beyond_bounds, broken_gangs, parts_of_hosts, taken_below
+from tests.queues.truths import (
+    beyond_bounds,
+    broken_gangs,
+    given_to_others,
+    needless_notices,
+    parts_of_hosts,
+    taken_below,
+)
 
 Json = dict[str, Any]
 
@@ -83,6 +90,7 @@ def test_gangs_come_to_where_others_went_for_them_and_a_second_cycle_is_quiet(cl
             assert verify(plan, state, cycle_of(plan, state)) == ()
         assert [*too_full(plan, cycle.after), *not_conserved(state, cycle), *badly_sited(plan, state, cycle)] == []
         assert [*beyond_bounds(plan, cycle), *broken_gangs(state, cycle), *taken_below(plan, cycle)] == []
+        assert [*needless_notices(plan, cycle), *given_to_others(plan, state, cycle)] == []
         assert list(second_cycle(plan, cycle)) == []
         assert list(parts_of_hosts(plan, cycle)) == []
         moved = [row for kind in MOVES for row in cycle.document[kind]]

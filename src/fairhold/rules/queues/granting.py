@@ -60,11 +60,13 @@ class Held:
 
     def put(self, placing: Placing, asked: Asked, units: int) -> list[Unit]:
         """Place so many units, or none."""
+        if asked not in self._hosts:
+            return placing.put(asked, units)
         before = self._of(asked)
         new = placing.put(asked, units)
-        if new and before != self._of(asked):
+        if before != self._of(asked):
             self._books.sure.update(new)
         return new
 
     def _of(self, asked: Asked) -> list[Vector]:
-        return [kept_for(asked, host, len(asked.unit)) for host in self._hosts.get(asked, ())]
+        return [kept_for(asked, host, len(asked.unit)) for host in self._hosts[asked]]

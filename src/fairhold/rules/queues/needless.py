@@ -50,8 +50,6 @@ class Needless:
         """Let units stay that go together, if they may, and hold what is idle in place of theirs."""
         if are_alone(self._books) and any(is_awaited(self._ways, unit.asked, unit.host) for unit in units):
             return
-        if self._ways.may_stay is not None and not self._ways.may_stay(units):
-            return
         before: dict[Way, list[Unit]] = {}
         needs: dict[tuple[Asked, Machine], Vector] = {}
         for unit in units:
@@ -62,7 +60,8 @@ class Needless:
             before.setdefault(way, list(way.victims))
             way.victims.remove(unit)
             needs[taker, host] = times(taker.unit, way.units)
-        if self._fit(needs) and self._is_in_order(units):
+        may_stay = self._ways.may_stay
+        if self._fit(needs) and self._is_in_order(units) and (may_stay is None or may_stay(units)):
             for (taker, host), need in needs.items():
                 hold_beyond(taker, host, host.parcels, beyond(need, self._ways.freed(taker, host)))
             for unit in units:
