@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from heapq import heapify, heappop, heapreplace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from fairhold.ledger.queues import is_preemptible
 from fairhold.rules.queues.standing import weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from fairhold.ledger.pools import Asked, Machine, Unit
     from fairhold.ledger.queues import Queues
@@ -106,23 +107,30 @@ class Candidates:
         """The same, of what stands on one host alone."""
         short = list(short)
         above = self._queues.terms.above
-        left: dict[Piece, tuple[int, int]] = {}
+        left: dict[Piece, tuple[int, ...]] = {}
         for asked in dict.fromkeys(unit.asked for unit in host.units if unit.notice is None):
-            side = next((row for row in above[asked.leaf] if row in sides), None)
-            if side is not None and is_preemptible(asked):
-                depth = above[asked.leaf].index(side)
+            depth = next((depth for depth, row in enumerate(above[asked.leaf]) if row in sides), None)
+            if depth is not None and is_preemptible(asked):
                 mine = (piece for piece in pieces_of(asked) if any(unit.host is host for unit in piece))
-                left |= dict.fromkeys(mine, (side, depth))
+                left |= dict.fromkeys(mine, above[asked.leaf][depth::-1])
         while left:
-            piece = min(
-                left, key=lambda piece: self._way_key(above[piece[0].asked.leaf][left[piece][1] :: -1], piece, short)
-            )
-            side, _ = left.pop(piece)
-            yield side, piece
+            piece = self._first_of(left, short)
+            yield left.pop(piece)[0], piece
 
-    def _way_key(self, way: tuple[int, ...], piece: Piece, short: list[int]) -> list[tuple[object, ...]]:
-        """How saturated the queues from a side down are."""
-        return [self.key(row, piece, short) for row in way]
+    def _first_of(self, ways: Mapping[Piece, tuple[int, ...]], short: list[int]) -> Piece:
+        """Which of some pieces gives first: level by level, each queue by what it would give next.
+
+        ways : piece → rows from a queue down to its leaf
+        """
+        below: dict[int, dict[Piece, tuple[int, ...]]] = {}
+        for piece, (row, *rest) in ways.items():
+            below.setdefault(row, {})[piece] = tuple(rest)
+        firsts = {}
+        for row, mine in below.items():
+            inner = {piece: way for piece, way in mine.items() if way}
+            first = self._first_of(inner, short) if inner else min(mine, key=partial(self.key, row, short=short))
+            firsts[first] = self.key(row, first, short)
+        return min(firsts, key=firsts.__getitem__)
 
     def key(self, row: int, piece: Piece, short: list[int]) -> tuple[object, ...]:
         """Place of a queue among those that give: the most saturated first, then by what it would give next."""
