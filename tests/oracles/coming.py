@@ -11,7 +11,7 @@ from tests.oracles.parcels import OWN, PUBLIC, add, less
 from tests.oracles.sweeping import FirstSweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tests.oracles.parcels import Parcel, Unit, Vector, Wish
 
@@ -35,6 +35,8 @@ class Moving(FirstSweep):
     """Notices are in `notices`, in the order given."""
 
     notices: list[Notice]
+    told: Sequence[Notice] = ()
+    """Those given before."""
     coming: list[Coming]
     due: Mapping[Unit, int] = MappingProxyType({})
     """In how many seconds units were to go of which the notice is withdrawn."""
@@ -237,6 +239,62 @@ class Moving(FirstSweep):
                 for host in fewer:
                     self.book_again(wish, host)
             done.update(units)
+
+    def look_again(self) -> None:
+        """New notices without which as much comes, nothing of it further out, are not given; the last given first."""
+        done: set[Unit] = set()
+        for notice in [each for each in reversed(self.notices) if each not in self.told]:
+            mine = [each for each in self.together(notice) if each not in self.told]
+            units = [each.unit for each in mine]
+            if notice in self.notices and notice.unit not in done and not self.stays_in_part(units):
+                self.can_do_without(notice.taker, mine)
+            done.update(units)
+
+    def can_do_without(self, wish: Wish, mine: list[Notice]) -> None:
+        """Drop notices of one request for another, if that gets as much; it comes elsewhere then."""
+        before, books = [*self.notices], [(each, each.books) for each in self.coming]
+        order = [OWN, *self.pools()]
+        stands = {host: len(self.coming_to(wish, host)) for host in self.hosts}
+        far = {host: order.index(self.goes_to(wish, host)) for host in self.hosts if stands[host]}
+        units = [each.unit for each in mine]
+        fewer = {host: self.comes_without(wish, host, units) for host in {unit.host for unit in units}}
+        nearest = min((far[host] for host, left in fewer.items() if left < stands[host]), default=0)
+        self.notices = [each for each in self.notices if each not in mine]
+        for host, left in fewer.items():
+            for each in self.coming_to(wish, host)[left:]:
+                self.coming.remove(each)
+            assert self.book_again(wish, host)
+        there = {each.unit.host for each in before if each.taker is wish} | {host for host in stands if stands[host]}
+        for host in self.hosts:
+            most = min(nearest, far[host]) if self.coming_to(wish, host) else nearest
+            while host in there and sum(each.wish is wish for each in self.coming) < sum(stands.values()):
+                if not self.comes_within(wish, host, order[: most + 1]):
+                    break
+        is_less = sum(each.wish is wish for each in self.coming) < sum(stands.values())
+        if is_less or not self.is_within_limits(units[0].wish):
+            self.notices, self.coming = before, [each for each, _ in books]
+            for each, some in books:
+                each.books = some
+
+    def comes_within(self, wish: Wish, host: str, pools: list[str]) -> bool:
+        """Let one unit more come to a host, if all that come there count in some pools then."""
+        before = [(each, each.books) for each in self.coming_to(wish, host)]
+        for each, _ in before:
+            each.books = {}
+        able = any(self.most_in(wish, host, pool) > len(before) for pool in pools if pool in self.levels(wish, PUBLIC))
+        for each, books in before:
+            each.books = books
+        if able:
+            self.coming.append(Coming(wish, host, {}))
+            assert self.book_again(wish, host)
+        return able
+
+    def most_in(self, wish: Wish, host: str, pool: str) -> int:
+        """Units of a request that fit into what goes for it and is idle of a pool's part on a host."""
+        part = [each for each in self.reach(wish, host, PUBLIC) if self.has(pool, each, wish.leaf)]
+        rooms = [add(self.resources, bound(self.left_of(wish, each)), self.idle_beside(each)) for each in part]
+        room = add(self.resources, *rooms)
+        return min(have // need for have, need in zip(room, wish.unit, strict=True) if need)
 
     def latest(self, notice: Notice) -> tuple[int, int]:
         return max((each.seconds, self.notices.index(each)) for each in self.together(notice))

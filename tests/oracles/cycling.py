@@ -101,6 +101,7 @@ class WholeCycle(SecondSweep):
             self.bring_more()
             self.take_all()
             self.withdraw()
+            self.look_again()
             self.hold_again()
             self.bring_more()
             if self.shown() == before:

@@ -31,6 +31,7 @@ class SecondSweep(Giving):
             before = [*self.notices]
             self.take_all()
             self.withdraw()
+            self.look_again()
 
     def take_all(self) -> None:
         """Owners, private pools from below, the public pool; again, until nobody takes anything."""

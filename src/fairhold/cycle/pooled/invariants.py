@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.needed import superfluous
 from fairhold.cycle.pooled.targets import beyond_targets
 from fairhold.cycle.queued.invariants import untrue_of_queues
 from fairhold.cycle.violation import Violation
@@ -215,10 +216,17 @@ def what_is_reserved_goes_to_nobody_else(done: Done) -> Iterator[Violation]:
             yield Violation(name, unit.host.name, text)
 
 
+def no_notice_is_superfluous(done: Done) -> Iterator[Violation]:
+    """Without any notice of this cycle its taker would get less, or stand further out (R-NOTICE-3)."""
+    for units, taker in superfluous(done.books, done.cycle.sweeps):
+        text = f"{len(units)} units go for {taker.model.id}, which would get as much without them"
+        yield Violation("no_notice_is_superfluous", done.path(units[0].asked.leaf), text)
+
+
 def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
-    """Nothing that was placed is told to go, unless its request has lost as many as it asks for (R-SWEEP-3)."""
+    """Nothing that was placed is told to go (R-SWEEP-3)."""
     for unit in done.cycle.sweeps.placed:
-        if unit.notice is not None and done.books.unplaced.get(unit.asked, 0) < unit.asked.model.count:
+        if unit.notice is not None:
             text = f"a unit of {unit.asked.model.id} was granted, and is told to go at once"
             yield Violation("nothing_is_placed_in_vain", unit.host.name, text)
 
@@ -345,6 +353,7 @@ TRUTHS: tuple[Truth, ...] = (
     nobody_at_or_under_quota_loses_a_unit,
     no_gang_goes_on_below_its_minimum,
     quotas_are_within_total_and_demand,
+    no_notice_is_superfluous,
     nothing_is_placed_in_vain,
     nothing_is_taken_where_others_stay,
 )

@@ -14,6 +14,7 @@ from fairhold.rules.pools.content import entries_of, lend_up
 from fairhold.rules.pools.leaving import give_up, keep_limits
 from fairhold.rules.pools.levels import compare, take_lent_back, take_own
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.superfluous import spare_superfluous
 from fairhold.rules.pools.taking import Taker
 from fairhold.rules.pools.unplacing import forget_unplaced
 from fairhold.rules.pools.ways import Ways, limits_as_moved
@@ -90,6 +91,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
         is_needless = withdraw_nobodys(found, taker) or may_go_on
         is_unplaced = forget_unplaced(found.placed, limits)
         is_at_rest = not any(withdraw(found)) and not is_needless and not is_unplaced and is_filled
+        is_at_rest = not spare_superfluous(found) and is_at_rest
         is_at_rest = not ways.hold_again() and not _is_less(held) and is_at_rest
         is_at_rest = not ways.fill_again(limits_as_moved(books, ways)) and is_at_rest
         if is_at_rest:

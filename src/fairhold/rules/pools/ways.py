@@ -124,7 +124,7 @@ class Ways:
         for asked, host in self.books.keeps:
             self.way(asked, host, PUBLIC)
         noticed = [unit for unit in self.books.told if unit.notice is not None and unit.notice.taker is not None]
-        for unit in sorted(noticed, key=_given):
+        for unit in sorted(noticed, key=given):
             taker = unit.notice.taker if unit.notice else None
             assert taker is not None
             self.way(taker, unit.host, PUBLIC).victims.append(unit)
@@ -139,7 +139,7 @@ class Ways:
                 if said is None:
                     unsaid.append((asked, host))
                     continue
-                self._hold(asked, host, min(wanted(asked) + self.moving(asked) - self.units(asked), said))
+                self.hold(asked, host, min(wanted(asked) + self.moving(asked) - self.units(asked), said))
                 if way.pool != OWN:
                     limits.add(asked, way.units)
         for asked, host in unsaid:
@@ -167,18 +167,18 @@ class Ways:
     def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
         """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
         way = self.of[asked][host]
-        self._hold(asked, host, most)
+        self.hold(asked, host, most)
         if way.pool != OWN:
             while way.units and not limits.allow(asked, way.units):
                 way.units -= 1
             self._release_beyond(asked, host)
 
-    def _hold(self, asked: Asked, host: Machine, most: int) -> None:
+    def hold(self, asked: Asked, host: Machine, most: int) -> None:
         """A way brings as many units as its victims and what is idle make; what of that is idle is held for them."""
         way, parcels = self.of[asked][host], reachable(self.books, asked, host)
         freed = self._freed_of(asked, host, parcels)
         room = add(freed, total((parcel.room(asked) for parcel in parcels), len(freed)))
-        way.units = min(most, count(asked.unit, room)) if self._may_stand(asked, host) else 0
+        way.units = min(most, count(asked.unit, room)) if self.may_stand(asked, host) else 0
         need = times(asked.unit, way.units)
         for pool in self._inner(asked, parcels) if way.units else ():
             mine = those_in(parcels, asked.leaf, pool)
@@ -193,7 +193,7 @@ class Ways:
         hold_beyond(asked, host, parcels, beyond(need, freed))
         way.pool = self.pool_of(asked, host)
 
-    def _may_stand(self, asked: Asked, host: Machine) -> bool:
+    def may_stand(self, asked: Asked, host: Machine) -> bool:
         """Whether a request may have units on a host when all that is under notice is gone."""
         if not hosts_for(asked, [host], self.of[asked]):
             return False
@@ -246,7 +246,7 @@ class Ways:
             gone += self._let_go(asked, wanted(asked) + self.moving(asked), list(hosts))
             for host in hosts:
                 is_released |= self._release_beyond(asked, host)
-            self._forget_empty(asked)
+            self.forget_empty(asked)
         self.limits = None
         return gone, is_released
 
@@ -257,7 +257,7 @@ class Ways:
         gone = self._let_go(asked, self.units(asked) - 1, hosts)
         self.limits = None
         released = [self._release_beyond(asked, host) for host in hosts]
-        self._forget_empty(asked)
+        self.forget_empty(asked)
         return gone, any(released)
 
     def hold_again(self) -> bool:
@@ -268,7 +268,7 @@ class Ways:
             for parcel in host.parcels:
                 parcel.unkeep(asked)
         for asked, host, _, most in units:
-            self._hold(asked, host, most)
+            self.hold(asked, host, most)
         return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
 
     def held(self) -> list[tuple[Parcel, dict[Asked, Vector]]]:
@@ -285,7 +285,8 @@ class Ways:
             self.of[unit.notice.taker][unit.host].victims.remove(unit)
         return found
 
-    def _forget_empty(self, asked: Asked) -> None:
+    def forget_empty(self, asked: Asked) -> None:
+        """Ways that bring nothing, and for which nobody goes, are none."""
         hosts = self.of[asked]
         for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
             del hosts[host]
@@ -293,7 +294,7 @@ class Ways:
     def refresh(self, asked: Asked) -> None:
         """What was placed is no longer on its way, nor what a gang that packs cannot use: it stands elsewhere now."""
         for host, way in self.of[asked].items():
-            self._bring(asked, way, 0 if stands_elsewhere(asked, host) else self._without(asked, host, ()))
+            self._bring(asked, way, 0 if stands_elsewhere(asked, host) else self.without(asked, host, ()))
 
     def _count_limits(self) -> None:
         """Units are about to stay after all, one after the other, as far as limits have room."""
@@ -315,9 +316,9 @@ class Ways:
             bundles.setdefault(unit.asked if is_stopped_whole(unit.asked) else unit, []).append(unit)
         there = [units for units in bundles.values() if any(unit.host in hosts for unit in units)]
         for units in sorted(there, key=lambda units: max(map(_latest, units)), reverse=True):
-            if _stays_in_part(units):
+            if stays_in_part(units):
                 continue
-            fewer = {host: self._without(asked, host, units) for host in {unit.host for unit in units}}
+            fewer = {host: self.without(asked, host, units) for host in {unit.host for unit in units}}
             others = sum(way.units for host, way in mine.items() if host not in fewer)
             is_needless = others + sum(fewer.values()) >= min(needed, self.units(asked))
             if is_needless and (self.may_stay is None or self.may_stay(units)):
@@ -336,7 +337,7 @@ class Ways:
             beyond_need -= fewer_units
         return gone
 
-    def _without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
+    def without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
         way = self.of[asked][host]
         if are_alone(self.books) and any(unit.host is host for unit in units):
@@ -377,7 +378,8 @@ def wanted(asked: Asked) -> int:
     return asked.missing or asked.waiting
 
 
-def _given(unit: Unit) -> int:
+def given(unit: Unit) -> int:
+    """A number that is larger for notices given later."""
     return unit.notice.serial if unit.notice else 0
 
 
@@ -386,7 +388,7 @@ def _latest(unit: Unit) -> tuple[int, int]:
     return (notice.deadline, notice.serial) if notice else (0, 0)
 
 
-def _stays_in_part(units: list[Unit]) -> bool:
+def stays_in_part(units: list[Unit]) -> bool:
     """Whether too few of a gang that is stopped whole would stay: the others go for somebody else."""
     asked = units[0].asked
     return is_stopped_whole(asked) and len(units) < min(asked.model.min_count, len(asked.units))

@@ -192,7 +192,7 @@ class Coming:
         """What was placed comes no more, and a gang that packs gets nothing where it does not stand (R-SITE-3)."""
         own = [unit.host for unit in asked.units] if packs(asked) else []
         for host, way in self.to[asked].items():
-            way.units = self._without(asked, host, ()) if not own or host in own else 0
+            way.units = self.without(asked, host, ()) if not own or host in own else 0
 
     def withdraw(self) -> tuple[list[Unit], bool]:
         """Notices that their takers need no more; with it, whether anything that was kept is idle again."""
@@ -269,7 +269,7 @@ class Coming:
             is_part = is_stopping(gang) and len(gang.units) > len(bundle) < gang.model.min_count
             if is_part or not any(unit.host in hosts for unit in bundle):
                 continue
-            fewer = {host: self._without(asked, host, bundle) for host in {unit.host for unit in bundle}}
+            fewer = {host: self.without(asked, host, bundle) for host in {unit.host for unit in bundle}}
             left = sum(fewer.get(host, way.units) for host, way in ways.items())
             if left >= min(most, self.units(asked)) and (self.may_stay is None or self.may_stay(bundle)):
                 for unit in bundle:
@@ -280,7 +280,7 @@ class Coming:
                 self.staying += bundle
         return found
 
-    def _without(self, asked: Asked, host: Host, bundle: Collection[Unit]) -> int:
+    def without(self, asked: Asked, host: Host, bundle: Collection[Unit]) -> int:
         """Units that still come to a host if some stay."""
         if self.is_exclusive and any(unit.host is host for unit in bundle):
             return 0

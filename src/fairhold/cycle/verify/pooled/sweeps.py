@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.verify.pooled.again import stay_after_all
 from fairhold.cycle.verify.pooled.amounts import excess
 from fairhold.cycle.verify.pooled.coming import Coming, for_nobody
 from fairhold.cycle.verify.pooled.filling import fill_own, fill_pool
@@ -49,6 +50,7 @@ class Sweeps:
             is_needless = self._second()
             is_lost = self._lost_some()
             is_over = not any(self._withdraw()) and not is_needless and not is_lost and is_full
+            is_over = not self._look_again() and is_over
             is_over = not self.coming.keep_anew() and not self._keeps_less(kept) and is_over
             self.is_over = not self.coming.bring_again() and is_over
             if self.is_over:
@@ -77,6 +79,12 @@ class Sweeps:
                 self._stay(more)
                 found, is_idle = found + more, is_idle or is_more_idle
         return bool(found), is_idle
+
+    def _look_again(self) -> bool:
+        """Notices of this cycle that others make needless are not given; whether there are any (R-NOTICE-3)."""
+        found = stay_after_all(self.coming, self.noticed)
+        self._take_off(found)
+        return bool(found)
 
     def _lost_some(self) -> bool:
         """Whether something placed was taken away again; it is no longer told (R-SWEEP-3)."""
