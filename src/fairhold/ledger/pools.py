@@ -71,7 +71,6 @@ class Terms:
 _NOTHING: Mapping[Parcel, Vector] = {}
 _NOWHERE: Mapping[int, int] = {}
 
-
 Chain = tuple[tuple[int, "Owning"], ...]
 """(Row, entry) of an owner and those above it that a piece of a host is carved out of, the owner first."""
 
@@ -402,12 +401,3 @@ def remove(unit: Unit) -> None:
         parcel.idle = add(parcel.idle, part)
     del unit.asked.units[unit]
     del unit.host.units[unit]
-
-
-def free_of(unit: Unit, parcels: set[Parcel], dimensions: int) -> Vector:
-    """What a unit has on some parcels."""
-    found = (0,) * dimensions
-    for parcel, part in unit.books.items():
-        if parcel in parcels:
-            found = add(found, part)
-    return found

@@ -182,6 +182,15 @@ def booked_on(parcel: Parcel, nothing: Vector) -> Vector:
     return total((unit.books[parcel] for unit in parcel.host.units if parcel in unit.books), len(nothing))
 
 
+def free_of(unit: Unit, parcels: set[Parcel], dimensions: int) -> Vector:
+    """What a unit has on some parcels."""
+    found = (0,) * dimensions
+    for parcel, part in unit.books.items():
+        if parcel in parcels:
+            found = add(found, part)
+    return found
+
+
 def capacities(have: Mapping[Vector, int], sizes: Iterable[Vector]) -> dict[Vector, int]:
     """Size of a unit → how many fit into a pool that is free, host by host (S0.22).
 

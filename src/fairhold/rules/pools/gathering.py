@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.kernels.vectors import add, fits, total
-from fairhold.ledger.pools import free_of
 from fairhold.rules.pools.alone import are_alone
+from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.giving import may_give
 from fairhold.rules.pools.picking import Pick, Search, is_better
 from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_order

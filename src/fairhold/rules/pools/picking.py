@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, fits, less, times, total
-from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit, free_of
+from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
+from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
 from fairhold.rules.pools.restraint import are_spared
 from fairhold.rules.pools.standing import Standing

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, beyond, common, count, fits, less, times, total
-from fairhold.ledger.pools import OWN, PUBLIC, free_of
+from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
-from fairhold.rules.pools.content import is_lent_to
+from fairhold.rules.pools.content import free_of, is_lent_to
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.reach import hold_beyond, is_in, kept_for, reachable, those_in
 from fairhold.rules.pools.siting import hosts_for, stands_elsewhere

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.bounds import Bound, bound_of
 from fairhold.kernels.vectors import add, lack, total
-from fairhold.ledger.pools import OWN, free_of
+from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited, is_open
-from fairhold.rules.pools.content import is_lent_to, is_within, may_use
+from fairhold.rules.pools.content import free_of, is_lent_to, is_within, may_use
 from fairhold.rules.pools.siting import will_do
 
 if TYPE_CHECKING:
