@@ -210,8 +210,7 @@ class Asked:
 
     def holds_away(self, pool: int, units: int) -> None:
         """It holds units of a pool on a host that is down (R-UP-1)."""
-        self.away += units
-        self.away_in = {**self.away_in, pool: self.away_in.get(pool, 0) + units}
+        self.away, self.away_in = self.away + units, {**self.away_in, pool: self.away_in.get(pool, 0) + units}
 
     @property
     def away_shared(self) -> int:
