@@ -65,6 +65,11 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
+def count(number: int, what: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def place_text(place: Place) -> str:
     """A place as text: `policies[0].consumers./A.owned`."""
     text = ""

@@ -39,6 +39,10 @@ class Outbox:
             if not isinstance(order, JobOver | WakeAt):
                 self._orders.append((_machine_of(order, cluster), order))
 
+    def unsent(self) -> set[int]:
+        """Attempts whose start waits here: nothing of them runs."""
+        return {order.attempt for _, order in self._orders if isinstance(order, Start)}
+
     def take(self) -> list[Order]:
         """All that is to be carried out, in order, after the commit; then it is empty."""
         taken, self._orders = [order for _, order in self._orders], []
@@ -50,7 +54,7 @@ class Outbox:
         Should that be lost, the attempt was stopped for nothing and its task waits again. A stop behind the start of
         its attempt waits with it.
         """
-        unsent = {order.attempt for _, order in self._orders if isinstance(order, Start)}
+        unsent = self.unsent()
         taken: list[Order] = []
         left: list[tuple[str, Order]] = []
         for machine, order in self._orders:

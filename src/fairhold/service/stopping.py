@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from fairhold.errors import count
 from fairhold.ports import StoreFull
 from fairhold.runtime.live.desk import Freeing
 
 if TYPE_CHECKING:
+    from fairhold.runtime.live.core import Core
     from fairhold.runtime.live.desk import Desk
 
 LEAVE, DRAIN, KILL = "leave", "drain", "kill"
+PATIENCE = 20.0
 _LOOK = 0.1
+_LOG = logging.getLogger("fairhold.service")
 
 
 class Stopping:
     """Waits for the order to stop and prepares the end.
 
+    patience : seconds for what is stopped to end
     how : leave, drain or kill as it was asked for last; None = the service goes on
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, patience: float = PATIENCE) -> None:
         self.how: str | None = None
-        self._desk = desk
+        self._desk, self._patience = desk, patience
         self._asked = asyncio.Event()
 
     async def ask(self, how: str) -> None:
@@ -42,11 +50,29 @@ class Stopping:
         self._asked.set()
 
     async def wait(self) -> str:
-        """Wait until the service may end; how it does. It may be told to leave while it waits for tasks."""
+        """Wait until the service may end; how it does. It may be told to leave while it waits for tasks.
+
+        What is stopped is waited for so long as it can take, also where no host says that it has ended: a host that is
+        silent, or has no room to write that down, tells it the next service.
+        """
         await self._asked.wait()
+        began = time.monotonic()
         while self.how != LEAVE:
-            left = await asyncio.wrap_future(self._desk.read(lambda core: len(core.cluster.attempts)))
+            left = await asyncio.wrap_future(self._desk.read(_running))
             if not left:
                 break
+            if self.how == KILL and time.monotonic() > began + self._patience:
+                told = count(sum(left.values()), "task")
+                places = ", ".join(host or "this machine" for host in sorted(left))
+                _LOG.warning("%s stopped and not known to have ended, on %s: the next start finds out", told, places)
+                break
             await asyncio.sleep(_LOOK)
+        if self._desk.trouble is not None and self.how != LEAVE:
+            _LOG.warning("there is no room on the disk; what is not written is lost: %s", self._desk.unwritten)
         return self.how or LEAVE
+
+
+def _running(core: Core) -> Counter[str]:
+    """Attempts that may run, by the machine of each; not those whose start was never sent."""
+    unsent = core.outbox.unsent()
+    return Counter(each.machine for name, each in core.cluster.attempts.items() if name not in unsent)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.names import better
-from fairhold.cli.live.printing import count, say, say_json
+from fairhold.cli.live.printing import say, say_json
 from fairhold.client import steps
 from fairhold.client.errors import Refused
+from fairhold.errors import count
 from fairhold.runtime.outlet import tell
 
 if TYPE_CHECKING:

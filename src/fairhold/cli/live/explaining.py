@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.endings import bad_endings
 from fairhold.cli.live.names import better, unknown_job
-from fairhold.cli.live.printing import clock, count, fitted, say, say_json
+from fairhold.cli.live.printing import clock, fitted, say, say_json
 from fairhold.cli.pool_requests import of_jobs, request_text
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cli.presence import with_hosts
@@ -15,6 +15,7 @@ from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.client import steps
 from fairhold.client.errors import Refused
+from fairhold.errors import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

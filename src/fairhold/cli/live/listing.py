@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.names import unknown_consumer
-from fairhold.cli.live.printing import clock, count, fitted, pairs, say, say_json, seconds, span, tasks_in_words
+from fairhold.cli.live.printing import clock, fitted, pairs, say, say_json, seconds, span, tasks_in_words
 from fairhold.client import steps
+from fairhold.errors import count
 from fairhold.runtime.outlet import complain
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import cut, table, terminal_width
-from fairhold.errors import printable
+from fairhold.errors import count, printable
 from fairhold.runtime.cells import width
 
 if TYPE_CHECKING:
@@ -110,11 +110,6 @@ def seconds(value: float) -> str:
 def resources_used(resources: Mapping[str, Document]) -> str:
     """What is used of what there is of every resource: `gpu 3/4, cpu 6/64`."""
     return ", ".join(f"{name} {of['used']}/{of['total']}" for name, of in resources.items())
-
-
-def count(number: int, what: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def tasks_in_words(tasks: Document) -> str:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _LOOK, _LONGEST_LOOK = 0.05, 1.0
 _INTERRUPTED = 128 + 2
+_LOST = (
+    "Jobs of which the submit was answered with store-full are lost; what ran is known by its agent, and its tasks "
+    "wait again once there is room"
+)
 _TOLD = {
     "leave": "the service has stopped; its tasks run on",
     "drain": "the service has stopped; nothing of it runs",
@@ -32,15 +36,18 @@ def stop_service(service: str, how: str, *, wait: bool, as_json: bool) -> int:
     """Stop the service: `leave`, `drain` or `kill`; returns the exit code."""
     connection = connect(service)
     started = connection.run(steps.health())["started"]
+    unwritten = ""
     with _process(connection.peer) as wait_for_end:
         answer = connection.run(steps.stop(how))
         try:
             if wait:
-                _wait_for_silence(connection, started)
+                unwritten = _wait_for_silence(connection, started)
                 wait_for_end()
         except KeyboardInterrupt:
             complain("the service goes on stopping")
             return _INTERRUPTED
+    if unwritten:
+        complain(f"it had no room to write down what it did last: {unwritten}. {_LOST}")
     if as_json:
         say_json(answer)
     else:
@@ -48,16 +55,18 @@ def stop_service(service: str, how: str, *, wait: bool, as_json: bool) -> int:
     return 0
 
 
-def _wait_for_silence(connection: Connection, started: str) -> None:
-    """Until it does not answer any more, or another one does."""
-    pause = _LOOK
+def _wait_for_silence(connection: Connection, started: str) -> str:
+    """Until it does not answer any more, or another one does; what it could not write, as far as it has said so."""
+    pause, trouble = _LOOK, ""
     while True:
         try:
-            if connection.run(steps.health(patience=0))["started"] != started:  # it is back already
-                return
+            found = connection.run(steps.health(patience=0))
+            if found["started"] != started:  # it is back already
+                return trouble
+            trouble = found.get("trouble") or ""
         except ServiceError as error:
             if error.status not in {429, 503}:
-                return
+                return trouble
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_LOOK)
 

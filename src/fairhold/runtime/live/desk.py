@@ -76,6 +76,7 @@ class Desk:
 
     listeners : called after every commit with the number of the last entry of the log; must not wait
     trouble   : why nothing can be written at present, None = all is well
+    unwritten : what is decided and not written, in trouble
     failed    : done when the desk can do nothing more, with why, or when it was stopped, with None
     """
 
@@ -84,6 +85,7 @@ class Desk:
         self.agents = agents
         self.listeners: list[Callable[[int], None]] = []
         self.trouble: StoreError | None = None
+        self.unwritten = ""
         self.failed: Future[BaseException | None] = Future()
         self.rounds = 0
         self.stages = {"decide": 0, "commit": 0, "order": 0}
@@ -255,7 +257,7 @@ class Desk:
         except StoreFull as error:  # what was decided is kept here and written when there is room
             if self.trouble is None:
                 _LOG.warning("there is no room on the disk: nothing is accepted, and nothing starts, until there is")
-            self.trouble = error
+            self.trouble, self.unwritten = error, self.core.journal.told()
             return False
         if self.trouble is not None:
             _LOG.warning("there is room on the disk again: what was decided meanwhile is written, and work goes on")

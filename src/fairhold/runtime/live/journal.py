@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fairhold.errors import count
 from fairhold.orchestrator.changes import KINDS
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ CLOSING = "Closing"
 LABELLED = "JobLabelled"
 NUMBERED = "JobNumbersTaken"
 """Kinds of entries that are no changes of the cluster."""
+_TOLD = {"JobAdded": "new job", "Started": "new attempt", "Ended": "ended attempt", PLAN_APPLIED: "new plan"}
+_ORDER = (*_TOLD.values(), "other change")
 
 
 class Journal:
@@ -43,6 +47,11 @@ class Journal:
     def __len__(self) -> int:
         """How much is to be written."""
         return len(self._writes) + len(self.entries)
+
+    def told(self) -> str:
+        """What is to be written, for people: `1 new job, 2 ended attempts, 5 other changes`; empty = nothing."""
+        kinds = Counter(_TOLD.get(body.split('"', 2)[1], "other change") for _, body in self.entries)
+        return ", ".join(count(kinds[kind], kind) for kind in sorted(kinds, key=_ORDER.index))
 
     def note(self, change: Change, now: int) -> None:
         """A change of the cluster."""

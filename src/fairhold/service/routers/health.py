@@ -26,7 +26,7 @@ async def health(service: ServiceOf) -> Response:
     agents = _agents(service)
     document = {
         "state": service.condition,
-        "trouble": None if trouble is None else str(trouble),
+        "trouble": None if trouble is None else f"{trouble.what}; not written: {service.desk.unwritten}",
         "version": __version__,
         "plan": core.version,
         "entries": core.store.last,
