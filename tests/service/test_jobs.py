@@ -71,7 +71,14 @@ def test_the_same_key_is_the_same_job(bank: Bank) -> None:
     bank.hub.wait_started(1)
     bank.hub.end(1)
     bank.get(f"/jobs/{first['job']}?wait=5")
-    assert bank.post("/jobs", body, 200, headers=head)["state"] == "done"
+    assert bank.post("/jobs", body | {"environment": {"A": "b"}}, 200, headers=head)["state"] == "done"
+    other = body | {"argv": ["false", "a b"]}
+    for path in ("/jobs", "/jobs/check"):
+        refused = bank.post(path, other, 409, headers=head)
+        assert refused["code"] == "key-reused"
+        job = first["job"]
+        assert f"that of job {job}, which runs `true`; now it comes with `false 'a b'`" in refused["detail"]
+    assert bank.post("/jobs", other | {"user": "ann"}, 201, headers=head)["argv"] == ["false", "a b"]
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,7 @@ STATUS = {
     "too-slow": 408,
     "duplicate-job": 409,
     "job-over": 409,
+    "key-reused": 409,
     "job-runs": 409,
     "consumer-in-use": 409,
     "events-gone": 410,

@@ -33,7 +33,7 @@ from fairhold.runtime.live.journal import CLOSING, LABELLED, NUMBERED, PLAN_APPL
 from fairhold.runtime.live.reclaims import Reclaims
 from fairhold.runtime.live.recovery import take_up
 from fairhold.runtime.live.specs import Specs, spec_document
-from fairhold.runtime.live.submitting import Limits, Waiting, check_limits, still_waited_for
+from fairhold.runtime.live.submitting import Limits, Waiting, check_limits, job_of_key, still_waited_for
 from fairhold.runtime.live.usage import LiveUsage
 from fairhold.runtime.live.windows import windows_of
 
@@ -287,8 +287,8 @@ class Core:
             self.journal.note_entry([NUMBERED, last], self.now())
 
     def submit(self, asked: Submission) -> str:
-        """Accept a job and return its name; the same user's same key again gives the same job."""
-        if (known := self._of_key(asked)) is not None:
+        """Accept a job and return its name; the same user's same key and command again give the same job."""
+        if (known := job_of_key(self, asked)) is not None:
             return known
         terms = self._terms(asked)
         job = terms.job
@@ -303,13 +303,8 @@ class Core:
 
     def check(self, asked: Submission) -> None:
         """Raise InputError where `submit` would; nothing is accepted."""
-        if self._of_key(asked) is None:
+        if job_of_key(self, asked) is None:
             check_terms(self.orchestrator, self._terms(asked))
-
-    def _of_key(self, asked: Submission) -> str | None:
-        if not asked.key:
-            return None
-        return self.journal.keys.get((asked.user, asked.key)) or self.store.job_of_key(asked.user, asked.key)
 
     def _terms(self, asked: Submission) -> JobSubmitted:
         """What the orchestrator is asked for; raises InputError where it cannot be accepted now."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.errors import Fault, InputError
+from fairhold.errors import Fault, InputError, printable
 from fairhold.orchestrator.changes import DONE
 from fairhold.runtime.live.archive import consumer_of
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.tasks import JobRecord
     from fairhold.runtime.live.core import Core
 
+_SHOWN = 500
+"""Characters of a command in a fault."""
 _COUNT_EVERY = 1_000_000
 """Microseconds between two counts of what waits, when a limit is reached."""
 
@@ -45,6 +48,23 @@ class Limits(NamedTuple):
     waiting_in_leaf: int = 10_000_000
     jobs: int = 1_000_000
     tasks: int = 10_000_000
+
+
+def job_of_key(core: Core, asked: Submission) -> str | None:
+    """The job that was submitted with this key before; None = there is none.
+
+    Raises InputError `key-reused` where it runs another command. Only commands are compared: variables and labels may
+    differ between two tries of the same thing.
+    """
+    if not asked.key:
+        return None
+    job = core.journal.keys.get((asked.user, asked.key)) or core.store.job_of_key(asked.user, asked.key)
+    before = None if job is None else core.specs.of(job)
+    if before is None or before.argv == asked.spec.argv:
+        return job
+    recorded, new = (printable(shlex.join(argv))[:_SHOWN] for argv in (before.argv, asked.spec.argv))
+    what = f"the key `{asked.key}` is that of job {job}, which runs `{recorded}`; now it comes with `{new}`"
+    raise InputError([Fault("key-reused", what, "use another key, or none, for another job")])
 
 
 def raised(limit: str) -> str:
