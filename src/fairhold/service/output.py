@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import stat
 from contextlib import suppress
@@ -41,8 +42,12 @@ class Tried(NamedTuple):
 def attempt_of(core: Core, job: str, task: int, number: int) -> Tried:
     """The attempt of this number of a task, 0 = the latest; in the desk's thread. InputError: no such job or task."""
     record = core.orchestrator.jobs.get(job)
-    if record is None and core.finished(job) is None:
+    done = None if record else core.finished(job)
+    if record is None and done is None:
         raise unknown_job(job)
+    tasks = record.terms.tasks if record else int(json.loads(done.summary)["tasks"]) if done else 0
+    if task >= tasks:
+        raise refused("unknown-task", f"job `{job}` has no task {task}", "tasks count from 0")
     running = 0
     for name in record.attempts if record is not None else ():
         attempt = core.orchestrator.attempts[name]
@@ -54,8 +59,6 @@ def attempt_of(core: Core, job: str, task: int, number: int) -> Tried:
     if number and not over:
         raise refused("unknown-attempt", f"task {task} of job `{job}` has no attempt {number}", "leave it out")
     if number or not running:
-        if not over and (record is None or task >= record.terms.tasks):
-            raise refused("unknown-task", f"job `{job}` has no output of a task {task}", "tasks count from 0")
         is_here = bool(over) and not core.cluster.machine_of(host)
         return Tried(over, is_over=bool(over) or record is None or record.is_over, is_here=is_here)
     return Tried(running, is_over=False)

@@ -117,6 +117,12 @@ class Served:
     def json(self, *args: str) -> Any:
         return json.loads(self(*args, "--json"))
 
+    def logs(self, name: str) -> str:
+        """What a task has written until now; nothing where it has not begun."""
+        command = [*ME, "logs", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=self.environment)
+        return done.stdout
+
     def submit(self, *args: str) -> str:
         """Number of a new job."""
         return self("submit", *args).strip()

@@ -103,7 +103,7 @@ def test_a_store_is_checked_copied_and_restored_while_it_is_used(live: Served, t
 def test_tasks_run_on_while_the_service_is_away(own: Served) -> None:
     script = "echo begun; while [ ! -e end ]; do sleep 0.05; done; echo ended"
     job = own.submit("/Trading", "--directory", str(own.place), "--", "sh", "-c", script)
-    until(lambda: own("logs", job) == "begun\n")
+    until(lambda: own.logs(job) == "begun\n")
     assert own("stop") == "the service has stopped; its tasks run on\n"
     assert own.ended() == 0
     assert "no service runs here (it has stopped)" in own("jobs", exits=3)
@@ -126,7 +126,7 @@ def test_stop_drains_or_kills_what_runs(own: Served) -> None:
     own.start()
     assert own.state_of(short) == "done"
     own("release", waiting)
-    until(lambda: own("logs", waiting) == "begun\n")
+    until(lambda: own.logs(waiting) == "begun\n")
     assert own("stop", "--kill").startswith("the service has stopped, and what ran")
     assert own.ended() == 0
     until(lambda: not own.processes())

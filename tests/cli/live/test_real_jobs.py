@@ -55,7 +55,7 @@ def test_an_array_keeps_to_its_throttle_and_what_waits_stands_in_one_row(live: S
     shown = live("show", job)
     assert re.search(r"^ *1-999999 .*waiting", shown, re.MULTILINE)
     assert "state      running (throttle)" in shown
-    until(lambda: live("logs", f"{job}.0") == "0\n")
+    until(lambda: live.logs(f"{job}.0") == "0\n")
     assert live("cancel", job) in {f"job {job}: cancelled{more}\n" for more in ("", ", 1 task still ending")}
     until(lambda: live.state_of(job) == "cancelled")
     assert live("cancel", job) == f"job {job}: cancelled\n"

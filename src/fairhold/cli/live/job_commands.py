@@ -234,13 +234,15 @@ def logs(
     ],
     *,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until the task is over.")] = False,
-    attempt: Annotated[int, typer.Option("--attempt", metavar="N", help="From 1; else the latest.", min=0)] = 0,
+    attempt: Annotated[
+        int | None, typer.Option("--attempt", metavar="N", help="From 1; else the latest.", min=1)
+    ] = None,
     service: Service = "",
 ) -> None:
     """Print what tasks have written."""
     from fairhold.cli.live.output import print_output  # noqa: PLC0415
 
-    print_output(service, job, attempt, follow=follow)
+    raise typer.Exit(print_output(service, job, attempt or 0, follow=follow))
 
 
 def cancel(job: JobArguments, *, service: Service = "", json: Json = False) -> None:

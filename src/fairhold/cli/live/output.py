@@ -9,48 +9,66 @@ from fairhold.cli.live.connection import Connection, connect
 from fairhold.client import steps
 from fairhold.client.errors import Refused
 from fairhold.client.exchange import Pause, Steps
-from fairhold.errors import UsageError, printable
-from fairhold.runtime.outlet import OutputError, complain
+from fairhold.errors import Fault, InputError, UsageError, count, printable
+from fairhold.runtime.outlet import OutputError, complain, tell
 
 if TYPE_CHECKING:
     from fairhold.client.exchange import Document
     from fairhold.client.steps import Piece
 
+_MISSING = 404
+_NOT_THERE = ("unknown-job", "unknown-task", "unknown-attempt", "no-output")
 _POLL = 20.0
 _LOOK = 0.5
 """Seconds between two looks at whether a task has been started again."""
 
 
-def print_output(service: str, name: str, attempt: int, *, follow: bool) -> None:
-    """Print the output of a task, `JOB.TASK`, or of all tasks of a job one after another.
+def print_output(service: str, name: str, attempt: int, *, follow: bool) -> int:
+    """Print the output of a task, `JOB.TASK`, or of all tasks of a job one after another; returns the exit code.
 
     attempt : its number, 0 = the latest
+
+    What cannot be shown, whatever the reason, is a line with its code and the exit code 1; the rest is printed.
     """
     job, dot, task = name.partition(".")
     if dot and not task.isdecimal():
         raise UsageError(f"`{printable(name)}` is no task; write JOB.TASK, as 17.0")
     connection = connect(service)
-    found = connection.run(steps.job(job))
-    count = found["tasks"]["tasks"]
-    if dot or count == 1:
-        _Reader(connection, job, int(task or 0), attempt).read(follow=follow)
-        return
-    if follow:
-        raise UsageError(f"job {job} has {count} tasks; name the one to follow, as {job}.0")
-    for each in connection.run(steps.tasks(job))["tasks"]:
-        if each.get("attempts"):
-            _write(f"==> {job}.{each['task']} <==\n".encode())
-            _read_what_is_here(_Reader(connection, job, int(each["task"]), attempt))
+    try:
+        number = connection.run(steps.job(job))["tasks"]["tasks"]
+        if dot or number == 1:
+            _Reader(connection, job, int(task or 0), attempt).read(follow=follow)
+            return 0
+        if follow:
+            raise UsageError(f"job {job} has {count(number, 'task')}; name the one to follow, as {job}.0")
+        begun = [int(each["task"]) for each in connection.run(steps.tasks(job))["tasks"] if each.get("attempts")]
+    except InputError as error:
+        return _not_shown(error)
+    if not begun:
+        return _not_shown(_not_begun(f"no task of job {job} has begun"))
+    return max(_print_one(_Reader(connection, job, each, attempt), f"{job}.{each}") for each in begun)
 
 
-def _read_what_is_here(reader: _Reader) -> None:
-    """Print a task's output; one that lies on another host does not hide those after it."""
+def _print_one(reader: _Reader, name: str) -> int:
+    """Print a task's output below a line with its name; the exit code."""
+    _write(f"==> {name} <==\n".encode())
     try:
         reader.read(follow=False)
-    except Refused as error:
-        if error.code != "no-output":
-            raise
-        complain(str(error))
+    except InputError as error:
+        return _not_shown(error)
+    return 0
+
+
+def _not_shown(error: InputError) -> int:
+    """Say why there is nothing to print; the exit code. Errors that are none of the output are raised again."""
+    if error.faults[0].code not in _NOT_THERE:
+        raise error
+    tell(str(error))
+    return 1
+
+
+def _not_begun(what: str) -> Refused:
+    return Refused([Fault("no-output", what, "wait for it, or look why it waits: `fairhold explain JOB`")], _MISSING)
 
 
 class _Reader:
@@ -74,6 +92,8 @@ class _Reader:
             _write(piece.data)
             self._attempt = piece.attempt or self._attempt
             self._offset = piece.next
+            if not self._attempt and (piece.is_ended or not follow):
+                raise _not_begun(f"task {self._task} of job {self._job} has not begun")
             if not follow and not piece.data:
                 return
             if follow and piece.is_ended and not (self._attempt and not self._is_pinned and self._goes_on()):
