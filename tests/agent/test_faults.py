@@ -306,6 +306,19 @@ def test_without_a_lease_a_silent_service_ends_nothing(service: Service) -> None
     assert not (service.state / "spool/lease").exists()
 
 
+def test_an_agent_says_once_of_every_connection_that_it_is_there(tmp_path: Path) -> None:
+    service = Service(tmp_path / "s")
+    service.launch()
+    for _ in range(2):
+        service.accept()
+        service.hear("beat")
+        service.hear("beat")
+    service.close()
+    where = f"to the service at {service.address} as host here"
+    told = [line for line in service.words.splitlines() if "connected" in line]
+    assert told == [f"fairhold agent: connected {where}", f"fairhold agent: connected again {where}"]
+
+
 def test_only_one_agent_serves_a_directory(service: Service) -> None:
     second = service.launch()
     assert second.wait(10) == 1

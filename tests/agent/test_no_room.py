@@ -48,7 +48,7 @@ def test_an_agent_waits_for_room_to_start(full_disk: Path) -> None:
         assert service.run(1, "true")["reason"] == "finished"
     finally:
         service.close()
-    assert service.words == ""
+    assert service.words == f"fairhold agent: connected to the service at {service.address} as host here\n"
 
 
 def test_what_fails_for_room_is_done_when_there_is_some(

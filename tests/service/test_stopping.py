@@ -7,12 +7,12 @@ from collections import Counter
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from fairhold.service.stopping import Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pytest
 
 
 class Silent:

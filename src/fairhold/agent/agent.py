@@ -57,7 +57,7 @@ class Agent:
         self._labels = list(labels)
         self._spool = spool
         self._poll = select.epoll()
-        self._link = Link(address, secret, self._poll, log)
+        self._link = Link(address, secret, self._poll, log, host=host)
         self._attempts = Attempts(
             self._spool, base, running=self._say_running, over=self._say_ended, watch=self._register
         )

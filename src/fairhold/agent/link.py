@@ -65,13 +65,16 @@ class Link:
     """One connection at a time, or the pause before the next.
 
     poll : watches the socket for the agent's loop
-    complain : is told, once, why there is no connection, and when there is one again
+    host : as which the agent is known to the service
+    complain : is told, once, why there is no connection, and once of every connection that the service welcomes
     next_at : when to connect again, on the loop's clock; meaningless while there is a connection
     """
 
-    def __init__(self, address: Address, secret: bytes, poll: select.epoll, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self, address: Address, secret: bytes, poll: select.epoll, complain: Callable[[str], None], *, host: str
+    ) -> None:
         self._address, self._secret, self._poll, self._complain = address, secret, poll, complain
-        self._told = ""
+        self._host, self._again, self._told = host, "", ""
         self._socket: socket.socket | None = None
         self._channel: Channel | None = None
         self._out = bytearray()
@@ -122,10 +125,9 @@ class Link:
     def welcome(self) -> None:
         """The service knows us: after a break, connect again at once."""
         self.is_welcome = True
-        self._pause = _FIRST_PAUSE
-        if self._told:
-            self._told = ""
-            self._complain(f"connected to {self._address.text}")
+        self._pause, self._told = _FIRST_PAUSE, ""
+        self._complain(f"connected{self._again} to the service at {self._address.text} as host {self._host}")
+        self._again = " again"
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Add a frame to what `flush` sends; nothing without a connection. Raises FrameError where it is too long."""
