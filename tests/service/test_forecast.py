@@ -30,13 +30,20 @@ def test_a_waiting_job_is_forecast_and_others_are_refused(tmp_path: Path) -> Non
         assert time.monotonic() - began < 30
         assert bank.get("/jobs/3/forecast")["never"]["code"] == "held"
         assert bank.get("/jobs/1/forecast", 409)["code"] == "job-runs"
+        for attempt in (3, 4):
+            bank.hub.end(attempt)
+        bank.submit(count=3)
+        bank.hub.wait_started(8)
+        begun = bank.get("/jobs/4/forecast?draws=5")
+        assert (begun["started"], begun["waiting"], begun["never"]) == (1, 2, None)
+        assert begun["p50"] is not None
         assert bank.get("/jobs/99/forecast", 404)["code"] == "unknown-job"
         share = {"told": 10, "covered": 9, "share": 900_000}
         told = {"at": found["at"], "instants": 2, "forecasts": 10, "draws": 3, "seed": 0, "p50": share, "p90": share}
         (bank.place / COVERAGE).write_text(json.dumps(told))
-        assert bank.get("/jobs/2/forecast?draws=1")["coverage"] == told
+        assert bank.get("/jobs/4/forecast?draws=1")["coverage"] == told
         (bank.place / COVERAGE).write_text("[")
-        assert bank.get("/jobs/2/forecast?draws=1")["coverage"] is None
+        assert bank.get("/jobs/4/forecast?draws=1")["coverage"] is None
 
 
 def test_the_latest_snapshot_is_given_and_none_where_there_is_none(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fairhold.errors import InputError
 from fairhold.orchestrator.freeze import freeze
-from fairhold.sim.forecast import DRAWS, HORIZON, Lookout, Past, forecast, quantile
+from fairhold.sim.forecast import DRAWS, HORIZON, Lookout, Past, _running, forecast, quantile
 from fairhold.sim.forecaster import answer
 from fairhold.units import format_instant
 from tests.orchestrator.house import House
@@ -85,13 +85,35 @@ def test_who_has_run_longer_than_any_before_runs_as_long_again() -> None:
     assert 198 <= after(house, found["p50"]) <= 201
 
 
+def test_of_a_job_that_has_begun_the_next_task_is_forecast() -> None:
+    house = House(h1=2)
+    house.submit(count=1)
+    house.submit(count=3)
+    assert [attempt.job.name for attempt in house.live.attempts.values()] == ["j1", "j2"]
+    house.wait(50 * SECOND)
+    found = forecast(look(house, HUNDRED), "j2", draws=400, seed=3)
+    assert (found["waiting"], found["started"], found["begun"], found["never"]) == (2, 1, 400, None)
+    # The first of two that end, each drawn from 51 to 100 seconds: at the square root of a half, and of nine tenths.
+    assert 12 <= after(house, found["p50"]) <= 18
+    assert 31 <= after(house, found["p90"]) <= 38
+    (job,) = [each for each in house.live.jobs.values() if each.name == "j2"]
+    assert job.waiting == 2
+
+
+def test_a_task_that_starts_anew_is_none_that_has_waited() -> None:
+    house = full()
+    running = {"j1": {0}}
+    assert _running(house.live.cluster, ("j1",)) == running
+    assert _running(house.live.cluster, ()) == {}
+
+
 def test_what_cannot_start_says_why() -> None:
     house = House(h1=1)
     house.submit(count=1, is_held=True)
     found = forecast(look(house, HUNDRED), "j1")
     assert (found["never"]["code"], found["p50"], found["draws"]) == ("held", None, 0)
     house.submit(count=1)
-    for name, code in (("j9", "unknown-job"), ("j2", "job-runs")):
+    for name, code in (("j9", "unknown-job"), ("j2", "job-runs")):  # all of its one task has begun
         with pytest.raises(InputError, match=code):
             forecast(look(house, HUNDRED), name)
 

@@ -11,7 +11,7 @@ from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.live.connection import connect
 from fairhold.client import steps
-from fairhold.errors import Fault, InputError, UsageError
+from fairhold.errors import Fault, InputError, UsageError, count
 from fairhold.lab.backtesting import Known, backtest
 from fairhold.lab.recording import end_of_log
 from fairhold.lab.records import SCENARIO
@@ -120,7 +120,8 @@ def coverage_words(found: Document | None) -> str:
         else f"no {name} told can be held against what came"
         for name in ("p50", "p90")
     ]
-    return f"coverage of {found['forecasts']} forecasts at {found['instants']} instants: {'; '.join(parts)}"
+    told, instants = count(found["forecasts"], "forecast"), count(found["instants"], "instant")
+    return f"coverage of {told} at {instants}: {'; '.join(parts)}"
 
 
 def _coverage(folder: Path) -> Document | None:
@@ -151,15 +152,22 @@ def _say(found: Document, *, as_json: bool) -> int:
 
 def _words(found: Document) -> list[str]:
     if found["never"] is not None:
-        return [f"job {found['job']} does not start: {found['never']['text']} [{found['never']['code']}]"]
+        what = (
+            f"nothing more of job {found['job']} starts" if found["started"] else f"job {found['job']} does not start"
+        )
+        return [f"{what}: {found['never']['text']} [{found['never']['code']}]"]
+    begun, waiting = found["started"], found["waiting"]
+    which = f": {begun} of {count(begun + waiting, 'task')} have begun; the next of those that wait" if begun else ""
     lines = [
-        f"job {found['job']}, as of {found['at']}:",
+        f"job {found['job']}, as of {found['at']}{which}:",
         f"  p50  {_when(found, 'p50')}",
         f"  p90  {_when(found, 'p90')}",
-        f"{found['draws']} draws, in {found['begun']} of which it began by {found['horizon']}",
+        f"{count(found['draws'], 'draw')}, in {found['begun']} of which it began by {found['horizon']}",
     ]
     for row in found["run_times"]:
-        source = "its limits: none is over yet" if row["from"] is None else f"{row['tasks']} tasks of {row['from']}"
+        source = (
+            "its limits: none is over yet" if row["from"] is None else f"{count(row['tasks'], 'task')} of {row['from']}"
+        )
         lines.append(f"run times of {row['consumer']}: {source}")
     lines += [f"assumed: {each}" for each in found["assumptions"]]
     return [*lines, coverage_words(found["coverage"])]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
 from fairhold.ports import Filter
+from fairhold.runtime.live.submitting import waiting_of
 from fairhold.service.planning import frozen_of
 from fairhold.service.problems import refused, unknown_job
-from fairhold.sim.forecast import BY_THEMSELVES, COVERAGE
+from fairhold.sim.forecast import BY_THEMSELVES, COVERAGE, none_waits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,7 @@ class Asked(NamedTuple):
 
 
 async def job_forecast(service: Service, asked: Asked) -> Document:
-    """The forecast of a job that waits; InputError `unknown-job`, `job-over`, `job-runs`, `forecast-too-long`."""
+    """When a waiting task of a job begins; InputError `unknown-job`, `job-over`, `job-runs`, `forecast-too-long`."""
     await service.read(lambda core: _check(core, asked.job))
     text = await asyncio.to_thread(service.store.plan)
     assert text is not None, "a service has a plan"
@@ -94,8 +95,8 @@ def _check(core: Core, job: str) -> None:
         if core.finished(job) is None:
             raise unknown_job(job)
         raise refused("job-over", f"job `{job}` is over", "a forecast says when a job begins")
-    if record.attempts:
-        raise refused("job-runs", f"job `{job}` has begun already", "a forecast says when a job begins")
+    if not waiting_of(record):
+        raise none_waits(job)
 
 
 async def _worked_out(asked: bytes) -> bytes:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.pacing import MAX_INTERVAL
-from fairhold.errors import ArgumentError, Fault, InputError
+from fairhold.errors import ArgumentError, Fault, InputError, count
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.events import JobSubmitted
@@ -97,9 +97,9 @@ class Lookout(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """When jobs began in each draw.
+    """When the first of the tasks of jobs that wait now began in each draw.
 
-    of    : job → instant, or None where it had not begun by the horizon
+    of    : job → instant, or None where none had begun by the horizon
     draws : how many were made
     """
 
@@ -123,13 +123,14 @@ class _AllBegun(Exception):  # noqa: N818 - no error
 def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon: int) -> Starts:
     """Play the state on, so many times; horizon: microseconds from now on."""
     found: dict[str, list[int | None]] = {job: [] for job in jobs}
+    running = _running(look.cluster(), jobs)
     work = made = 0
     while made < draws and (not made or work < MOST_WORK):
         begun: dict[str, int] = {}
 
         def note(now: int, changes: Sequence[said.Change], begun: dict[str, int] = begun) -> None:
             for change in changes:
-                if isinstance(change, said.Started) and change.job in found:
+                if isinstance(change, said.Started) and change.task not in running.get(change.job, {change.task}):
                     begun.setdefault(change.job, now)
             if len(begun) == len(found):
                 raise _AllBegun
@@ -146,6 +147,15 @@ def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon:
             instants.append(begun.get(job))
         made += 1
     return Starts(found, made)
+
+
+def _running(cluster: Cluster, jobs: Collection[str]) -> dict[str, set[int]]:
+    """The tasks of jobs that run now: one of them that starts anew has not waited."""
+    found: dict[str, set[int]] = {job: set() for job in jobs}
+    for attempt in cluster.attempts.values():
+        if attempt.job.name in found:
+            found[attempt.job.name].add(attempt.index)
+    return found
 
 
 class _Ends:
@@ -180,16 +190,19 @@ def quantile(instants: Sequence[int | None], percent: int) -> int | None:
 
 
 def forecast(look: Lookout, name: str, draws: int = DRAWS, seed: int = 0, horizon: int = HORIZON) -> Document:
-    """When a job will start, as far as can be said; raises InputError: `unknown-job`, `job-runs`."""
+    """When the next task of a job will start, as far as can be said; raises InputError: `unknown-job`, `job-runs`."""
     cluster = look.cluster()
     job = cluster.jobs.get(name)
     if job is None or job.is_over:
         what, mend = f"there is no job `{name}` that waits", "`fairhold jobs` shows what waits"
         raise ArgumentError([Fault("unknown-job", what, mend)])
-    if job.attempts or job.terms.tasks > job.waiting + len(job.delays or ()):
-        raise _refused("job-runs", f"job `{name}` has begun already", "a forecast says when a job begins")
+    waiting = job.waiting + len(job.delays or ())
+    if not waiting:
+        raise none_waits(name)
     answer: Document = {
         "job": name,
+        "waiting": waiting,
+        "started": job.terms.tasks - waiting,
         "at": format_instant(look.now),
         "p50": None,
         "p90": None,
@@ -212,6 +225,11 @@ def forecast(look: Lookout, name: str, draws: int = DRAWS, seed: int = 0, horizo
         answer["draws"], answer["begun"] = found.draws, sum(each is not None for each in instants)
     answer["assumptions"] = list(_assumptions(answer, horizon))
     return answer
+
+
+def none_waits(job: str) -> InputError:
+    """That all tasks of a job have begun."""
+    return _refused("job-runs", f"all tasks of job `{job}` have begun", "a forecast says when tasks begin that wait")
 
 
 def _run_times(look: Lookout, cluster: Cluster) -> list[Document]:
@@ -260,7 +278,7 @@ def _assumptions(answer: Document, horizon: int) -> Iterable[str]:
     if answer["never"] is None and answer["begun"] < answer["draws"]:
         yield f"what has not begun after {format_duration(horizon)} is not looked at further"
     if 0 < answer["draws"] < DRAWS:
-        yield f"only {answer['draws']} draws were made: more would have taken too long"
+        yield f"only {count(answer['draws'], 'draw')} could be made: more would have taken too long"
 
 
 def _refused(code: str, what: str, mend: str) -> InputError:

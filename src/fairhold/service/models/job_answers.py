@@ -238,9 +238,11 @@ class Coverage(Answer):
 
 
 class Forecast(Answer):
-    """When a job will start; `p50`, `p90` null: not within the horizon."""
+    """When the next task of a job will start; `p50`, `p90` null: not within the horizon."""
 
     job: str
+    waiting: int = Field(description="Tasks of it that wait now; the first of them is forecast.")
+    started: int = Field(description="Tasks of it that run or are over.")
     at: Instant
     p50: Instant | None
     p90: Instant | None
