@@ -371,9 +371,8 @@ def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: lis
     books.behind.serves(asked)
     parcel = parcels[0]
     if len(parcels) == 1 and not parcel.kept:  # the common case
-        need = asked.unit
-        parcel.idle = less(parcel.idle, need)
-        unit.books = parcel.alone(need)
+        parcel.idle = less(parcel.idle, asked.unit)
+        unit.books = parcel.alone(asked.unit)
     else:
         _book_on(unit, parcels)
     asked.units[unit] = None
@@ -382,15 +381,13 @@ def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: lis
 
 
 def _book_on(unit: Unit, parcels: list[Parcel]) -> None:
-    books: dict[Parcel, Vector] = {}
-    rest = unit.asked.unit
+    unit.books, rest = {}, unit.asked.unit
     for parcel in parcels:
         part = common(rest, parcel.room(unit.asked))
         if any(part):
             parcel.take(unit.asked, part)
-            books[parcel] = part
+            unit.books[parcel] = part
             rest = less(rest, part)
-    unit.books = books
     assert not any(rest), "whoever places a unit has seen that it fits"
 
 

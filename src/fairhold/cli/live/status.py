@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from fairhold.cli.live.connection import connect
-from fairhold.cli.live.printing import clock, count, pairs, resources_used, say, say_json, seconds, span
+from fairhold.cli.live.printing import clock, pairs, resources_used, say, say_json, seconds, span
 from fairhold.cli.writing import STANDARD_OUTPUT, write_whole
 from fairhold.client import steps
-from fairhold.errors import UsageError, printable
+from fairhold.errors import UsageError, count, printable
 from fairhold.runtime.outlet import warn
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import count, total
-from fairhold.ledger.pools import OWN, free_of
+from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.alone import are_alone
+from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.reach import is_in, reachable
 from fairhold.rules.pools.siting import packs_whole, will_do
 
