@@ -14,7 +14,7 @@ from fairhold.cycle.verify.compare import (
 )
 from fairhold.cycle.verify.conditions import check_conditions
 from fairhold.cycle.verify.document import QUEUES
-from fairhold.cycle.verify.expected import cycle_document, expected_hosts, expected_quota, run_cycle
+from fairhold.cycle.verify.expected import cycle_document, expected_hosts, quota_document, run_cycle
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
 from fairhold.cycle.verify.pooled.conditions import check_pools
@@ -87,7 +87,7 @@ def _check(compared: Iterator[Finding], conditions: Iterator[Finding]) -> list[F
 
 def _slots(plan: Plan, state: State, result: dict[str, Any]) -> Iterator[Finding]:
     if not is_cycle(result):
-        yield from compare_tables(result, expected_quota(plan, state))
+        yield from compare_tables(result, quota_document(plan, state))
         return
     cycles = run_cycle(plan, state)
     expected = cycle_document(plan, state, cycles)

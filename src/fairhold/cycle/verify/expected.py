@@ -24,6 +24,11 @@ Json = dict[str, Any]
 
 def expected_quota(plan: Plan, state: State) -> Json:
     """Recompute what `fairhold quota --json` prints."""
+    return quota_document(plan, state) | _absent(plan, state)
+
+
+def quota_document(plan: Plan, state: State) -> Json:
+    """The same without hosts that are not up."""
     groups: Json = {}
     for name in planned_groups(plan):
         sheet = make_sheet(plan, state, name)
@@ -37,7 +42,12 @@ def expected_quota(plan: Plan, state: State) -> Json:
 
 def expected_cycle(plan: Plan, state: State) -> Json:
     """Recompute what `fairhold cycle --json` prints; of several reasons that may be, the first."""
-    return cycle_document(plan, state, run_cycle(plan, state))
+    return cycle_document(plan, state, run_cycle(plan, state)) | _absent(plan, state)
+
+
+def _absent(plan: Plan, state: State) -> Json:
+    hosts = expected_hosts(plan, state)
+    return {"hosts": hosts} if hosts else {}
 
 
 def cycle_document(plan: Plan, state: State, cycles: Mapping[str, GroupCycle]) -> Json:
