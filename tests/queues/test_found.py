@@ -316,7 +316,7 @@ def test_a_gang_that_was_to_stop_whole_and_stays_gets_more_in_the_same_cycle() -
 
 def test_r_contest_3_on_one_host_too_queues_give_level_by_level() -> None:
     """x, whose fair share is 0, gives before y, though y's unit is younger: and then nothing makes room."""
-    queues: dict[str, Any] = {"/A": {}, "/A/x": {"over_quota_weight": 0}, "/A/y": {}, "/B": {}}
+    queues: dict[str, dict[str, float]] = {"/A": {}, "/A/x": {"over_quota_weight": 0}, "/A/y": {}, "/B": {}}
     cluster = Cluster([5], queues).ask("old", "/A/x", gpu=2, on={"h0": 1}).ask("x", "/A/x", on={"h0": 1})
     cluster.ask("y", "/A/y", gpu=2, on={"h0": 1}).ask("b", "/B", gpu=2)
     assert cluster.shares() == {"/A": 3, "/A/x": 0, "/A/y": 2, "/B": 2}
