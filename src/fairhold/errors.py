@@ -66,8 +66,8 @@ def printable(text: str) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """`1 task`, `2 tasks`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def place_text(place: Place) -> str:

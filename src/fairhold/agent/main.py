@@ -76,6 +76,8 @@ def _read(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     options = {"groups": "auto", "slots": "0"}
     labels = []
     for name, value in zip(words[::2], words[1::2], strict=False):
+        if not value:
+            raise ValueError(f"{name} is empty")
         if name == "--label":
             labels.append(value)
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
+from fairhold.errors import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,5 +76,5 @@ def _stops(rows: list[Document]) -> str:
         for row in rows[:MOST]
     ]
     rest = rows[MOST:]
-    more = f"\nand {sum(row['units'] for row in rest):,} units more; --json tells all of them" if rest else ""
+    more = f"\nand {count(sum(row['units'] for row in rest), 'unit')} more; --json tells all of them" if rest else ""
     return table(head, cells) + more

@@ -12,7 +12,7 @@ from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_tables import is_of_queues, queue_columns, queue_table
 from fairhold.cli.table import table
 from fairhold.cli.writing import STANDARD_OUTPUT, refuse_same, write_whole
-from fairhold.errors import BrokenRuleError, Fault, InputError, UsageError, place_text, printable
+from fairhold.errors import BrokenRuleError, Fault, InputError, UsageError, count, place_text, printable
 from fairhold.planio.plan import read_plan
 from fairhold.planio.state import read_state
 from fairhold.planio.statewrite import state_document
@@ -84,7 +84,7 @@ def check_plan(path: Path, *, as_json: bool) -> None:
         return
     _warn(warnings)
     entries = "1 policy entry" if len(plan.policies) == 1 else f"{len(plan.policies)} policy entries"
-    print_text(f"{printable(str(path))}: good; {len(plan.tree) - 1} consumers, {entries}")
+    print_text(f"{printable(str(path))}: good; {count(len(plan.tree) - 1, 'consumer')}, {entries}")
     if rows:
         print_text("")
         print_text(_balance_table(plan, rows))
@@ -142,7 +142,7 @@ def _quota_table(document: Document, stranded: Mapping[str, int] | None = None) 
             idle += f" ({lost} {'unit' if lost == 1 else 'units'} still held on hosts that are down)"
         columns = sharing if "share_ratio" in result["consumers"]["/"] else owning
         rows = [(path, *(values[column] for column in columns)) for path, values in result["consumers"].items()]
-        texts.append(f"{group}: {result['slots']} slots{idle}\n" + table(("consumer", *columns), rows))
+        texts.append(f"{group}: {count(result['slots'], 'slot')}{idle}\n" + table(("consumer", *columns), rows))
         shown |= dict.fromkeys(columns)
     return "\n\n".join([*texts, legend(shown)])
 

@@ -94,7 +94,7 @@ def run_backtest(folder: Path, state: Path | None, instants: int, wanted: Wanted
             draws=wanted.draws,
             seed=wanted.seed,
             horizon=wanted.ahead,
-            on_instant=lambda at: advance.show(f"forecasts at {at} of {instants} instants", at, instants),
+            on_instant=lambda at: advance.show(f"forecasts at {at} of {count(instants, 'instant')}", at, instants),
         )
     finally:
         advance.close()

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fairhold.cli.files import fault_document, print_json, print_text
+from fairhold.errors import count
 from fairhold.planio.document import read_text
 from fairhold.planio.kaifiles import lint_kai
 
@@ -29,10 +30,10 @@ def lint_files(paths: Sequence[Path], *, as_json: bool) -> int:
     else:
         for finding in findings:
             print_text(str(finding))
-        looked = "1 object" if objects == 1 else f"{objects} objects"
+        looked = count(objects, "object")
         found = "1 finding" if len(findings) == 1 else f"{len(findings) or 'no'} findings"
         files = len({fault.file for fault in unread})
-        some = "1 file" if files == 1 else f"{files} files"
+        some = count(files, "file")
         rest = f"; what is in {some} and cannot be read counts as not there"
         print_text(f"{looked}, {found}{rest if files else ''}")
     return 1 if findings or unread else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.files import fault_document, print_json, print_text
-from fairhold.errors import InputError, printable
+from fairhold.errors import InputError, count, printable
 from fairhold.planio.document import parse_document, read_text
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ def _scenario(path: Path) -> dict[str, Any]:
     from fairhold.lab.scenario import check_scenario  # noqa: PLC0415
 
     names = check_scenario(path)
-    plans = "1 plan" if len(names) == 1 else f"{len(names)} plans"
+    plans = count(len(names), "plan")
     return {"plans": names, "words": f"a scenario with {plans}; its jobs are not read before it is played"}
 
 
 def _tenants(path: Path) -> dict[str, Any]:
     from fairhold.traces.tenantkeys import read_tenants  # noqa: PLC0415
 
-    count = len(read_tenants(path).tenants)
-    return {"tenants": count, "words": "1 tenant" if count == 1 else f"{count:,} tenants"}
+    tenants = len(read_tenants(path).tenants)
+    return {"tenants": tenants, "words": count(tenants, "tenant")}
 
 
 _CHECKS: dict[str, Callable[[Path], dict[str, Any]]] = {"fairhold_scenario": _scenario, "fairhold_tenants": _tenants}

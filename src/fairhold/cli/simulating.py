@@ -9,7 +9,7 @@ from fairhold.cli.advance import Advance
 from fairhold.cli.files import print_json, print_text
 from fairhold.cli.legend import legend
 from fairhold.cli.table import table
-from fairhold.errors import UsageError
+from fairhold.errors import UsageError, count
 from fairhold.lab.comparing import differences
 from fairhold.lab.expecting import Expectation, never_run, parse_all
 from fairhold.lab.results import Results, expect_folder
@@ -128,10 +128,10 @@ def _one_by_one(scenario: Scenario, names: list[str], way: Way) -> Iterator[tupl
 def _at_once(scenario: Scenario, names: list[str], way: Way, processes: int) -> Iterator[tuple[str, Run]]:
     """A terminal shows how many are over."""
     advance = Advance()
-    advance.show(f"0 of {len(names)} plans", 0, len(names))
+    advance.show(f"0 of {count(len(names), 'plan')}", 0, len(names))
     try:
         for done, (name, run) in enumerate(play_at_once(scenario, way, names, processes), 1):
-            advance.show(f"{done:,} of {len(names):,} plans", done, len(names))
+            advance.show(f"{done:,} of {count(len(names), 'plan')}", done, len(names))
             if run.is_kept or run.kept or run.mended:
                 advance.close()  # something is told of it
             yield name, run
@@ -144,7 +144,7 @@ def _tell_run(name: str, run: Run) -> None:
     if run.is_kept:
         warn(f"`{shown(name)}` was played before: its results are kept")
     elif run.kept:
-        parts = "1 part" if run.kept == 1 else f"{run.kept:,} parts"
+        parts = count(run.kept, "part")
         warn(f"`{shown(name)}` was begun before: {parts} of its event log came out the same, and stayed")
     for number in run.mended:
         warn(f"`{shown(name)}`: part {number} of its event log was damaged, and is written anew")
@@ -164,7 +164,7 @@ def _shown_by(advance: Advance, name: str) -> Callable[[int, int, int], None]:
     """What shows how far it is. Of the work of a job half is to begin it, and half to end it."""
 
     def show(come: int, over: int, jobs: int) -> None:
-        words = f"{name}: of {jobs:,} jobs {come:,} have come and {over:,} are over"
+        words = f"{name}: {come:,} of {count(jobs, 'job')} come, {over:,} over"
         advance.show(words, come + over, 2 * jobs)
 
     return show
@@ -271,10 +271,10 @@ _HEAD = ("consumer", "tasks", "wait mean", "p95", "max", "used h", "borrowed h",
 
 
 def _print_shared(shared: Document) -> None:
-    taken, again = (sum(count for *_, count in shared[key]) for key in ("taken", "preempted_again"))
+    taken, again = (sum(units for *_, units in shared[key]) for key in ("taken", "preempted_again"))
     print_text(
         f"{_shared_name(shared)}: {shared['utilisation'] / 10_000:.1f} % used, fairness "
-        f"{shared['fairness'] / 1_000_000:.3f}, {taken} units preempted, {again} of them preempted again"
+        f"{shared['fairness'] / 1_000_000:.3f}, {count(taken, 'unit')} preempted, {again} of them preempted again"
     )
     consumers = shared["consumers"]
     busy = [path for path in consumers if consumers[path]["demand"] or path == "/"]

@@ -197,6 +197,11 @@ def forecast(
     wanted = Wanted(draws, seed, max(1, parse_duration(str(ahead)) or 0))
     if at and record is None:
         raise UsageError("--at is an instant of a record; name it by --record")
+    named = [name for name, value in (("--service", service), ("--state", state), ("--record", record)) if value]
+    if backtest is not None and (job or set(named) - {"--state"}):
+        raise UsageError("--backtest tries forecasts on its record: leave JOB, --service and --record out")
+    if backtest is None and len(named) > 1:
+        raise UsageError(f"{' and '.join(named)} exclude each other: a forecast is made from one of them")
     if backtest is not None:
         raise typer.Exit(run_backtest(backtest, state, instants, wanted, as_json=json))
     if not job:

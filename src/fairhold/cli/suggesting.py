@@ -14,7 +14,7 @@ from fairhold.cli.files import print_json, print_text, unknown
 from fairhold.cli.one_plan import read_of_one_plan
 from fairhold.cli.table import table
 from fairhold.cli.writing import write_whole
-from fairhold.errors import ArgumentError, Fault, InputError, UsageError
+from fairhold.errors import ArgumentError, Fault, InputError, UsageError, count
 from fairhold.lab.candidates import candidates
 from fairhold.lab.changing import changed
 from fairhold.lab.expecting import parse_expectation
@@ -65,7 +65,7 @@ def suggest_plan(
             bench,
             candidates(scene.plan, document, consumer),
             processes,
-            lambda done, whole: advance.show(f"{done:,} of {whole:,} changes", done, whole),
+            lambda done, whole: advance.show(f"{done:,} of {count(whole, 'change')}", done, whole),
         )
     finally:
         advance.close()
@@ -73,7 +73,7 @@ def suggest_plan(
         text = json.loads(changed(document, found.best.changes))
         write_whole(output, yaml.safe_dump(text, sort_keys=False, allow_unicode=True, width=120))
     if found.before.never:
-        jobs = "1 job" if found.before.never == 1 else f"{found.before.never:,} jobs"
+        jobs = count(found.before.never, "job")
         warn(f"{jobs} of `{shown(consumer)}` can never run under the plan as it is, and no wait here is that of them")
     if not found.is_whole:
         warn(f"interrupted: {len(found.tried):,} changes were tried, and not all; a smaller one may do")
@@ -145,7 +145,7 @@ def _text(found: Suggested, asked: Expectation, plan: Document) -> str:
     if found.is_kept:
         return f"{now}: it is as asked already, {asked.text}"
     best = found.best
-    plans = f"{found.played} plans were played"
+    plans = f"{count(found.played, 'plan')} {'was' if found.played == 1 else 'were'} played"
     if best is None:
         rows = [_row(each, found.before, asked) for each in found.tried[:MOST] if each.measured.numbers]
         told = f"{now}; no change that was tried makes it as asked, {asked.text} ({plans})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.errors import Fault, InputError
+from fairhold.errors import Fault, InputError, count
 from fairhold.model.siting import ANYWHERE, PACK, words_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def check_hosts(books: Books, units: int, siting: Siting) -> None:
         raise _never(f"there is no host {words_of(siting)}: the nearest, {_name(books, near)}, {wrong}")
     if siting.place == PACK and units > max(sizes):
         near = will_do[sizes.index(max(sizes))]
-        what = f"no host has {units} slots for it at once: the nearest, {_name(books, near)}, has {max(sizes)}"
+        what = f"no host has {count(units, 'slot')} for it at once: the nearest, {_name(books, near)}, has {max(sizes)}"
         raise _never(what + (f", of those {words_of(siting)}" if siting.need or siting.avoid else ""))
     if units > sum(sizes):
         what = f"the hosts {words_of(siting)} have {sum(sizes)} {'slot' if sum(sizes) == 1 else 'slots'} together"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from fairhold.errors import Fault, InputError
+from fairhold.errors import Fault, InputError, count
 from fairhold.model.siting import siting_of
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.fitting import check_hosts
@@ -133,7 +133,7 @@ def _check_fit(books: Books, leaf: int, units: int, user: str) -> None:
             most, why = rows.plan.limit[row], f"the limit of `{rows.path(row)}` is"
         row = rows.tree.parent[row]
     if units > most:
-        what = f"a task of {units} slots at once can never start: {why} {most}"
+        what = f"a task of {count(units, 'slot')} at once can never start: {why} {most}"
         raise InputError([Fault("never-fits", what, f"ask for {most} or fewer, or raise the limit in the plan")])
 
 

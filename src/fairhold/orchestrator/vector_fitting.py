@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import groups_of_members
 from fairhold.cycle.pooled.open import QUEUES
-from fairhold.errors import Fault, InputError
+from fairhold.errors import Fault, InputError, count
 from fairhold.kernels.vectors import lack
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.model.siting import PACK, words_of
@@ -32,7 +32,7 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
     """
     unit = _vector(books, event)
     if not 0 <= event.min_count <= event.count:
-        what = f"`min_count` is {event.min_count}, and the job has {event.count} tasks"
+        what = f"`min_count` is {event.min_count}, and the job has {count(event.count, 'task')}"
         raise _refused("gang-above-count", what, "give it 0 to as many as there are tasks")
     if event.units != 1:
         what = f"`units` is {event.units}: beside a `unit`, a task is one of them"
@@ -41,7 +41,9 @@ def check_unit(books: Books, event: JobSubmitted) -> None:
     _check_queue(books, event, unit)
     most = books.rows.controls.user_limit[books.rows.row[books.rows.source.tree.rows[event.consumer]]]
     if event.user and event.min_count > most:
-        what = f"{event.min_count} units at once can never start: the user limit of `{event.consumer}` is {most}"
+        what = (
+            f"{count(event.min_count, 'unit')} at once can never start: the user limit of `{event.consumer}` is {most}"
+        )
         raise _refused("never-fits", what, f"lower `min_count` to {most} or less, or raise the limit in the plan")
 
 
@@ -100,7 +102,7 @@ def _check_hosts(plan: Plan, hosts: Sequence[Host], unit: Vector, together: int,
     if siting.place == PACK:
         fits, who = max(rooms), f"`place: pack` wants one host, and the largest{where} has"
     if fits < together:
-        what = f"{together} units at once can never start: {who} room for {fits}"
+        what = f"{count(together, 'unit')} at once can never start: {who} room for {fits}"
         raise _refused("never-fits", what, f"lower `min_count` to {fits} or less, or the unit")
 
 

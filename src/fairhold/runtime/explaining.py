@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain import Bound
 from fairhold.cycle.explain.nouns import RULE_OF, RULE_OF_CONTROL
+from fairhold.errors import count
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def sentence(explanation: Explanation) -> str:
     """Why, in one sentence."""
     head = f"{explanation.path} in {explanation.resource_group}: quota {explanation.quota}, holds {explanation.held}"
     if not explanation.levels:
-        slots = "1 slot" if explanation.slots == 1 else f"{explanation.slots} slots"
+        slots = count(explanation.slots, "slot")
         return f"{head}; the group has {slots}."
     mine = _mine(explanation)
     rank = ""

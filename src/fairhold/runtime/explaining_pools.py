@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairhold.errors import count
 from fairhold.runtime import explaining_queues
 
 Document = dict[str, Any]
@@ -138,7 +139,7 @@ def _nearest(gap: Document | None) -> str:
 
 def counted(units: int) -> str:
     """A number of units in words."""
-    return "1 unit" if units == 1 else f"{units} units"
+    return count(units, "unit")
 
 
 def listed(amounts: Document) -> str:

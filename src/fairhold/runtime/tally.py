@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.errors import count
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobSubmitted, Outcome, TaskEnded
 from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
@@ -125,7 +126,7 @@ class Tally:
         news: list[News] = []
         if isinstance(event, JobSubmitted):
             self._submitted[event.job] = now
-            tasks = "1 task" if event.count == 1 else f"{event.count} tasks"
+            tasks = count(event.count, "task")
             news.append(News("submitted", now, event.job, -1, 0, event.consumer, tasks))
         elif isinstance(event, TaskEnded) and event.attempt in self._running:
             news.append(self._end(event, now, how))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from fairhold.errors import Fault
+from fairhold.errors import Fault, count
 from fairhold.store.bodies import bodies, texts
 from fairhold.store.troubles import DAMAGED, RESTORE, is_damage
 
@@ -47,19 +47,19 @@ def _pages(connection: sqlite3.Connection) -> Iterator[Finding]:
 def _strangers(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Rows that name rows that are not there."""
     rows = connection.execute('SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2')
-    for table, parent, count in rows:
-        yield "store-strangers", f"{count} rows of {table} name what is not in {parent}", RESTORE
+    for table, parent, number in rows:
+        yield "store-strangers", f"{count(number, 'row')} of {table}, naming what is not in {parent}", RESTORE
 
 
 def _log(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Numbers without a gap back to a snapshot or to 1, instants that never go back."""
-    first, last, count = connection.execute("SELECT min(seq), max(seq), count(*) FROM entries").fetchone()
+    first, last, number = connection.execute("SELECT min(seq), max(seq), count(*) FROM entries").fetchone()
     snapshots = [seq for (seq,) in connection.execute("SELECT seq FROM snapshots ORDER BY seq")]
-    if count and last - first + 1 != count:
+    if number and last - first + 1 != number:
         query = "SELECT seq FROM entries AS e WHERE NOT EXISTS (SELECT 1 FROM entries WHERE seq = e.seq + 1) LIMIT 1"
         (seq,) = connection.execute(query).fetchone()
-        missing = last - first + 1 - count
-        yield "store-gap", f"{missing} entries of the log are missing, the first after entry {seq}", RESTORE
+        missing = last - first + 1 - number
+        yield "store-gap", f"the log misses {missing} of its entries, the first after entry {seq}", RESTORE
     if (first or 1) > (snapshots[0] if snapshots else 0) + 1:
         reach = f"the log begins with entry {first}, and no snapshot reaches so far"
         yield "store-gap", reach, RESTORE
@@ -79,6 +79,6 @@ def _lists(connection: sqlite3.Connection) -> Iterator[Finding]:
             f"SELECT count(*) FROM {table} AS r WHERE NOT EXISTS (SELECT 1 FROM words AS w JOIN {table}_by_word AS l "  # noqa: S608
             "ON l.word = w.number AND l.ended = r.ended AND l.row = r.number WHERE w.word = 's:' || r.state)"
         )
-        (count,) = connection.execute(query).fetchone()
-        if count:
-            yield "store-strangers", f"{count} rows of {table} are in no list", RESTORE
+        (number,) = connection.execute(query).fetchone()
+        if number:
+            yield "store-strangers", f"{count(number, 'row')} of {table} in no list", RESTORE

@@ -6,6 +6,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from fairhold.client import steps
+from fairhold.errors import count
 
 if TYPE_CHECKING:
     from fairhold.cli.live.connection import Connection
@@ -38,7 +39,7 @@ def bad_endings(connection: Connection, name: str) -> list[str]:
     rows = connection.run(steps.tasks(name, _LOOKED_AT))["tasks"]
     bad = [row for row in rows if row["state"] == "failed" and row.get("attempts")]
     told = [f"task {row['task']}: {how_ended(row['attempts'][-1])}" for row in bad[:_MOST]]
-    return [*told, *([f"and {len(bad) - _MOST} more tasks"] if len(bad) > _MOST else [])]
+    return [*told, *([f"and {count(len(bad) - _MOST, 'more task')}"] if len(bad) > _MOST else [])]
 
 
 def is_own_exit(connection: Connection, job: Document) -> bool:

@@ -172,11 +172,23 @@ def submit(
         avoid=avoid or [],
         place="spread" if spread else "pack" if pack else "",
     )
-    if spread and pack:
-        raise typer.BadParameter("a job spreads or packs", param_hint="--spread / --pack")
+    _refuse(
+        ("--spread and --pack exclude each other", spread and pack),
+        ("--units is for slots, and --unit for resources of hosts: write one of them", bool(unit) and units != 1),
+        ("--group is for slots: units of resources stand on any host of their policy entry", bool(unit and group)),
+        ("--min-count goes with --unit", bool(min_count) and not unit and file is None),
+        ("--backoff goes with --retries", backoff is not None and not retries and file is None),
+    )
     if file is not None:
         raise typer.Exit(submit_file(service, file, consumer, wishes, key, wait=wait, as_json=json))
     raise typer.Exit(submit_job(service, consumer, argv or [], wishes, key, wait=wait, as_json=json))
+
+
+def _refuse(*wrong: tuple[str, bool]) -> None:
+    """Raise UsageError with the first that is so."""
+    for what, is_so in wrong:
+        if is_so:
+            raise UsageError(what)
 
 
 def jobs(
@@ -204,13 +216,20 @@ def jobs(
 
     if state and state not in STATES:
         raise UsageError(f"--state {printable(state)}: write one of {', '.join(STATES)}")
+    is_over = state in {"done", "failed", "cancelled"}
+    _refuse(
+        (
+            f"--all shows jobs that are over, and --state {state} those that are not",
+            everything and bool(state) and not is_over,
+        )
+    )
     name, _, value = (label or "").partition("=")
     query = {
         "consumer": consumer or None,
         "state": state or None,
         "user": user or None,
         "label": f"{name}:{value}" if label else None,
-        "all": 1 if everything or state in {"done", "failed", "cancelled"} else None,
+        "all": 1 if everything or is_over else None,
     }
     list_jobs(service, query, limit, as_json=json)
 

@@ -14,7 +14,7 @@ from fairhold.cli.live.printing import say, say_json
 from fairhold.cli.live.submitting import READABLE, Wishes, left, read_stdin, wait_for
 from fairhold.client import steps
 from fairhold.client.terms import job_terms, new_key, own_environment
-from fairhold.errors import Fault, InputError, UsageError
+from fairhold.errors import Fault, InputError, UsageError, count
 from fairhold.runtime.outlet import tell
 from fairhold.units import SECOND
 
@@ -62,7 +62,7 @@ def submit_file(service: str, path: Path, consumer: str, wishes: Wishes, key: st
         return wait_for(connection, list(sent.values()), as_json=as_json) if wait else 0
     except BaseException as error:
         if len(sent) < len(due):
-            tell(f"{len(sent)} of {len(due)} jobs are submitted; `--key {key}` submits the others and none twice")
+            tell(f"{len(sent)} of {count(len(due), 'job')} submitted; `--key {key}` submits the others and none twice")
         if isinstance(error, KeyboardInterrupt):
             return left(list(sent.values()))
         raise

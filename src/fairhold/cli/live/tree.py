@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.cli.live.printing import clock, resources_used
-from fairhold.errors import printable
+from fairhold.errors import count, printable
 from fairhold.model.presence import presence_in_words
 from fairhold.runtime.cells import padded, width
 
@@ -82,7 +82,7 @@ def trees(document: Document, room: int) -> Iterator[Tree]:
     """
     for group, found in document["resource_groups"].items():
         paused = [word for word in ("grants", "reclaims") if (found.get("paused") or {}).get(word)]
-        has = f"{found['slots']} slots, {found['idle']} idle"
+        has = f"{count(found['slots'], 'slot')}, {found['idle']} idle"
         if found.get("resources"):
             has = f"{resources_used(found['resources'])} used"
         told = f"{printable(group)}  {has}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from fairhold.cycle.explain.pooled.document import explain_pools
+from fairhold.errors import count
 from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
@@ -74,7 +75,7 @@ def why_waiting(core: Core, job: JobRecord) -> tuple[str, str, Document]:
     """Why a job that may start does not: code, words, facts."""
     soon = sum(unit.asked.model.id == job.name for each in next_cycle(core).done for unit in each.sweeps.placed)
     if soon:
-        tasks = "1 task" if soon == 1 else f"{soon} tasks"
+        tasks = count(soon, "task")
         return "soon", f"the next cycle starts {tasks} of it", {"tasks": soon}
     coming = [each.notice for each in core.cluster.attempts.values() if each.notice and each.notice.job == job.name]
     if coming:

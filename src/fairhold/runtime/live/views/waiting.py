@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.errors import count
 from fairhold.ledger.tables import NO_USER
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.presence import presence_in_words
@@ -70,11 +71,11 @@ def reason_without_cycle(core: Core, job: JobRecord) -> Reason | None:
     if job.needs:
         return _dependency(core, job)
     if job.waiting:
-        text = f"it runs {_tasks(job.running)} at once, as many as its throttle allows"
+        text = f"it runs {count(job.running, 'task')} at once, as many as its throttle allows"
         return Reason("throttle", text, {"throttle": job.terms.throttle})
     assert job.delays
     at = min(job.delays.values())
-    text = f"{_tasks(len(job.delays))} failed and will be tried again, the first at {format_instant(at)}"
+    text = f"{count(len(job.delays), 'task')} failed and will be tried again, the first at {format_instant(at)}"
     return Reason("backoff", text, {"at": at, "tasks": len(job.delays)})
 
 
@@ -113,7 +114,7 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
         return Reason("gang", "its gangs wait behind others of its own", {"needs": job.units})
     soon = sum(look.granted.get(row, 0) for row in _requests(job)) // job.units
     if soon:
-        return Reason("soon", f"the next cycle starts {_tasks(soon)} of it", {"tasks": soon})
+        return Reason("soon", f"the next cycle starts {count(soon, 'task')} of it", {"tasks": soon})
     if not look.has_host:
         text = f"no host of {look.group} may start anything now; `fairhold hosts` says why"
         return Reason("no_host", text, {"resource_group": look.group})
@@ -123,7 +124,7 @@ def _in_leaf(look: Prospect, job: JobRecord) -> Reason:
     before = look.line(job.leaf).before(request)
     cause = _leaf_waits(look, job)
     if before:
-        text = f"{_tasks(before)} of its leaf {'is' if before == 1 else 'are'} served before it; {cause.text}"
+        text = f"{count(before, 'task')} of its leaf {'is' if before == 1 else 'are'} served before it; {cause.text}"
         return Reason("behind", text, {"before": before, "cause": cause.code} | cause.facts)
     return cause
 
@@ -150,7 +151,7 @@ def _user_limit(look: Prospect, job: JobRecord) -> Reason | None:
     held = books.requests.used_by.get((job.leaf, books.requests.user_of.get(user, NO_USER)), 0)
     if not user or held + job.units <= most:
         return None
-    text = f"{user} holds {held} slots in {path}, and one user may hold {most}"
+    text = f"{user} holds {count(held, 'slot')} in {path}, and one user may hold {most}"
     return Reason("user_limit", text, {"consumer": path, "user": user, "user_limit": most, "held": held})
 
 
@@ -272,10 +273,6 @@ def place_of(core: Core, job: JobRecord) -> int | None:
     if request is None or job.resource_group == POOLED:
         return None
     return prospect(core, job.resource_group).line(job.leaf).before(request)
-
-
-def _tasks(count: int) -> str:
-    return "1 task" if count == 1 else f"{count} tasks"
 
 
 def _slots(count: int) -> str:
