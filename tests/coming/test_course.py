@@ -196,6 +196,30 @@ def test_queues_are_told_too() -> None:
     assert sum(row["units"] for row in found["stops"]) == 2
 
 
+def test_what_the_new_plan_alone_stops_is_told_in_all_and_who_waits_longer() -> None:
+    owners: Document = {"/A": {"owned": 5}, "/B": {"owned": 5}}
+    found = compared(plan_of(owners), plan_of({"/A": {"owned": 7}, "/B": {"owned": 3}}), COUNTS)
+    by = "2026-01-05T09:00:30Z"
+    assert found["alone"] == {"units": 2, "tasks": None, "by": by, "lost": {"slots": 60}}
+    assert found["waits"] == {"/B": 2 * (86_400 - 30)}
+    same = compared(plan_of(owners), plan_of(owners), COUNTS)
+    assert (same["alone"]["units"], same["alone"]["by"], same["waits"]) == (0, None, {})
+
+
+def test_the_resource_of_which_the_largest_part_is_lost_comes_first() -> None:
+    def plan(hosts: list[int]) -> Document:
+        owned = {path: [{"resource_group": "c", "hosts": each}] for path, each in zip(("/A", "/B"), hosts, strict=True)}
+        return vectors_of(
+            {path: {"own": own} if own[0]["hosts"] else {} for path, own in owned.items()}, "multidimensional"
+        )
+
+    found = compared(plan([1, 1]), plan([2, 0]), state_of(requests=UNITS, allocations=ON_HOSTS))
+    lost = found["alone"]["lost"]
+    assert lost == {"gpu": 4 * 3630, "cpu": 16 * 3630}
+    assert [*lost] == ["gpu", "cpu"]  # as much of each; there are fewer GPUs
+    assert found["alone"]["units"] == 4
+
+
 def test_a_course_of_too_many_cycles_says_how_far_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(courses, "MOST_CYCLES", 3)
     plan = plan_of({"/A": {"owned": 5}, "/B": {"owned": 5}})

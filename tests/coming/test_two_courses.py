@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,7 +45,18 @@ def test_both_say_the_same(seed: int) -> None:
     played.run()
     cluster = thaw(freeze(played.live.cluster), open_cluster_books(will, HALF), forgets=True, own="")
     state = close_books(cluster.books, State(now=HALF))
+    held: Counter[str] = Counter()
+    for each in state.allocations:
+        held[each.request] += each.units
     one = course_of(will, state, run_cycle(will, state), [HALF + HOUR])
     other = live_course(will, cluster, HALF, [HALF + HOUR])
     assert stops(one) == stops(other)
     assert one.held == other.held
+    before: Counter[str] = Counter()
+    for request in state.requests:
+        before[will.tree.paths[request.consumer]] += request.count - held[request.id]
+    ends = [Counter[str](), before]
+    for course, end in zip((one, other), ends, strict=True):
+        for _, path, units in course.waiting:
+            end[path] += units
+    assert +ends[0] == +ends[1]

@@ -61,7 +61,11 @@ def nothing_stopped(summary: Document) -> str:
     sides = (side for row in summary["changes"] for side in (row["old"], row["new"]))
     named = {name for side in sides if isinstance(side, dict) for name in side}
     idle = {name: amount for name, amount in why["idle"].items() if name in named} or why["idle"]
-    return f"Nothing is stopped: {', '.join(f'{amount} {name}' for name, amount in idle.items())} stand idle"
+    told = [
+        f"{amount} {name.removesuffix('s') if name == SLOTS and amount == 1 else name}" for name, amount in idle.items()
+    ]
+    is_one = len(idle) == 1 and next(iter(idle.values())) == 1
+    return f"Nothing is stopped: {', '.join(told)} {'stands' if is_one else 'stand'} idle"
 
 
 def waits_text(waits: Mapping[str, int]) -> str:

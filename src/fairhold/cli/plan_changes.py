@@ -53,7 +53,9 @@ def _stopped(summary: Document, coming: Document | None, clock: Clock) -> str:
     if coming is None:  # the plan is in force by now
         told = summary["notices"]
         if not told["units"]:
-            return nothing_stopped(summary)
+            return (
+                nothing_stopped(summary) if summary["nothing_taken"] else "Nothing more is taken back than without it"
+            )
         return f"{_count(told['units'], 'unit')} to be given back by {clock(told['by'])}"
     alone = coming["alone"]
     if not alone["units"]:

@@ -8,6 +8,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import cut, table
+from fairhold.model.hostnames import fold
 from fairhold.model.vector import number
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def _windows(row: Document) -> str:
 
 def change_text(row: Document) -> str:
     """One change in a few words: `/bio deserved +10 gpu`, `/Research limit none -> 40`."""
-    where = " ".join(filter(None, (row["consumer"], *row["hosts"][:1], _last(row))))
+    whose = row["hosts"][:1] or [row["consumer"] or row["resource_group"]]
+    where = " ".join(filter(None, (*whose, _last(row))))
     old, new = row["old"], row["new"]
     if _is_number(old) and _is_number(new):
         return f"{where} {_by(old, new)}"
@@ -67,7 +69,7 @@ def change_text(row: Document) -> str:
         ]
         return f"{where} {', '.join(more)}"
     if isinstance(old, list | None) and isinstance(new, list | None) and row["key"] in {"consumers", "hosts"}:
-        return f"{where} {_members(old or [], new or [])}"
+        return f"{where} {_members(old or [], new or [], is_hosts=row['key'] == 'hosts')}"
     told = f"{_word(old)} -> {_word(new)}"
     return f"{where} {told}" if _is_word(old) and _is_word(new) and len(told) <= 2 * _SHORT else where
 
@@ -75,7 +77,7 @@ def change_text(row: Document) -> str:
 def _last(row: Document) -> str:
     """A setting without what stands around it."""
     text: str = row["key"]
-    return text.removeprefix("settings.")
+    return text.removeprefix("settings.").removeprefix("hosts." if row["hosts"] else "")
 
 
 def _is_number(value: object) -> bool:
@@ -101,12 +103,11 @@ def _by(old: object, new: object) -> str:
     return f"{'+' if more > 0 else '-'}{number(abs(more))}"
 
 
-def _members(old: list[str], new: list[str]) -> str:
-    """Which names came, and which went."""
-    came = [f"+{name}" for name in new if name not in old]
-    went = [f"-{name}" for name in old if name not in new]
-    both = [*came, *went] or ["in another order"]
-    return ", ".join(both[:3]) + (f" and {len(both) - 3} more" if len(both) > 3 else "")
+def _members(old: list[str], new: list[str], *, is_hosts: bool) -> str:
+    """Which names came, and which went; hosts folded."""
+    sides = [("+", [name for name in new if name not in old]), ("-", [name for name in old if name not in new])]
+    both = [f"{sign}{name}" for sign, names in sides for name in (fold(names) if is_hosts else names)]
+    return ", ".join(both[:3] or ["in another order"]) + (f" and {len(both) - 3} more" if len(both) > 3 else "")
 
 
 def _told_apart(old: object, new: object) -> tuple[object, object]:

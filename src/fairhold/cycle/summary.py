@@ -89,7 +89,8 @@ def changes_together(sides: Sides) -> list[Document]:
         key = str((rest, host is None, each.old, each.new))
         if key not in together:
             inside = rest[1] if len(rest) > 1 and rest[0] == "consumers" else None
-            together[key] = {"at": place_text(rest), "consumer": inside, "key": _key(rest)}
+            group = rest[1] if len(rest) > 2 and rest[0] == "resource_groups" else None
+            together[key] = {"at": place_text(rest), "consumer": inside, "resource_group": group, "key": _key(rest)}
             together[key] |= {"old": each.old, "new": each.new, "entries": [], "windows": [], "hosts": [], "places": []}
         row = together[key]
         row["places"].append(place_text(each.place))
