@@ -7,7 +7,18 @@ import re
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cli.differing import Look, print_diff
+from hypothesis import given
+
+from fairhold.cli.differing import Look, diff_text, print_diff
+from fairhold.cli.plan_changes import first_line
+from fairhold.cycle.diff import diff
+from fairhold.cycle.document import run_cycle
+from fairhold.cycle.pooled.carrying import with_owned
+from fairhold.cycle.stated import changes
+from fairhold.cycle.summary import Sides, summary
+from tests.examples import FEWER
+from tests.pools.strategies import read
+from tests.pools.test_diff import pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,6 +142,26 @@ def slots(*owned: int, windows: tuple[str, ...] = ("Mon-Fri 08:00-18:00", "Sat 0
 COUNTS: Document = {"fairhold_state": 1, "now": NOW, "demand": {"/A": {"c": 3}}, "allocated": {"/A": {"c": 3}}}
 
 
+def test_of_many_who_keep_what_they_have_a_few_are_named_and_all_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"t{at}" for at in range(50)]
+
+    def plan(first: int) -> Document:
+        return {
+            "fairhold": 1,
+            "resource_groups": {"c": {"slots": 100}},
+            "consumers": {name: {} for name in names},
+            "policies": [{"resource_groups": ["c"], "policy": "hybrid", "consumers": {"/t0": {"owned": first}}}],
+        }
+
+    counts = {f"/{name}": {"c": 1} for name in names}
+    state = {"fairhold_state": 1, "now": NOW, "demand": counts, "allocated": counts}
+    found = Compared(tmp_path, capsys, plan(1), plan(2), state)
+    assert "- /t1 (1), /t2 (1), /t3 (1) and 46 more keep theirs: they ask for no more than they have\n" in found.text
+    assert (len(found.summary["kept"]), found.summary["kept_more"]) == (20, {"holds all": 30})
+
+
 def test_what_is_the_same_in_several_windows_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = Compared(tmp_path, capsys, slots(4, 4, 4), slots(6, 6, 5), COUNTS)
     assert found.line.startswith("6 values changed: /A owned +2, /B owned -2, /A owned +1 and 1 more.")
@@ -159,6 +190,23 @@ def test_hosts_that_come_are_folded(tmp_path: Path, capsys: pytest.CaptureFixtur
     new["resource_groups"]["train"]["hosts"] = [{"name": "g[01-23]", "gpu": 2}]
     line = Compared(tmp_path, capsys, queues(4), new, queue_state(bio=(4, 4))).line
     assert "train hosts +g[21-23], g[21-23] amounts +2 gpu" in line
+
+
+@FEWER
+@given(pairs())
+def test_any_two_plans_of_pools_have_a_summary(case: tuple[Document, Document, Document]) -> None:
+    before, after = (read(plan, case[2]) for plan in case[:2])
+    one = run_cycle(*before)
+    other = run_cycle(after[0], with_owned(after[1], after[0], one.after, before[0]))
+    found = diff(one, other)
+    told = changes(before[0], after[0], {})
+    found["settings"] = [each.document() for each in told]
+    sides = Sides((before[0], after[0]), (one, other), told, {}, after[1])
+    found["summary"] = summary(sides, found)
+    json.dumps(found["summary"])
+    assert sum(len(row["places"]) for row in found["summary"]["changes"]) == found["summary"]["values"] == len(told)
+    for is_full in (False, True):
+        assert diff_text(found, is_full=is_full).startswith(first_line(found))
 
 
 def test_every_kind_of_change_has_its_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

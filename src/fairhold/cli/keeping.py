@@ -25,10 +25,10 @@ _NOTHING = {
 }
 
 
-def kept_lines(rows: list[Document]) -> Iterator[str]:
+def kept_lines(summary: Document) -> Iterator[str]:
     """A line for each reason; those whose values were changed first, each in a line of its own."""
     quotas: dict[tuple[str, str, bool], list[str]] = {}
-    for row in rows:
+    for row in summary["kept"]:
         quotas.setdefault((row["consumer"], row["reason"], row["changed"]), []).append(_quota(row))
     alike: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for (path, reason, is_changed), amounts in quotas.items():
@@ -36,12 +36,14 @@ def kept_lines(rows: list[Document]) -> Iterator[str]:
         alike.setdefault(key, []).append((path, ", ".join(amounts)))
     for (changed, reason), those in alike.items():
         one, several = _WHY[reason]
-        if len(those) == 1:
+        rest = 0 if changed else summary["kept_more"].get(reason, 0)
+        if len(those) + rest == 1:
             path, quota = those[0]
             yield f"{path} keeps {quota}{' though its values change' if changed else ''}: {one}"
         else:
             named = ", ".join(f"{path} ({quota})" for path, quota in those[:_NAMED])
-            more = f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
+            others = max(0, len(those) - _NAMED) + rest
+            more = f" and {others:,} more" if others else ""
             yield f"{named}{more} keep theirs: {several}"
 
 

@@ -94,7 +94,7 @@ def brief_text(
         texts.append(f"Reclaimed by the new plan:\n{_moves(reclaims['added'], clock)}")
     if reclaims["removed"]:
         texts.append(f"No longer reclaimed:\n{_moves(reclaims['removed'], clock)}")
-    lines = list(kept_lines(document["summary"]["kept"]))
+    lines = list(kept_lines(document["summary"]))
     texts += ["Why the rest stays:\n" + "\n".join(f"- {line}" for line in lines)] if lines else []
     return "\n\n".join(texts)
 

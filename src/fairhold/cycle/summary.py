@@ -5,6 +5,7 @@ Everything is read off the two cycles that `diff` compares; what becomes of the 
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from fairhold.model.tree import moved_path
 from fairhold.model.vector import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairhold.cycle.document import Cycle
     from fairhold.cycle.stated import Changed
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairhold.model.state import State
 
 Document = dict[str, Any]
+Exact = int | Fraction
 MOST_KEPT = 20
 """Consumers of whom is said why they keep what they have, at most."""
 SLOTS = "slots"
@@ -65,6 +67,7 @@ def summary(sides: Sides, found: Document) -> Document:
         division: {moved_path(path, sides.moved): each for path, each in rows.items()}
         for division, rows in before.items()
     }
+    kept, more = _first_of(_kept(sides, changes, before, after) if changes else ())
     return {
         "values": len(sides.changed),
         "changes": changes,
@@ -72,7 +75,8 @@ def summary(sides: Sides, found: Document) -> Document:
             "units": sum(row["units"] for row in added),
             "by": max((row["deadline"] for row in added), default=None),
         },
-        "kept": list(islice(_kept(sides, changes, before, after), MOST_KEPT)) if changes else [],
+        "kept": kept,
+        "kept_more": more,
         "nothing_taken": None if sides.cycles[1].document["reclaims"] else _nothing_taken(sides, after),
     }
 
@@ -132,11 +136,11 @@ def _window(plans: tuple[Plan, Plan], entry: int) -> str | None:
 class _Place(NamedTuple):
     """How a consumer stands in one division: of slots, of a resource of queues, of a pool."""
 
-    quota: Fraction
-    wants: Fraction
-    holds: Fraction
-    limit: Fraction | None = None
-    owned: Fraction | None = None
+    quota: Exact
+    wants: Exact
+    holds: Exact
+    limit: Exact | None = None
+    owned: Exact | None = None
 
     def reason(self) -> str:
         """Why its quota is no larger."""
@@ -172,8 +176,8 @@ def _divisions(cycle: Cycle) -> _Divisions:
     return found
 
 
-def _exact(value: object) -> Fraction:
-    return Fraction(str(value))
+def _exact(value: object) -> Exact:
+    return value if isinstance(value, int) else Fraction(str(value))
 
 
 def _of_slots(row: Document) -> _Place:
@@ -210,10 +214,22 @@ def _kept(sides: Sides, changes: list[Document], before: _Divisions, after: _Div
                     "resource_group": group,
                     "pool": pool or None,
                     "resource": resource or None,
-                    "quota": number(will.quota) if resource else str(will.quota),
+                    "quota": number(Fraction(will.quota)) if resource else str(will.quota),
                     "reason": will.reason(),
                     "changed": path in changed,
                 }
+
+
+def _first_of(rows: Iterable[Document]) -> tuple[list[Document], dict[str, int]]:
+    """The first rows, and how many consumers there are beyond them, by the reason that comes first."""
+    left = iter(rows)
+    first = list(islice(left, MOST_KEPT))
+    others: dict[str, str] = {}
+    for row in left:
+        others.setdefault(row["consumer"], row["reason"])
+    for row in first:
+        others.pop(row["consumer"], None)
+    return first, dict(Counter(others.values()))
 
 
 def _concerned(changes: list[Document], before: _Divisions, after: _Divisions) -> list[_Division]:
@@ -224,7 +240,7 @@ def _concerned(changes: list[Document], before: _Divisions, after: _Divisions) -
     return differ or [each for each in both if each[2] in named] or both
 
 
-def _quotas(rows: dict[str, _Place]) -> dict[str, Fraction]:
+def _quotas(rows: dict[str, _Place]) -> dict[str, Exact]:
     return {path: each.quota for path, each in rows.items()}
 
 

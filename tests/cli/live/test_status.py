@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 from tests.cli.live.served import LONGEST, ME, PLAN, ROOT, Served, until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
-def ask(served: Served, answer: str, *args: str) -> tuple[int, str]:
-    """A command on a terminal at which somebody answers; the exit status and what is shown."""
+def ask(served: Served, answer: str, *args: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
+    """A command on a terminal at which somebody answers; the exit status and what is shown.
+
+    meanwhile : is called while the question stands
+    """
     reader, writer = pty.openpty()
     environment = served.environment | {"TERM": "xterm", "COLUMNS": "200"}
     with subprocess.Popen([*ME, *args], stdin=writer, stdout=writer, stderr=writer, cwd=ROOT, env=environment) as child:
@@ -30,6 +34,8 @@ def ask(served: Served, answer: str, *args: str) -> tuple[int, str]:
                 break
             shown += piece
             if b"[y/N] " in shown and not is_answered:
+                if meanwhile is not None:
+                    meanwhile()
                 os.write(reader, answer.encode())
                 is_answered = True
         code = child.wait(LONGEST)
@@ -113,21 +119,27 @@ def test_on_a_terminal_a_plan_is_shown_and_asked_for_before_it_is_in_force(live:
 def test_a_plan_that_was_changed_while_the_question_stood_is_not_applied(live: Served, tmp_path: Path) -> None:
     file = tmp_path / "more.yaml"
     file.write_text(PLAN.replace("limit: 2", "limit: 4"))
-    code, shown = ask(live, "y\n", "plan", "apply", str(file), "--from-version", str(version(live) + 7))
+    other = tmp_path / "other.yaml"
+    other.write_text(PLAN.replace("limit: 2", "limit: 1"))
+    before = version(live)
+    code, shown = ask(live, "y\n", "plan", "apply", str(file), meanwhile=lambda: live("plan", "apply", str(other)))
     assert code == 1
-    assert "[plan-changed]" in shown
+    assert "[plan-changed]" in shown.split("[y/N]")[1]
+    assert version(live) == before + 1
+    assert live("plan", "show") == other.read_text()
+    code, shown = ask(live, "y\n", "plan", "apply", str(file), "--from-version", str(before))
+    assert code == 1
     assert "[y/N]" not in shown
 
 
 def test_a_revert_can_be_looked_at_first(live: Served, tmp_path: Path) -> None:
     file = tmp_path / "other.yaml"
     file.write_text(PLAN.replace("limit: 2", "limit: 1"))
+    live("plan", "apply", "-", stdin=PLAN)
     live("plan", "apply", str(file))
     now = version(live)
     said = live("plan", "revert", str(now - 1), "--dry-run")
-    assert said.startswith(
-        ("1 value changed: /Research/Backtests limit +", "1 value changed: /Research/Backtests limit")
-    )
+    assert said.startswith("1 value changed: /Research/Backtests limit +1. Nothing is stopped")
     assert said.endswith(f"\nnothing was changed; plan {now} is in force\n")
     assert version(live) == now
     assert live("plan", "revert", str(now - 1)).endswith(f"\nplan {now + 1} is in force\n")
