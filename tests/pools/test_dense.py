@@ -27,6 +27,7 @@ ONCE_WRONG = {
     10020053: "what one gives lets no other give",
     10020498: "room that a limit has once others go is used in the same cycle",
     10020582: "the same, for what is under notice already",
+    530000623: "what was held for a unit that comes elsewhere is idle again",
     75030881: "a gang that can never start counts for nothing, also while it is told to go",
     200000841: "a gang of one takes where another unit of its size, of no gang, got nothing",
     400003756: "what a gang that goes elsewhere too leaves need not be held of what is idle, which others get",

@@ -72,6 +72,8 @@ def _is_enough_without(coming: Coming, taker: Asked, stay: list[Unit]) -> bool:
             pass
     is_alone = not coming.is_exclusive or not any(coming.comers(unit.host) - {unit.asked.leaf} for unit in stay)
     if coming.units(taker) == needed and is_alone:
+        for host in ways:
+            coming.keep_no_more(taker, host)
         coming.to[taker] = {host: way for host, way in ways.items() if way.units or way.goes}
         return True
     for host, (pool, goes, units) in before.items():

@@ -117,7 +117,7 @@ class Coming:
         if used is not None and way.pool != OWN:
             while way.units and not used.allow(asked, way.units):
                 way.units -= 1
-            self._keep_no_more(asked, host)
+            self.keep_no_more(asked, host)
 
     @property
     def is_exclusive(self) -> bool:
@@ -253,7 +253,7 @@ class Coming:
         for way in sorted(last_first, key=lambda way: bool(way.goes)):
             less = max(0, min(too_many, way.units))
             way.units, too_many = way.units - less, too_many - less
-        is_idle = [self._keep_no_more(asked, host) for host in hosts]
+        is_idle = [self.keep_no_more(asked, host) for host in hosts]
         self.to[asked] = {host: way for host, way in self.to[asked].items() if way.units or way.goes}
         return found, any(is_idle)
 
@@ -287,7 +287,7 @@ class Coming:
         room = plus(self.freed_for_it(asked, host, bundle), kept_on(asked.id, host, self.width))
         return min(self.to[asked][host].units, how_many(asked.unit, room))
 
-    def _keep_no_more(self, asked: Asked, host: Host) -> bool:
+    def keep_no_more(self, asked: Asked, host: Host) -> bool:
         """Keep what those on their way still need; whether there was more."""
         need = excess(scaled(asked.unit, self.to[asked][host].units), self.freed_for_it(asked, host))
         is_idle = False
