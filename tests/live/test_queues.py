@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fairhold.cli.live.explaining import job_in_words
-from fairhold.cli.live.tree import trees
+from fairhold.cli.live.tree import BORROWED, COLUMNS, OWN, WAITING, trees
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobChanged
+from fairhold.runtime.live.usage import usage_document
+from fairhold.runtime.live.views.amounts import NAMES
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.jobs import job_document
 from fairhold.runtime.live.views.pools import pools_group
-from fairhold.service.metrics import numbers, queue_metrics
+from fairhold.service.metrics import amount_metrics, numbers, queue_metrics
 from fairhold.units import SECOND
 from tests.live.play import Play
 
@@ -207,8 +210,73 @@ def test_it_is_told_how_queues_stand(play: Play) -> None:
     assert values == {"/A": 3, "/A/a1": 3, "/A/a2": 0, "/B": 5}
     limits = family["fairhold_queue_saturation"].samples
     assert {sample.value for sample in limits} >= {1.0}
-    (tree,) = trees({"resource_groups": {"train": pools_group(play.core)}}, 100)
-    assert "fair share" in tree.heading() or "owned/share" in tree.heading()
+
+
+def test_amounts_are_owned_allocated_borrowed_lent_and_entitled(play: Play) -> None:
+    """Owned is what is deserved, borrowed what is held beyond it, lent what others hold of it."""
+    ask(play, "/A/a1", 3)
+    ask(play, "/B", 7)
+    group = pools_group(play.core)
+    told = {row["path"]: row["amounts"] for row in group["consumers"]}
+    gpus = {path: tuple(of[name].get("gpu", 0) for name in NAMES) for path, of in told.items()}
+    assert gpus == {  # owned, allocated, borrowed, lent, waiting, reclaiming, entitled: of 8 two are nobody's
+        "/A": (4, 3, 0, 1, 0, 0, 3),
+        "/A/a1": (2, 3, 1, 0, 0, 0, 3),
+        "/A/a2": (2, 0, 0, 2, 0, 0, 0),
+        "/B": (2, 5, 3, 0, 2, 0, 5),
+        "/C": (0, 0, 0, 0, 0, 0, 0),
+    }
+    (tree,) = trees({"resource_groups": {"train": group}}, 65)
+    assert tree.title == "train  cpu 0/36, gpu 8/9 used; columns show gpu"
+    assert tree.head == ("consumer", *(column for column in COLUMNS if column != "lent"))
+    rows = {line.name.strip(): line for line in tree.lines}
+    assert rows["a1"].cells == ("2", "3", "3", "1", "·")
+    assert rows["B"].bar == ((OWN, 2), (BORROWED, 3), (WAITING, 2))
+    wide = next(iter(trees({"resource_groups": {"train": group}}, 200)))
+    assert {line.name.strip(): line.cells for line in wide.lines}["B"][:3] == ("gpu 2", "gpu 5", "gpu 5")
+
+
+def test_metrics_say_the_same_amounts(play: Play) -> None:
+    ask(play, "/A/a1", 3)
+    ask(play, "/B", 7)
+    read = numbers(play.core)
+    family = {each.name: each for each in amount_metrics(read.amounts)}
+    assert set(family) == {f"fairhold_resource_{name}" for name in NAMES}
+    for name, expected in (("owned", 2), ("allocated", 5), ("borrowed", 3), ("entitled", 5), ("waiting", 2)):
+        values = [
+            sample.value
+            for sample in family[f"fairhold_resource_{name}"].samples
+            if sample.labels == {"resource_group": "train, rest", "consumer": "/B", "resource": "gpu"}
+        ]
+        assert values == [expected]
+    assert read.units == {}
+
+
+def kinds_of(play: Play) -> dict[str, Fraction]:
+    """Unit-seconds of /B by kind."""
+    rows = usage_document(play.store, play.core.usage.tail(play.clock()), 0, play.clock(), ("consumer", "kind"))["rows"]
+    return {row["kind"]: Fraction(row["unit_seconds"]) for row in rows if row["consumer"] == "/B"}
+
+
+def rates(play: Play, *, snapshot: bool | None) -> dict[str, Fraction]:
+    """Units of /B by kind in the time that passes, with a restart before where `snapshot` says how."""
+    if snapshot is not None:
+        play.restart(snapshot=snapshot)
+    begin, before = play.clock(), kinds_of(play)
+    play.pass_time(10 * SECOND)
+    passed = Fraction(play.clock() - begin, SECOND)
+    return {kind: (amount - before.get(kind, 0)) / passed for kind, amount in kinds_of(play).items()}
+
+
+@pytest.mark.parametrize("snapshot", [None, False, True])
+def test_usage_within_what_is_deserved_is_own(play: Play, *, snapshot: bool | None) -> None:
+    """In the order of starts, units of two GPUs and of one alike; when one goes, those behind it move up."""
+    one = ask(play, "/B", 1)
+    ask(play, "/B", 1, unit=(("gpu", "2"),))
+    ask(play, "/B", 1)
+    assert rates(play, snapshot=snapshot) == {"own": 2, "borrowed": 1}
+    play.end(next(each.name for each in play.core.cluster.attempts.values() if each.job.name == one))
+    assert rates(play, snapshot=snapshot) == {"own": 1, "borrowed": 1}
 
 
 def test_plans_go_to_queues_and_back_while_work_runs(play: Play) -> None:

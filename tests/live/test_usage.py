@@ -15,9 +15,10 @@ from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.events import JobChanged
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
+from fairhold.orchestrator.owned import owned_slots
 from fairhold.planio.plan import parse_plan
 from fairhold.ports import Retention
-from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.lending import lending
 from fairhold.runtime.live.journal import change_of
 from fairhold.runtime.live.usage import HOUR, usage_document
 from fairhold.units import SECOND, parse_instant
@@ -68,7 +69,7 @@ def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
 
 def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
     for group, books in cluster.books.items():
-        left = {leaf: owned_now(books.rows, leaf, books.slots) for leaf in books.rows.leaves}
+        left = owned_slots(books.rows, books.slots)
         for _, attempt in sorted(cluster.attempts.items()):
             if attempt.job.resource_group != group:
                 continue

@@ -75,14 +75,14 @@ def test_an_event_that_moves_no_slot_looks_at_no_leaf(monkeypatch: pytest.Monkey
     orchestrator = opened(10)
     tally = Tally(orchestrator)
     looked = 0
-    owned_now = lendings.owned_now
+    changed = lendings.Lenders.changed
 
-    def counted(*arguments: object) -> int:
+    def counted(lenders: lendings.Lenders, leaf: int) -> None:
         nonlocal looked
         looked += 1
-        return owned_now(*arguments)  # type: ignore[arg-type]
+        changed(lenders, leaf)
 
-    monkeypatch.setattr(lendings, "owned_now", counted)
+    monkeypatch.setattr(lendings.Lenders, "changed", counted)
     submitted = JobSubmitted("j", "/A/X", "compute", 4)
     tally.note(submitted, orchestrator.handle(submitted, 0), 0)
     assert looked == 0

@@ -183,7 +183,7 @@ def test_metrics_name_stages_leaves_and_requests(busy: Bank) -> None:
     assert 'fairhold_stage_seconds_total{stage="commit"}' in text
     for stage in ("snapshot", "divide_by_ownership", "grant_idle_slots", "reclaim", "note", "apply"):
         assert f'fairhold_cycle_stage_seconds_total{{stage="{stage}"}}' in text
-    assert 'fairhold_units_running{consumer="/Research",resource_group="compute"}' in text
+    assert 'fairhold_units_allocated{consumer="/Research",resource_group="compute"}' in text
     assert 'fairhold_units_reclaiming{consumer="/Research",resource_group="compute"}' in text
     assert 'fairhold_http_request_seconds_count{method="GET",path="/jobs/{job}",status="200"}' in text
     assert "fairhold_agents_connected 1.0" in text

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.owned import amount_of, owned_amounts
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
 from fairhold.sim.measures import Measures
-from fairhold.sim.owned import amount_of, owned_amounts
 from fairhold.sim.play import Simulation
 from fairhold.sim.scene import Outage, Scene
 from fairhold.sim.summary import summarize

@@ -18,6 +18,7 @@ _MEANINGS = {
     "planned": "its part by ratios alone",
     "exact": "quota before rounding",
     "quota": "entitled to now",
+    "entitled": "quota or fair share now",
     "allocated": "has now, units under notice included",
     "free": "idle slots that are counted for it",
     "balance": "owned beyond what the children own",
@@ -48,13 +49,13 @@ _MEANINGS = {
 """Column → its meaning, the same in every table."""
 
 
-def legend(columns: Iterable[str]) -> str:
+def legend(columns: Iterable[str], room: int = _ROOM) -> str:
     """The meanings of those columns that have one, in lines; nothing where none has."""
     found = dict.fromkeys(column for column in columns if column in _MEANINGS)
     lines: list[str] = []
     for column in found:
         entry = f"{column}: {_MEANINGS[column]}"
-        if lines and len(lines[-1]) + len(entry) + 2 <= _ROOM:
+        if lines and len(lines[-1]) + len(entry) + 2 <= min(room, _ROOM):
             lines[-1] += f"; {entry}"
         else:
             lines.append(entry)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
-from fairhold.orchestrator.accounts import Meter, Pool
+from fairhold.orchestrator.accounts import Deserved, Meter, Pool
+from fairhold.orchestrator.owned import deserved_now, owned_slots
 from fairhold.orchestrator.spans import BORROWED, LOST, OWN, Key, Span, Trail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.accounts import LeafAccount
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
@@ -48,6 +52,7 @@ class Accounting:
         self._lost: dict[Key, list[tuple[int, int]]] = {}
         self._held: dict[int, _Held] = {}
         self._pools: dict[str, Pool] = {}
+        self._stale: dict[LeafAccount, None] = {}
         self.rebuild(cluster, now)
 
     def rebuild(self, cluster: Cluster, now: int) -> None:
@@ -60,6 +65,7 @@ class Accounting:
             self._put_out(number)
         self._pools = {group: Pool(books, now) for group, books in cluster.books.items()}
         self._look_at_hosts(cluster)
+        self._look_at_queues(cluster)
         for number in sorted(cluster.attempts):
             self._put_in(cluster.attempts[number], cluster)
         self._settle()
@@ -71,6 +77,7 @@ class Accounting:
         if now > self.at:
             self._settle()
             self.at = now
+            self._look_at_queues(cluster)
         for change in changes:
             handler = _NOTES.get(type(change))
             if handler is not None:
@@ -90,6 +97,9 @@ class Accounting:
 
     def _settle(self) -> None:
         """Nothing more happens at the latest instant: who lends from it on is written down."""
+        for leaf in self._stale:
+            self._line_up(leaf)
+        self._stale.clear()
         for pool in self._pools.values():
             self.weight += pool.settle(self.at)
 
@@ -106,11 +116,31 @@ class Accounting:
         if slots == pool.slots:
             return
         pool.slots, pool.unowned = slots, slots
+        owned = owned_slots(pool.rows, slots)
         for leaf, row in zip(pool.leaves, pool.rows.leaves, strict=True):
-            leaf.owned = pool.rows.owned_now(row, slots)
+            leaf.owned = owned[row]
             pool.unowned -= leaf.owned
             pool.dirty[leaf.place] = None
             self._shift(leaf)
+
+    def _look_at_queues(self, cluster: Cluster) -> None:
+        """Other policy entries may be in force by now: queues deserve other amounts, or are none."""
+        pool = self._pools.get(POOLED)
+        if pool is None or (pool.forces is not None and pool.rows.source.calendar is None):
+            return
+        forces = entries_in_force(pool.rows.source, self.at)
+        if forces is pool.forces:
+            return
+        pool.forces = forces
+        deserved = deserved_now(pool.rows.source, self.at)
+        mine = sorted(number for number, held in self._held.items() if held.leaf.pool is pool)
+        for number in mine:
+            self._put_out(number)
+        for leaf in pool.leaves:
+            leaf.deserved = Deserved(deserved[leaf.path]) if leaf.path in deserved else None
+        for number in mine:
+            if number in cluster.attempts:
+                self._put_in(cluster.attempts[number], cluster)
 
     # Units of a leaf
 
@@ -123,7 +153,10 @@ class Accounting:
         keys = Key(leaf.path, user, job.name, OWN), Key(leaf.path, user, job.name, BORROWED)
         held = self._held[attempt.name] = _Held(leaf, *keys, attempt.units, attempt.started)
         own = max(0, min(held.units, leaf.owned - leaf.used))
-        if attempt.pool:  # of a vector: the cycle has said on whose parcels it stands
+        if leaf.deserved is not None:
+            own = held.units if leaf.deserved.put_in(attempt.name, _unit(cluster, attempt)) else 0
+            self._note_stale(leaf)
+        elif attempt.pool:  # of a vector: the cycle has said on whose parcels it stands
             own = held.units if attempt.is_own else 0
         if own:
             leaf.own[attempt.name] = own
@@ -144,6 +177,9 @@ class Accounting:
             self._count(held.own, -own)
         if borrowed:
             self._count(held.borrowed, -borrowed)
+        if leaf.deserved is not None:
+            leaf.deserved.put_out(number, is_within=own > 0, is_last=not leaf.borrowed)
+            self._note_stale(leaf)
         leaf.used -= own
         leaf.held -= held.units
         leaf.pool.dirty[leaf.place] = None
@@ -160,6 +196,20 @@ class Accounting:
             number, units = next(reversed(leaf.own.items()))
             self._pass(leaf, number, -min(units, leaf.used - leaf.owned))
             leaf.borrowed.move_to_end(number, last=False)
+
+    def _note_stale(self, leaf: LeafAccount) -> None:
+        if leaf.deserved is not None and leaf.deserved.is_stale:
+            self._stale[leaf] = None
+
+    def _line_up(self, leaf: LeafAccount) -> None:
+        """Bring the units of a queue's leaf to where they are by the order of their starts."""
+        if leaf.deserved is None:  # it is no queue any more
+            return
+        within = leaf.deserved.within()
+        for number in sorted(within & leaf.borrowed.keys()):
+            self._pass(leaf, number, leaf.borrowed[number])
+        for number in sorted(leaf.own.keys() - within):
+            self._pass(leaf, number, -leaf.own[number])
 
     def _pass(self, leaf: LeafAccount, number: int, units: int) -> None:
         """Units of an attempt become own; below 0: borrowed."""
@@ -256,6 +306,13 @@ class Accounting:
                 lent = trail.lent(span.begin, span.end)
                 pool.sums = [lent.get(path, 0) for path in trail.leaves]
                 self.weight += len(trail.lots)
+
+
+def _unit(cluster: Cluster, attempt: Attempt) -> Vector:
+    """Amounts that an attempt holds; none of resources that the plan has no more."""
+    books = cluster.books[POOLED]
+    assert books.vectors is not None
+    return books.vectors.unit(attempt.job.terms.unit) or (0,) * len(books.rows.source.resources)
 
 
 _NOTES: dict[type, Callable[[Accounting, Any, Cluster], None]] = {

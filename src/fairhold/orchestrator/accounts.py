@@ -9,7 +9,9 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.spans import Lot, apportion
 
 if TYPE_CHECKING:
+    from fairhold.cycle.pooled.force import InForce
     from fairhold.ledger.books import Books
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.spans import Step
 
 
@@ -55,19 +57,62 @@ class Meter:
         return bool(self.steps) and self.steps[-1][1:] == (self.since, self.rate)
 
 
+class Deserved:
+    """What a queue deserves, and which of its leaf's attempts lie within it, in the order of their starts.
+
+    left  : what those within leave of it
+    units : attempt → its amounts
+    is_stale : one of those within has gone, and others may move up
+    """
+
+    __slots__ = ("is_stale", "left", "units", "whole")
+
+    def __init__(self, whole: Vector) -> None:
+        self.whole, self.left = whole, whole
+        self.units: dict[int, Vector] = {}
+        self.is_stale = False
+
+    def put_in(self, attempt: int, unit: Vector) -> bool:
+        """Whether one that has come lies within; `within` says it later where others are to move up."""
+        self.is_stale |= bool(self.units) and attempt < next(reversed(self.units))
+        self.units[attempt] = unit
+        return not self.is_stale and self._takes(unit)
+
+    def put_out(self, attempt: int, *, is_within: bool, is_last: bool) -> None:
+        """One has gone; is_last: nobody is there to move up."""
+        unit = self.units.pop(attempt)
+        if is_within and is_last:
+            self.left = tuple([has + gone for has, gone in zip(self.left, unit, strict=True)])
+        self.is_stale |= is_within and not is_last
+
+    def within(self) -> set[int]:
+        """All that lie within it: each that finds room for what it needs, those before it first."""
+        self.left, self.is_stale = self.whole, False
+        self.units = dict(sorted(self.units.items()))
+        return {attempt for attempt, unit in self.units.items() if self._takes(unit)}
+
+    def _takes(self, unit: Vector) -> bool:
+        if any(need > has for need, has in zip(unit, self.left, strict=True) if need):
+            return False
+        self.left = tuple([has - need for has, need in zip(self.left, unit, strict=True)])
+        return True
+
+
 class LeafAccount:
     """A leaf's units in the order of their attempts' start: the first are its own, up to what it owns.
 
     own, borrowed : number of the attempt → units; one attempt at most is in both, the last of `own`
+    deserved : of a queue, in place of a number of slots; None = it is none now
     """
 
-    __slots__ = ("borrowed", "held", "own", "owned", "path", "place", "pool", "reserved", "used")
+    __slots__ = ("borrowed", "deserved", "held", "own", "owned", "path", "place", "pool", "reserved", "used")
 
     def __init__(self, path: str, pool: Pool, place: int, reserved: int) -> None:
         self.path, self.pool, self.place, self.reserved = path, pool, place, reserved
         self.owned = self.held = self.used = 0
         self.own: OrderedDict[int, int] = OrderedDict()
         self.borrowed: OrderedDict[int, int] = OrderedDict()
+        self.deserved: Deserved | None = None
 
 
 class Pool:
@@ -76,6 +121,7 @@ class Pool:
     room     : place of a leaf in path order → what it owns and neither holds nor reserves, where that is not 0
     unowned  : slots that no leaf owns; surplus : what all leaves hold above what they own
     is_pooled : its units are of vectors, and nobody is said to lend them
+    forces   : the policy entries in force when it was looked at last what queues deserve
     shrinks  : it has a host that starts nothing, and so loses a slot with every unit that comes back
     dirty    : places of leaves that hold or own another number since it was settled
     lots     : since the span began
@@ -87,6 +133,7 @@ class Pool:
         self.group, self.shrinks = rows.group.name if books.vectors is None else POOLED, False
         self.slots, self.rows = 0, rows
         self.is_pooled = books.vectors is not None
+        self.forces: list[InForce] | None = None
         self.leaves = [
             LeafAccount(rows.path(row), self, place, rows.plan.reserved[row]) for place, row in enumerate(rows.leaves)
         ]

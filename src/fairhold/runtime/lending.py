@@ -1,6 +1,7 @@
 """Who uses whose slots right now.
 
-Slots have no names, so that lending is a convention over sums. With `owned now` as in R-SCALE-1, whole slots of it:
+Slots have no names, so that lending is a convention over sums. With what is owned now, whole slots
+(R-SCALE-1; under `share_ratio` the planned share):
 
     borrowed of a leaf = what it holds above what it owns now
     free of owners     = slots that no leaf owns: the balance of the levels above, and what the plan leaves to nobody
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairhold.orchestrator.owned import owned_slots
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.ledger.books import Books
-    from fairhold.ledger.rows import Rows
 
 
 class Lending(NamedTuple):
@@ -27,11 +29,6 @@ class Lending(NamedTuple):
 
     borrowed: Mapping[int, int]
     lent: Mapping[int, int]
-
-
-def owned_now(rows: Rows, row: int, slots: int) -> int:
-    """What a consumer owns of the slots that there are now, whole slots (R-SCALE-1)."""
-    return rows.owned_now(row, slots)
 
 
 def lending(books: Books) -> Lending:
@@ -45,6 +42,7 @@ class Lenders:
     def __init__(self, books: Books) -> None:
         self._books = books
         self._rows = books.rows
+        self._owned: list[int] = []
         self._borrowed: dict[int, int] = {}
         self._idle: dict[int, int] = {}
         self._slots = self._unowned = self._total = 0
@@ -56,7 +54,7 @@ class Lenders:
             self._count()
             return
         rows, held = self._books.rows, self._books.held[leaf]
-        owned = owned_now(rows, leaf, self._slots)
+        owned = self._owned[leaf]
         idle = owned - max(held, rows.plan.reserved[leaf])
         borrowed = max(0, held - owned)
         self._total += borrowed - self._borrowed.pop(leaf, 0)
@@ -80,7 +78,8 @@ class Lenders:
         rows, self._slots = self._books.rows, self._books.slots
         self._rows = rows
         self._borrowed, self._idle, self._total = {}, {}, 0
-        self._unowned = self._slots - sum(owned_now(rows, leaf, self._slots) for leaf in rows.leaves)
+        self._owned = owned_slots(rows, self._slots)
+        self._unowned = self._slots - sum(self._owned[leaf] for leaf in rows.leaves)
         for leaf in rows.leaves:
             self.changed(leaf)
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.ledger.vectors import POOLED
+from fairhold.orchestrator.owned import owned_slots
 from fairhold.orchestrator.vectors import state_of
 from fairhold.runtime.cells import padded, width
 from fairhold.runtime.explaining_pools import why
-from fairhold.runtime.lending import owned_now
 from fairhold.runtime.loop import Ending
 from fairhold.runtime.unit_lending import owned_text
 from fairhold.units import SECOND
@@ -80,7 +80,7 @@ def _owned(books: Books, path: str) -> str:
     """Whole slots, or amounts of resources, that a consumer owns now."""
     if books.vectors is not None:
         return owned_text(books, path) or "0"
-    return str(owned_now(books.rows, books.rows.by_path[path], books.slots))
+    return str(owned_slots(books.rows, books.slots)[books.rows.by_path[path]])
 
 
 def _cells(leaf: LeafTally, owned: str) -> tuple[str, ...]:

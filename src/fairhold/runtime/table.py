@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from fairhold.runtime.lending import owned_now
+from fairhold.orchestrator.owned import owned_slots
 from fairhold.runtime.lines import line_of
 from fairhold.runtime.outlet import silence
 from fairhold.runtime.unit_lending import owned_text
@@ -140,11 +140,12 @@ class TableView:
                 column[rows.tree.parent[row]] += column[row]
         if len(self._orchestrator.books) > 1:
             yield _Row(Text(rows.group.name, style="italic"), ("",) * len(_COLUMNS), None)
+        owned_of = owned_slots(rows, slots)
         for row in rows.tree.path[1:]:
             held, loans, lends, taken, waiting, noticed = (column[row] for column in columns)
             path = rows.path(row)
             name = "  " * (path.count("/") - 1) + path.rpartition("/")[2]
-            owned = owned_now(rows, row, slots) if books.vectors is None else owned_text(books, path)
+            owned = owned_of[row] if books.vectors is None else owned_text(books, path)
             numbers = (owned, held, loans, lends, taken, waiting)
             texts = tuple(str(number) if number else "·" for number in numbers)
             yield _Row(Text(name), texts, (held - loans, loans, noticed, slots) if rows.is_leaf(row) else None)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from fairhold.runtime.live.views.pools import kept_queues, resources_of_groups
+from fairhold.ledger.vectors import POOLED
+from fairhold.runtime.live.views.consumers import group_document
+from fairhold.runtime.live.views.pools import kept_amounts, kept_queues, resources_of_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +28,16 @@ MOST_LEAVES = 1_000
 OTHERS = "others"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
-_LEAF = ("waiting", "running", "reclaiming")
+UNITS = {
+    "owned": "guaranteed by the plan now",
+    "entitled": "that the consumer is entitled to now: its quota or fair share",
+    "allocated": "held, those under notice included",
+    "borrowed": "allocated beyond what is owned",
+    "lent": "owned and allocated by others",
+    "waiting": "wanted and not allocated",
+    "reclaiming": "allocated and under notice",
+}
+"""What is told of consumers, in slots and in amounts of resources, and the words for it."""
 QUEUE = {
     "fair_share": "What a queue is entitled to of a resource, in declared units.",
     "deserved": "What a queue deserves of a resource, in declared units.",
@@ -57,60 +68,61 @@ class Requests:
         self._seconds.labels(method, path, str(status)).observe(seconds)
 
 
-class Leaf(NamedTuple):
-    """Units of a leaf."""
-
-    consumer: str
-    waiting: int
-    running: int
-    reclaiming: int
-
-
 class Numbers(NamedTuple):
     """What is read from the core at once.
 
-    leaves    : resource group → its leaves
+    units     : resource group of slots → leaf → `UNITS` → slots
     resources : resource group that shares resources of hosts → name → total and used
+    amounts   : groups that share resources → consumer → `UNITS` → resource → amount, of the first `MOST_LEAVES`
     queues    : path of a queue → how it stands, the first `MOST_LEAVES`
     """
 
     cycles: int
     jobs: int
     attempts: int
-    leaves: dict[str, list[Leaf]]
+    units: dict[str, dict[str, dict[str, int]]]
     cycle_micros: dict[str, int]
     cycle_stages: dict[str, int]
     resources: dict[str, dict[str, Any]]
+    amounts: dict[str, dict[str, dict[str, Any]]]
     queues: dict[str, dict[str, Any]]
 
 
 def numbers(core: Core) -> Numbers:
     """The core in numbers; called in the desk's thread."""
     cluster = core.cluster
-    reclaiming: dict[tuple[str, int], int] = {}
-    for attempt in cluster.attempts.values():
-        if attempt.notice is not None:
-            key = (attempt.job.resource_group, attempt.job.leaf)
-            reclaiming[key] = reclaiming.get(key, 0) + attempt.units
-    leaves: dict[str, list[Leaf]] = {}
-    for group, books in cluster.books.items():
-        found: list[Leaf] = []
-        rest = Leaf(OTHERS, 0, 0, 0)
-        for row in books.rows.row:
-            if not books.rows.is_leaf(row):
-                continue
-            held = books.held[row]
-            waiting = max(0, books.demand[row] - held)
-            leaf = Leaf(books.rows.path(row), waiting, held, reclaiming.get((group, row), 0))
-            if len(found) < MOST_LEAVES:
-                found.append(leaf)
-            else:
-                rest = Leaf(OTHERS, *(mine + its for mine, its in zip(rest[1:], leaf[1:], strict=True)))
-        leaves[books.rows.group.name] = [*found, rest] if rest != Leaf(OTHERS, 0, 0, 0) else found
     notes = core.cycle_notes
     counts = cluster.cycles, len(cluster.jobs), len(cluster.attempts)
+    units = {group: units_of_leaves(core, group) for group in cluster.books if group != POOLED}
     queues = dict(islice(kept_queues(core).items(), MOST_LEAVES))
-    return Numbers(*counts, leaves, dict(notes.micros), dict(notes.stages), resources_of_groups(core), queues)
+    resources = resources_of_groups(core), _amounts(core)
+    return Numbers(*counts, units, dict(notes.micros), dict(notes.stages), *resources, queues)
+
+
+def units_of_leaves(core: Core, group: str) -> dict[str, dict[str, int]]:
+    """Path of a leaf → `UNITS` → slots; those beyond `MOST_LEAVES` together."""
+    found: dict[str, dict[str, int]] = {}
+    for row in group_document(core, group)["consumers"]:
+        if row["leaf"]:
+            numbers = {name: row["quota" if name == "entitled" else name] for name in UNITS}
+            _count(found, row["path"], numbers)
+    return found
+
+
+def _amounts(core: Core) -> dict[str, dict[str, dict[str, Any]]]:
+    """Resource groups that share resources of hosts, together → consumer → `UNITS` → resource → amount."""
+    if POOLED not in core.cluster.books:
+        return {}
+    told = {path: amounts for path, amounts in kept_amounts(core).items() if path != "/"}
+    return {core.cluster.books[POOLED].rows.group.name: dict(islice(told.items(), MOST_LEAVES))}
+
+
+def _count(found: dict[str, dict[str, int]], path: str, numbers: dict[str, int]) -> None:
+    if len(found) < MOST_LEAVES:
+        found[path] = numbers
+    else:
+        rest = found.setdefault(OTHERS, dict.fromkeys(numbers, 0))
+        found[OTHERS] = {name: rest[name] + number for name, number in numbers.items()}
 
 
 class _Collector:
@@ -142,13 +154,14 @@ class _Collector:
         yield GaugeMetricFamily("fairhold_trouble", "1 = nothing can be written at present.", value=trouble)
         yield from resource_metrics(read.resources)
         yield from queue_metrics(read.queues)
-        for place, name in enumerate(_LEAF, start=1):
+        yield from amount_metrics(read.amounts)
+        for name, text in UNITS.items():
             family = GaugeMetricFamily(
-                f"fairhold_units_{name}", f"Units {name}, by leaf.", labels=["resource_group", "consumer"]
+                f"fairhold_units_{name}", f"Slots {text}.", labels=["resource_group", "consumer"]
             )
-            for group, leaves in read.leaves.items():
-                for leaf in leaves:
-                    family.add_metric([group, leaf.consumer], int(leaf[place]))
+            for group, leaves in read.units.items():
+                for path, numbers in leaves.items():
+                    family.add_metric([group, path], numbers[name])
             yield family
 
 
@@ -164,6 +177,19 @@ def resource_metrics(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[GaugeM
         for group, resources in groups.items():
             for resource, of in resources.items():
                 family.add_metric([group, resource], float(of[name]))
+        yield family
+
+
+def amount_metrics(groups: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[GaugeMetricFamily]:
+    """What consumers have of every resource, in declared units; groups: as in `Numbers.amounts`."""
+    for name, text in UNITS.items():
+        labels = ["resource_group", "consumer", "resource"]
+        family = GaugeMetricFamily(f"fairhold_resource_{name}", f"Amounts of resources {text}.", labels=labels)
+        for group, consumers in groups.items():
+            resources = dict.fromkeys(each for of in consumers.values() for row in of.values() for each in row)
+            for path, of in consumers.items():
+                for resource in resources:
+                    family.add_metric([group, path, resource], _value(of[name].get(resource, 0)))
         yield family
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.errors import BrokenRuleError
 from fairhold.orchestrator import changes as said
-from fairhold.sim.owned import amount_of
+from fairhold.orchestrator.owned import amount_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
+from fairhold.orchestrator.owned import amount_of, capacity, owned_amounts, unit_of
 from fairhold.sim.account import Account
-from fairhold.sim.owned import amount_of, capacity, owned_amounts, unit_of
 from fairhold.sim.starvation import Starvation
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
-from fairhold.sim.owned import amount_of, open_room, owned_amounts
+from fairhold.orchestrator.owned import amount_of, open_room, owned_amounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

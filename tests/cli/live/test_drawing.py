@@ -26,19 +26,43 @@ def test_a_long_tree_is_scrolled_to_its_end_and_no_further() -> None:
     assert lines[0] == "compute  99 slots, 9 idle; no reclaims: paused"
     assert len(lines) == 12 - 1
     assert most == 23 - 10
-    assert f"↑↓ {most} more" in lines[-1]
+    assert f"↑↓ {most} more" in "\n".join(lines)
     end, _ = screen(cluster(), "", 80, 12, 1000)
     assert end.plain.split("\n")[-2].split()[0] == "Desk19"
     assert "the service is away" in screen(cluster(), "the service is away", 80, 40)[0].plain
 
 
-def test_resources_are_told_by_amounts_instead_of_slots() -> None:
-    row = consumer("/Trading", allocated=4) | {"amounts": {"owned": {"cpu": 64, "gpu": 4}, "used": {"gpu": 4}}}
+def amounts(owned: Document, allocated: Document, **others: Document) -> Document:
+    names = ("owned", "allocated", "borrowed", "lent", "waiting", "reclaiming", "entitled")
+    return {"amounts": {name: {} for name in names} | {"owned": owned, "allocated": allocated} | others}
+
+
+def pools(**more: Document) -> Document:
+    row = consumer("/Trading", allocated=9) | amounts({"cpu": 64, "gpu": 4}, {"cpu": 0.5, "gpu": 4}, **more)
     resources = {"cpu": {"total": 64, "used": 0.5}, "gpu": {"total": 4, "used": 4}}
     group = {"slots": 4, "idle": 0, "resources": resources, "consumers": [row]}
-    lines = plain({"resource_groups": {"gpu": group}}, 100).splitlines()
+    return {"resource_groups": {"gpu": group}}
+
+
+def test_resources_are_told_by_amounts_and_never_by_units() -> None:
+    lines = plain(pools(waiting={"gpu": 2}), 120).splitlines()
     assert lines[0] == "gpu  cpu 0.5/64, gpu 4/4 used"
-    assert lines[2].split()[:5] == ["Trading", "cpu", "64,", "gpu", "4"]
+    assert " ".join(lines[2].split()) == "Trading cpu 64, gpu 4 · cpu 0.5, gpu 4 · · gpu 2 ████··"
+    assert "entitled: quota or fair share now" in "\n".join(lines)
+
+
+def test_where_there_is_little_room_columns_show_one_resource() -> None:
+    lines = plain(pools(waiting={"gpu": 2}), 80).splitlines()
+    assert lines[0] == "gpu  cpu 0.5/64, gpu 4/4 used; columns show gpu"
+    assert " ".join(lines[2].split()) == "Trading 4 · 4 · · 2 ████··"
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_without_gpus_it_is_the_resource_in_most_demand() -> None:
+    document = pools()
+    (group,) = document["resource_groups"].values()
+    group["resources"] = {"cpu": {"total": 64, "used": 0.5}, "memory": {"total": 10, "used": 9.5}}
+    assert "columns show memory" in plain(document, 80).splitlines()[0]
 
 
 def test_keys_that_come_together_count_each() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from fairhold.cli.live.tree import MARKS, trees
+from fairhold.cli.legend import legend
+from fairhold.cli.live.tree import COLUMNS, MARKS, trees
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,15 +24,18 @@ def plain(document: Document, room: int) -> str:
     room : cells of a line
     """
     ascii_only = not _speaks_unicode()
-    texts = []
+    texts: list[str] = []
+    shown: set[str] = set()
     for tree in trees(document, room):
+        shown |= set(tree.head)
         lines = [tree.title, tree.heading()]
         for line in tree.lines:
             bar = "".join((mark.plain if ascii_only else mark.sign) * size for mark, size in line.bar)
             lines.append(f"{tree.text(line)}  {bar}")
         texts.append("\n".join(line.rstrip() for line in lines))
     signs = [f"{mark.plain if ascii_only else mark.sign} {mark.what}" for mark in MARKS]
-    text = "\n\n".join([*texts, _wrapped(signs, room)])
+    below = [_wrapped(signs, room), legend((column for column in COLUMNS if column in shown), room)]
+    text = "\n\n".join([*texts, "\n".join(filter(None, below))])
     return text.replace("·", "-").replace("…", "~") if ascii_only else text
 
 

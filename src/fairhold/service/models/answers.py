@@ -52,10 +52,15 @@ class Budget(Answer):
 
 
 class Amounts(Answer):
-    """What a consumer, with those below it, owns by now and uses of resources, by name."""
+    """What a consumer and those below it have of resources now: name → amount, exact; nothing is said of 0."""
 
-    owned: dict[str, float | str]
-    used: dict[str, float | str]
+    owned: dict[str, float | str] = Field(description="Of hosts, or deserved as a queue.")
+    allocated: dict[str, float | str]
+    borrowed: dict[str, float | str] = Field(description="Allocated beyond owned.")
+    lent: dict[str, float | str] = Field(description="Owned and allocated by others.")
+    waiting: dict[str, float | str]
+    reclaiming: dict[str, float | str] = Field(description="Of what is allocated, under notice.")
+    entitled: dict[str, float | str] = Field(description="Fair share of a queue; else quotas of its leaves.")
 
 
 class Share(Answer):
@@ -94,15 +99,15 @@ class Queue(Answer):
 
 
 class Consumer(Answer):
-    """A consumer; a parent's numbers are the sums of its leaves', but owned, reserved, limit and quota are its own."""
+    """A consumer; a parent's numbers are the sums of its leaves', but for what it owns, borrows, lends and may have."""
 
     path: str
     leaf: bool
     rank: int
-    owned: int
+    owned: int = Field(description="Slots; of resources see `amounts`.")
     reserved: int
     limit: int | None
-    quota: int
+    quota: int = Field(description="Slots that it is entitled to.")
     demand: int
     allocated: int
     borrowed: int

@@ -12,10 +12,11 @@ from fairhold.kernels.columns import zeros
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.presence import not_up_in
+from fairhold.orchestrator.owned import owned_slots
 from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.explaining_pools import as_document as pools_as_document
 from fairhold.runtime.explaining_pools import sentence as pools_sentence
-from fairhold.runtime.lending import lending, owned_now
+from fairhold.runtime.lending import lending
 from fairhold.runtime.live.meant import suggestion
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.pools import pools_group
@@ -43,16 +44,19 @@ def consumers_document(core: Core) -> Document:
     books = core.orchestrator.books
     return {
         "resource_groups": {
-            each.rows.group.name: pools_group(core) if group == POOLED else _group(core, group)
+            each.rows.group.name: pools_group(core) if group == POOLED else group_document(core, group)
             for group, each in books.items()
         }
     }
 
 
-def _group(core: Core, group: str) -> Document:
-    """A parent's numbers are the sums of its leaves'; owned, reserved, limit and quota are its own.
+def group_document(core: Core, group: str) -> Document:
+    """A resource group of slots.
 
-    owned     : whole slots owned now (R-SCALE-1)
+    A parent's numbers are the sums of its leaves'; owned, borrowed, lent, reserved, limit and quota are its own.
+
+    owned     : whole slots owned now (R-SCALE-1), under `share_ratio` the planned share
+    borrowed  : allocated beyond owned; lent : owned and allocated by others, by the convention for leaves
     demand    : units that run, or may start as soon as there are slots; waiting : those of them that do not run
     reclaiming : of what it holds, units under notice; coming : units under notice that are on their way to it
     """
@@ -62,15 +66,18 @@ def _group(core: Core, group: str) -> Document:
     sums = _sums(core, look)
     # What is held uses a budget up with time alone, whether or not anything happens.
     users, budgets = _users(books), budgets_of(books, max(core.now(), core.orchestrator.now))
+    owned = owned_slots(rows, slots)
     consumers = []
     for row in rows.tree.path[1:]:
         numbers = {name: column[row] for name, column in sums.items()}
+        beyond = numbers["allocated"] - owned[row]
+        numbers |= {"borrowed": max(0, beyond), "lent": min(numbers["lent"], max(0, -beyond))}
         consumers.append(
             {
                 "path": rows.path(row),
                 "leaf": rows.is_leaf(row),
                 "rank": rows.rank(row),
-                "owned": owned_now(rows, row, slots),
+                "owned": owned[row],
                 "reserved": result.draft.needs.reserve[row],
                 "limit": _or_none(rows.plan.limit[row]),
                 "quota": result.draft.quota[row],
@@ -97,12 +104,10 @@ def _group(core: Core, group: str) -> Document:
 def _sums(core: Core, look: Prospect) -> dict[str, array[int]]:
     """Units of every consumer and of all below it."""
     books, result, rows = look.books, look.result, look.books.rows
-    lent_now = lending(books)
     return {
         "demand": result.snapshot.demand,
         "allocated": result.snapshot.held,
-        "borrowed": _rolled(rows, lent_now.borrowed),
-        "lent": _rolled(rows, lent_now.lent),
+        "lent": _rolled(rows, lending(books).lent),
         "reclaiming": _rolled(rows, dict(enumerate(books.noticed))),
         "coming": _rolled(rows, _coming(core, look.group)),
         "running": _rolled(rows, _running(core, look.group)),

@@ -9,7 +9,7 @@ from fairhold.cycle.explain.derivation import derive_standing
 from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
-from fairhold.runtime.lending import owned_now
+from fairhold.orchestrator.owned import owned_slots
 from fairhold.runtime.live.over import attempts_over
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
@@ -77,7 +77,7 @@ def _leaf(look: Prospect, leaf: int) -> Document:
         "allocated": result.snapshot.held[leaf],
         "demand": result.snapshot.demand[leaf],
         "limit": None if limit >= UNLIMITED else limit,
-        "owned": owned_now(rows, leaf, result.snapshot.slots),
+        "owned": owned_slots(rows, result.snapshot.slots)[leaf],
         "owned_in_plan": rows.plan.owned[leaf],
     }
 

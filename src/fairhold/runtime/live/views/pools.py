@@ -14,6 +14,7 @@ from fairhold.orchestrator.hosts import what_there_is
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.runtime.explaining_pools import why
+from fairhold.runtime.live.views.amounts import amounts_now
 from fairhold.runtime.live.views.presence import presence_in
 from fairhold.runtime.live.views.queues import beyond_deserved, borders, queues_now, state_today
 from fairhold.units import UNLIMITED, format_instant
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 _State = tuple[int, int, int, int]
 _LATEST: WeakKeyDictionary[Core, tuple[_State, dict[str, Any]]] = WeakKeyDictionary()
-_CYCLE, _QUEUES, _PRESENCE = "cycle", "queues", "presence"
+_CYCLE, _QUEUES, _PRESENCE, _AMOUNTS = "cycle", "queues", "presence", "amounts"
 
 
 def _kept(core: Core) -> dict[str, Any]:
@@ -68,6 +69,15 @@ def kept_presence(core: Core) -> Document | None:
     if _PRESENCE not in kept:
         kept[_PRESENCE] = presence_in(core.cluster, POOLED)
     found: Document | None = kept[_PRESENCE]
+    return found
+
+
+def kept_amounts(core: Core) -> dict[str, Document]:
+    """What consumers own, hold, wait for and are entitled to of resources now, by path."""
+    kept, key = _kept(core), f"{_AMOUNTS} {borders(core)}"
+    if key not in kept:
+        kept[key] = amounts_now(core.cluster, core.orchestrator.now, next_cycle(core), kept_queues(core))
+    found: dict[str, Document] = kept[key]
     return found
 
 
@@ -113,7 +123,7 @@ def pools_group(core: Core) -> Document:
     books, mine = cluster.books[POOLED], [each for each in cluster.attempts.values() if not each.job.resource_group]
     grants, reclaims = cluster.paused.get(POOLED, (False, False))
     rows = books.rows
-    own, queues = _owned(books), kept_queues(core)
+    amounts, queues = kept_amounts(core), kept_queues(core)
     beyond = beyond_deserved(core, mine) if queues else set()
     return {
         "slots": len(mine),
@@ -122,8 +132,8 @@ def pools_group(core: Core) -> Document:
         "paused": {"grants": grants, "reclaims": reclaims},
         "hosts": kept_presence(core),
         "consumers": [
-            _consumer(core, row, mine, own, beyond) | {"queue": queues.get(rows.path(row))}
-            for row in rows.tree.path[1:]
+            _consumer(core, row, mine, beyond) | {"amounts": amounts[path], "queue": queues.get(path)}
+            for row, path in ((row, rows.path(row)) for row in rows.tree.path[1:])
         ],
     }
 
@@ -164,24 +174,10 @@ def _together(books: Books, attempts: Iterable[Attempt]) -> list[int]:
     return used
 
 
-def _owned(books: Books) -> dict[str, list[int]]:
-    """Path → what a consumer and those below it own by now."""
-    assert books.vectors is not None
-    tree = books.rows.source.tree
-    found: dict[str, list[int]] = {}
-    for parcel in books.vectors.ownership or ():
-        row = parcel.consumer
-        while row > 0:
-            mine = found.setdefault(tree.paths[row], [0] * len(parcel.amounts))
-            found[tree.paths[row]] = [one + more for one, more in zip(mine, parcel.amounts, strict=True)]
-            row = tree.parent[row]
-    return found
-
-
-def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, list[int]], beyond: set[int]) -> Document:
+def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -> Document:
     """Numbers of units; beyond: those of queues that are borrowed, all others' are by what they stand on."""
     books = core.cluster.books[POOLED]
-    rows, resources = books.rows, core.plan.resources
+    rows = books.rows
     path = rows.path(row)
 
     def is_below(other: str) -> bool:
@@ -209,10 +205,6 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], owned: dict[str, li
         "users": _users(mine) if rows.is_leaf(row) else {},
         "user_limit": _user_limit(rows, row),
         "budget": None,
-        "amounts": {
-            "owned": amounts_document(resources, tuple(owned.get(path, [0] * len(resources)))),
-            "used": amounts_document(resources, tuple(_together(books, mine))),
-        },
     }
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import quota_pools
-from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import number
 from fairhold.orchestrator.histories import usage_now
+from fairhold.orchestrator.owned import deserved_now
 from fairhold.orchestrator.vectors import state_of
 from fairhold.units import format_instant
 
@@ -110,17 +110,12 @@ def _span(core: Core, history: History | None) -> Document:
 def beyond_deserved(core: Core, attempts: Iterable[Attempt]) -> set[int]:
     """Numbers of the attempts of queues that stand beyond what their leaf deserves: those that began last."""
     books = core.cluster.books[POOLED]
-    plan, vectors = core.plan, books.vectors
+    vectors = books.vectors
     assert vectors is not None
-    deserved: dict[int, list[int]] = {}
-    for force in entries_in_force(plan, _now(core)):
-        if force.entry.policy == QUEUES:
-            terms = queue_terms_of(plan, force.entry, force.members)
-            rows = (row for row, top in enumerate(plan.tree.first_level) if top in force.members)
-            deserved |= {row: [column[row] for column in terms.deserved] for row in rows}
+    deserved = {path: [*amounts] for path, amounts in deserved_now(core.plan, _now(core)).items()}
     found: set[int] = set()
     for attempt in sorted(attempts, key=lambda each: each.name):
-        left, unit = deserved.get(books.rows.node[attempt.job.leaf]), vectors.unit(attempt.job.terms.unit)
+        left, unit = deserved.get(books.rows.path(attempt.job.leaf)), vectors.unit(attempt.job.terms.unit)
         if left is None or unit is None:
             continue
         if any(need > has for need, has in zip(unit, left, strict=True) if need):

@@ -1,4 +1,4 @@
-"""What every consumer owns of one resource, in the terms of its policy: the yardstick of the measures."""
+"""What every consumer owns now, in the terms of its policy: one meaning for the live service and simulations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.open import QUEUES
+from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.hosts import what_there_is
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
-    from fairhold.model.plan import Host
+    from fairhold.ledger.rows import Rows
+    from fairhold.model.plan import Host, Plan
+    from fairhold.model.vector import Vector
     from fairhold.orchestrator.cluster import Cluster
 
 
@@ -51,15 +55,23 @@ def open_room(cluster: Cluster, group: str, resource: str) -> int:
 def owned_amounts(cluster: Cluster, group: str, resource: str, now: int) -> dict[str, int]:
     """Path → slots or base units: owned, planned by ratio, or deserved; who owns nothing is left out."""
     books = cluster.books[group]
-    found = _of_slots(books) if group != POOLED else _of_vectors(cluster, resource, now)
+    if group == POOLED:
+        found = _of_vectors(cluster, resource, now)
+    else:
+        found = dict(
+            zip(map(books.rows.path, range(len(books.rows))), owned_slots(books.rows, books.slots), strict=True)
+        )
+        del found["/"]
     return {path: amount for path, amount in found.items() if amount}
 
 
-def _of_slots(books: Books) -> dict[str, int]:
-    """What is owned as the group is now; under `share_ratio` the planned share, floored level by level."""
-    rows, slots = books.rows, books.slots
+def owned_slots(rows: Rows, slots: int) -> list[int]:
+    """(rows,) what is owned of so many slots, whole ones (R-SCALE-1).
+
+    Under `share_ratio` it is the planned share, floored level by level.
+    """
     if "share_ratio" not in rows.policies:
-        return {rows.path(row): rows.owned_now(row, slots) for row in range(1, len(rows))}
+        return [slots, *(rows.owned_now(row, slots) for row in range(1, len(rows)))]
     share = [0] * len(rows)
     share[0] = slots
     for row in range(len(rows)):
@@ -67,7 +79,7 @@ def _of_slots(books: Books) -> dict[str, int]:
         total = sum(rows.ratio[child] for child in children)
         for child in children if total else ():
             share[child] = share[row] * rows.ratio[child] // total
-    return {rows.path(row): share[row] for row in range(1, len(rows))}
+    return share
 
 
 def _of_vectors(cluster: Cluster, resource: str, now: int) -> dict[str, int]:
@@ -87,6 +99,18 @@ def _of_vectors(cluster: Cluster, resource: str, now: int) -> dict[str, int]:
             amount = dict(settings.queue.deserved).get(at, 0)
             found[row] = capacity(cluster, POOLED, resource) if amount == UNLIMITED else amount
     return {tree.paths[row]: found[row] for row in range(1, len(tree))}
+
+
+def deserved_now(plan: Plan, now: int) -> dict[str, Vector]:
+    """Path of a queue of the entries in force → what it deserves of every resource, in base units."""
+    found: dict[str, Vector] = {}
+    for force in entries_in_force(plan, now):
+        if force.entry.policy == QUEUES:
+            deserved = queue_terms_of(plan, force.entry, force.members).deserved
+            for row, top in enumerate(plan.tree.first_level):
+                if top in force.members:
+                    found[plan.tree.paths[row]] = tuple([column[row] for column in deserved])
+    return found
 
 
 def amount_of(books: Books, unit: tuple[tuple[str, str], ...], units: int, resource: str) -> int:
