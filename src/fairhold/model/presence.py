@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
+
+from fairhold.model.hostnames import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -17,7 +18,6 @@ STATES = (UNSEEN, SILENT, DOWN, CLOSED)
 """Why a host is not up, in the order in which they are told."""
 MOST_NAMED = 8
 """How many names or ranges of one kind are told in words."""
-_NUMBERED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
 
 
 def presence(names: Iterable[str], away: Mapping[str, tuple[str, str | None]]) -> Document:
@@ -63,7 +63,7 @@ def not_up_in(found: Mapping[str, Document]) -> Document:
 
 
 def presence_in_words(told: Document | None, clock: Callable[[str], object] = str) -> str:
-    """`8 of 40 hosts are up; g09-g40 were never seen`; empty where all are up.
+    """`8 of 40 hosts are up; g[09-40] were never seen`; empty where all are up.
 
     clock : an instant as people read it
     """
@@ -75,30 +75,14 @@ def presence_in_words(told: Document | None, clock: Callable[[str], object] = st
         is_one, state = len(row["hosts"]) == 1, row["state"]
         since = f" since {clock(row['since'])}" if row["since"] else ""
         if state == UNSEEN:
-            texts.append(f"{folded(row['hosts'])} {'was' if is_one else 'were'} never seen")
+            texts.append(f"{_named(row['hosts'])} {'was' if is_one else 'were'} never seen")
         else:
-            texts.append(f"{folded(row['hosts'])} {'is' if is_one else 'are'} {state}{since}")
+            texts.append(f"{_named(row['hosts'])} {'is' if is_one else 'are'} {state}{since}")
     return "; ".join(texts)
 
 
-def folded(names: Iterable[str]) -> str:
-    """Names with those that count on from one another as one range: `g09-g40, h3`; of very many the first."""
-    parts: list[tuple[str, str]] = []
-    counts_on: tuple[str, int, str, int] | None = None
-    for name in names:
-        match = _NUMBERED.fullmatch(name)
-        if match is None:
-            parts.append((name, name))
-            counts_on = None
-            continue
-        before, number, after = match.groups()
-        here = (before, int(number), after, len(number))
-        if counts_on is not None and here == counts_on:
-            parts[-1] = (parts[-1][0], name)
-        else:
-            parts.append((name, name))
-        following = str(here[1] + 1)
-        counts_on = (before, int(following), after, max(len(number), len(following)))
-    told = [first if first == last else f"{first}-{last}" for first, last in parts]
+def _named(hosts: Iterable[str]) -> str:
+    """Names folded into ranges; of very many the first."""
+    told = fold(hosts)
     more = len(told) - MOST_NAMED
     return ", ".join(told[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
