@@ -241,3 +241,22 @@ def test_a_user_limit_is_the_reason_by_name(tmp_path: Path) -> None:
     assert reason.text.endswith(": ann holds 2 of 2 units [R-USER-2]")
     consumer = next(each for each in pools_group(play.core)["consumers"] if each["path"] == "/B")
     assert consumer["user_limit"] == 2
+
+
+def test_what_stands_on_hosts_of_a_consumer_above_is_not_borrowed(tmp_path: Path) -> None:
+    """As in usage: own on hosts of the leaf or of one above it, borrowed elsewhere, and lent by who owns them."""
+    consumers = {"A": {"consumers": {"a1": {}, "a2": {}}}, "B": {"reclaim_grace": "5s"}}
+    play = GpuPlay(tmp_path, PLAN | {"consumers": consumers})
+    play.ask("/A/a1", 1)
+    play.ask("/B", 2)
+    told = {row["path"]: row["amounts"] for row in pools_group(play.core)["consumers"]}
+    names = ("owned", "allocated", "borrowed", "lent")
+    assert {path: tuple(of[name].get("gpu", 0) for name in names) for path, of in told.items()} == {
+        "/A": (4, 1, 0, 2),
+        "/A/a1": (0, 1, 0, 0),
+        "/A/a2": (0, 0, 0, 0),
+        "/B": (0, 2, 2, 0),
+    }
+    assert told["/B"]["borrowed"] == {"cpu": 4, "memory": 16, "gpu": 2}
+    rows = play.core.usage.tail(play.clock()).spans[-1].totals()
+    assert {(key.consumer, key.kind) for key in rows} == {("/A/a1", "own"), ("/B", "borrowed")}

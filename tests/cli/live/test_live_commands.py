@@ -256,11 +256,11 @@ def test_top_draws_bars_of_what_is_own_borrowed_lent_and_waited_for(fake: Fake) 
     said = fairhold("top", "--once").stdout
     lines = said.splitlines()
     assert lines[0] == "compute  10 slots, 1 idle"
-    assert lines[1].split() == ["consumer", "owned", "held", "borrowed", "lent", "waiting"]
-    assert lines[3].split() == ["Risk", "6", "2", "·", "4", "·", "██░░░░"]
+    assert lines[1].split() == ["consumer", "owned", "entitled", "allocated", "borrowed", "lent", "waiting"]
+    assert lines[3].split() == ["Risk", "6", "2", "2", "·", "4", "·", "██░░░░"]
     research = lines[4].split()
-    assert research[:6] == ["Research", "4", "7", "3", "·", "20"]
-    assert research[6].startswith("████▓▓▒·")
+    assert research[:7] == ["Research", "4", "8", "7", "3", "·", "20"]
+    assert research[7].startswith("████▓▓▒·")
     assert json.loads(fairhold("top", "--json").stdout) == {"resource_groups": fake.groups}
     ascii_only = subprocess.run(
         [*ME, "top", "--once"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.cli.legend import legend
 from fairhold.cli.live.connection import connect
 from fairhold.cli.live.options import KEYS
 from fairhold.cli.live.printing import fitted, say, say_json
@@ -48,6 +49,7 @@ def print_usage(service: str, start: str | None, end: str | None, by: str, *, as
         say(fitted(head, _below_each_other(rows, 1)))
     else:
         say(fitted((*KINDS, *reversed(keys)), _below_each_other(_wide(found["rows"], keys), len(KINDS))))
+        say(f"\n{legend(KINDS)}")
 
 
 def _long(row: Document, keys: Sequence[str]) -> list[str | None]:

@@ -11,7 +11,7 @@ from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.hosts import what_there_is
-from fairhold.orchestrator.owned import owned_amounts
+from fairhold.orchestrator.owned import deserved_now, owned_amounts
 from fairhold.orchestrator.spans import apportion
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def amounts_now(cluster: Cluster, now: int, cycle: VectorCycle, queues: Mapping[
     """Path → `NAMES` → resource → amount, exact; nothing is said of what is 0.
 
     owned     : what it deserves as a queue, else what it and those below it own of hosts by now
-    borrowed  : allocated beyond owned
+    borrowed  : allocated beyond what it, and under `multidimensional` those above and below it, own
     lent      : owned and allocated by others: by whose parcels units stand on; of queues, who have no hosts, by sums
     entitled  : of a queue its fair share; else what leaves use of their own, and their usage quotas of pools; while
                 nobody waits, what they use
@@ -49,13 +49,10 @@ def amounts_now(cluster: Cluster, now: int, cycle: VectorCycle, queues: Mapping[
         "waiting": _sums(books, _waiting(cluster)),
         "reclaiming": _sums(books, ((each.job.leaf, _unit(books, each), 1) for each in attempts if each.notice)),
     }
-    owned, allocated = columns["owned"], columns["allocated"]
-    columns["borrowed"] = {
-        path: [max(0, has - own) for has, own in zip(allocated[path], owned[path], strict=True)] for path in paths
-    }
-    columns["lent"] = _lent_by_parcels(books, attempts)
+    columns["borrowed"], columns["lent"] = _by_parcels(books, attempts)
+    _borrow_deserved(columns, deserved_now(plan, now))
     _lend_deserved(cluster, now, columns)
-    columns["entitled"] = _entitled(books, cycle, allocated)
+    columns["entitled"] = _entitled(books, cycle, columns["allocated"])
     found = {
         path: {name: amounts_document(plan.resources, tuple(columns[name][path])) for name in NAMES} for path in paths
     }
@@ -78,8 +75,7 @@ def _sums(books: Books, parts: Iterable[tuple[int, Vector, int]]) -> _Columns:
     """Of every consumer what leaves below it have; parts: (leaf, unit, how many units)."""
     found = _nothing(books)
     for leaf, unit, count in parts:
-        mine = found[books.rows.path(leaf)]
-        mine[:] = [one + count * more for one, more in zip(mine, unit, strict=True)]
+        _add(found[books.rows.path(leaf)], (count * need for need in unit))
     return _rolled(books, found)
 
 
@@ -87,8 +83,7 @@ def _rolled(books: Books, found: _Columns) -> _Columns:
     """What leaves have, added to all above them."""
     tree = books.rows.source.tree
     for row in range(len(tree) - 1, 0, -1):
-        above, mine = found[tree.paths[tree.parent[row]]], found[tree.paths[row]]
-        above[:] = [one + more for one, more in zip(above, mine, strict=True)]
+        _add(found[tree.paths[tree.parent[row]]], found[tree.paths[row]])
     return found
 
 
@@ -104,21 +99,49 @@ def _waiting(cluster: Cluster) -> Iterable[tuple[int, Vector, int]]:
             yield requests.leaf[row], unit, count
 
 
-def _lent_by_parcels(books: Books, attempts: Iterable[Attempt]) -> _Columns:
-    """What of a consumer's parcels, and of those below it, units of others stand on."""
-    assert books.vectors is not None
-    tree, found = books.rows.source.tree, _nothing(books)
+def _by_parcels(books: Books, attempts: Iterable[Attempt]) -> tuple[_Columns, _Columns]:
+    """What units stand on that neither a consumer, nor those above or below it own; and what of its own others use."""
+    borrowed, lent, paths = _nothing(books), _nothing(books), books.rows.source.tree.paths
     for attempt in attempts:
-        if not attempt.lenders:
-            continue
-        leaf, owners = books.rows.node[attempt.job.leaf], books.vectors.parts(attempt.parts)
-        for row, part in owners or ((tree.rows[attempt.lenders[0]], _unit(books, attempt)),):
-            at = row
-            while at > 0 and not f"{tree.paths[leaf]}/".startswith(f"{tree.paths[at]}/"):
-                mine = found[tree.paths[at]]
-                mine[:] = [one + more for one, more in zip(mine, part, strict=True)]
-                at = tree.parent[at]
-    return found
+        leaf = books.rows.path(attempt.job.leaf)
+        for owner, part in _owners(books, attempt):
+            for path in _line(leaf):
+                if owner == 0 or not (_is_in(paths[owner], path) or _is_in(path, paths[owner])):
+                    _add(borrowed[path], part)
+            for path in _line(paths[owner]) if owner else ():
+                if not _is_in(leaf, path):
+                    _add(lent[path], part)
+    return borrowed, lent
+
+
+def _owners(books: Books, attempt: Attempt) -> Iterable[tuple[int, Vector]]:
+    """(row of an owner, 0 = nobody; what of its parcels a unit stands on)."""
+    assert books.vectors is not None
+    if parts := books.vectors.parts(attempt.parts):
+        return parts
+    owner = attempt.lenders[0] if attempt.lenders else books.rows.path(attempt.job.leaf) if attempt.is_own else "/"
+    return ((books.rows.source.tree.rows[owner], _unit(books, attempt)),)
+
+
+def _line(path: str) -> list[str]:
+    """A consumer and all above it but the root."""
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(2, len(parts) + 1)]
+
+
+def _is_in(path: str, other: str) -> bool:
+    return f"{path}/".startswith(f"{other}/")
+
+
+def _add(sums: list[int], more: Iterable[int]) -> None:
+    sums[:] = [one + other for one, other in zip(sums, more, strict=True)]
+
+
+def _borrow_deserved(columns: dict[str, _Columns], paths: Iterable[str]) -> None:
+    """Queues borrow what they hold beyond what they deserve."""
+    for path in paths:
+        has = zip(columns["allocated"][path], columns["owned"][path], strict=True)
+        columns["borrowed"][path] = [max(0, held - own) for held, own in has]
 
 
 def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, _Columns]) -> None:
