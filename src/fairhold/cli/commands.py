@@ -42,7 +42,7 @@ def common(
 
 @commands.command(rich_help_panel=_FILES)
 def check(plan: PlanFile, *, json: Json = False) -> None:
-    """Check a plan, a scenario or tenants: every fault with its place and mend; of a plan, who owns what."""
+    """Check a plan, a scenario or tenants: every fault, where it is and how to mend it."""
     from fairhold.cli.files import check_plan  # noqa: PLC0415
 
     check_plan(plan, as_json=json)
@@ -57,7 +57,7 @@ def lint(
     *,
     json: Json = False,
 ) -> None:
-    """Look for what KAI's queue files say and their author may not mean: what is left out is 0 there."""
+    """Find likely mistakes in KAI's queue files, where values that are left out count as 0."""
     from fairhold.cli.linting import lint_files  # noqa: PLC0415
 
     raise typer.Exit(lint_files(files, as_json=json))
@@ -85,9 +85,7 @@ def cycle(
             help="File to write the state after the cycle to.",
         ),
     ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Look whether all holds that must hold of every cycle; slow.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the invariants of the cycle, too; slow.")] = False,
     json: Json = False,
 ) -> None:
     """Run one whole cycle: quotas, grants, reclaims, and the state after it."""
@@ -102,21 +100,19 @@ def explain(
         list[str],
         typer.Argument(
             metavar="[PLAN STATE] CONSUMER|JOB",
-            help="Full path, as /Trading/Risk; id of a request of STATE; number of a job of the service.",
+            help="Full path, as /Trading/Risk; id of a request in STATE; number of a job of the service.",
             autocompletion=complete_job_or_consumer,
         ),
     ],
     *,
     group: Annotated[
         str,
-        typer.Option(
-            "--group", help="Resource group; all where the option is left out.", autocompletion=complete_group
-        ),
+        typer.Option("--group", help="Resource group; default: all.", autocompletion=complete_group),
     ] = "",
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Say why a consumer's numbers are what they are, and what would give it one slot more; or why a job waits.
+    """Explain a consumer's numbers and what would give it one slot more, or why a job waits.
 
     Of the files PLAN and STATE, or of the live service.
     """
@@ -146,7 +142,7 @@ def verify(
     *,
     json: Json = False,
 ) -> None:
-    """Check a result independently: it is computed again another way; exit 1 where anything differs."""
+    """Check a result with an independent computation; exit 1 if anything differs."""
     from fairhold.cli.files import verify_result  # noqa: PLC0415
 
     verify_result(plan, state, result, as_json=json)
@@ -163,24 +159,28 @@ def diff(
     *,
     next_: Annotated[str, typer.Option("--next", metavar="DURATION", help="How far to look ahead.")] = "7d",
     at: Annotated[
-        str, typer.Option("--at", metavar="TIME", help="Up to when a scenario is played: 3d, or an instant.")
+        str, typer.Option("--at", metavar="TIME", help="How far a scenario is played first: 3d, or an instant.")
     ] = "",
     checkpoint: Annotated[
         str,
         typer.Option(
-            "--checkpoint", metavar="DURATION", help="Tasks save their state so often; else a stop loses all."
+            "--checkpoint",
+            metavar="DURATION",
+            help="How often tasks save their state; default: a stopped task loses all its work.",
         ),
     ] = "",
     was: Annotated[
         list[str] | None,
-        typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
+        typer.Option(
+            "--was", metavar="NEW=OLD", help="A consumer that was renamed, with its old path.", click_type=Pair()
+        ),
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Show every place, switch, notice and task, not only what matters.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show what a new plan would do: who gains, who loses, what would be reclaimed, by when; now and over time."""
+    """Show what a new plan would do: who gains, who loses, what is stopped by when, now and over time."""
     from fairhold.cli.differing import Look, print_diff  # noqa: PLC0415
 
     print_diff(plan, newplan, state, Look(next_, checkpoint, at), as_json=json, is_full=full, was=by_name(was))
@@ -202,11 +202,11 @@ def windows(
     next_: Annotated[str, typer.Option("--next", metavar="DURATION", help="How far to look ahead.")] = "7d",
     begin: Annotated[
         str,
-        typer.Option("--from", metavar="INSTANT", help="Where to begin; default: the state's `now`, without one now."),
+        typer.Option("--from", metavar="INSTANT", help="First instant; default: `now` of the state, or now."),
     ] = "",
     json: Json = False,
 ) -> None:
-    """Print the calendar of a plan: every switch of windows, and what it changes for whom."""
+    """Print the calendar of a plan: every switch of windows and what it changes."""
     from fairhold.cli.windows import print_windows  # noqa: PLC0415
 
     print_windows(plan, state, next_, begin, as_json=json)
@@ -238,7 +238,7 @@ def run(
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Plain lines instead of the live table.")] = False,
 ) -> None:
-    """Run a file of real commands on this machine under a plan, in the foreground."""
+    """Run the commands of a job file on this machine under a plan, in the foreground."""
     from fairhold.cli.run import run_jobs  # noqa: PLC0415
 
     raise typer.Exit(run_jobs(plan, jobs, output, plain=plain))

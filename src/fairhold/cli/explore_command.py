@@ -16,7 +16,7 @@ def explore(
     plan: PlanFile,
     state: Annotated[
         Path | None,
-        typer.Argument(metavar="[STATE]", click_type=INPUT, help="State file; without one nobody wants anything."),
+        typer.Argument(metavar="[STATE]", click_type=INPUT, help="State file; without one there is no demand."),
     ] = None,
     *,
     set_: Annotated[
@@ -28,7 +28,9 @@ def explore(
     consumer: Annotated[
         list[str] | None,
         typer.Option(
-            "--consumer", metavar="PATH", help="Say why, before and after; `changed`: of all that change. Repeatable."
+            "--consumer",
+            metavar="PATH",
+            help="Explain this consumer before and after; `changed`: all that change. Repeatable.",
         ),
     ] = None,
     output: Annotated[
@@ -40,14 +42,14 @@ def explore(
         typer.Option("--state-output", metavar="FILE", click_type=AFTER, help="Write the changed state, as JSON."),
     ] = None,
     begin: Annotated[
-        str, typer.Option("--from", metavar="INSTANT", help="When that is, without a STATE; default: now.")
+        str, typer.Option("--from", metavar="INSTANT", help="The instant, without a STATE; default: now.")
     ] = "",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Where the page is on this machine; 0 = any free port.")
+        int, typer.Option("--port", min=0, max=65535, help="Port of the page on this machine; 0 = any free port.")
     ] = 0,
     json: Json = False,
 ) -> None:
-    """Change numbers of a plan, or what somebody wants, and see all quotas and why; without `--set` on a page."""
+    """Change values of a plan or the demand, and see all quotas and why; without `--set`, in a browser."""
     from fairhold.cli.exploring import open_explorer, print_explored  # noqa: PLC0415
 
     if not set_ and (consumer or output or state_output or json):

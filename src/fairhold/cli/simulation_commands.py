@@ -15,21 +15,21 @@ ScenarioFile = Annotated[
 ]
 NeverRun = Annotated[
     bool,
-    typer.Option("--ignore-never-run", help="Let what is expected hold although jobs of the consumer can never run."),
+    typer.Option("--ignore-never-run", help="Do not fail an expectation because some jobs can never run."),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Plans played at once, each by a process.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Number of plans played in parallel processes.")]
 
 
 def compare(
     scenario: ScenarioFile,
     *,
     draws: Annotated[
-        int, typer.Option("--draws", min=2, max=1000, help="How often chance is asked anew; all plans meet the same.")
+        int, typer.Option("--draws", min=2, max=1000, help="Number of random draws; all plans get the same ones.")
     ] = 5,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Play the plans of a scenario on several draws of chance, and show what differs by more than that."""
+    """Simulate the plans of a scenario with several random draws, and show the differences beyond chance."""
     from fairhold.cli.comparing import compare_plans  # noqa: PLC0415
 
     raise typer.Exit(compare_plans(scenario, draws=draws, processes=jobs, as_json=json))
@@ -40,20 +40,24 @@ def sweep(
     *,
     vary: Annotated[
         list[str],
-        typer.Option("--vary", metavar="PLACE=VALUES", help="What is varied: `/Trading:owned=8..12:2`. Repeatable."),
+        typer.Option("--vary", metavar="PLACE=VALUES", help="A value to vary: `/Trading:owned=8..12:2`. Repeatable."),
     ],
     show: Annotated[
         list[str] | None,
-        typer.Option("--show", metavar="NUMBER", help="A number of every run, `wait.p95(/Trading)`; the first sorts."),
+        typer.Option(
+            "--show", metavar="NUMBER", help="A measure to show, `wait.p95(/Trading)`; rows are sorted by the first."
+        ),
     ] = None,
-    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="The one of the scenario's plans.")] = "",
-    random: Annotated[int, typer.Option("--random", min=0, help="So many combinations by chance; 0 = all.")] = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What chance draws from.")] = 0,
+    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="Which plan of the scenario.")] = "",
+    random: Annotated[
+        int, typer.Option("--random", min=0, help="Number of random combinations; 0 = all combinations.")
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers.")] = 0,
     ignore_never_run: NeverRun = False,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Play a scenario under many plans that differ in some values, and show what comes of which."""
+    """Simulate a scenario under many plans that differ in some values, and compare the results."""
     from fairhold.cli.sweeping import run_sweep  # noqa: PLC0415
 
     found = run_sweep(
@@ -89,22 +93,20 @@ def simulate(
     expect: Annotated[
         list[str] | None,
         typer.Option(
-            "--assert", metavar="EXPR", help="Exit 1 unless it is so: `wait.p95(/Trading) < 60s`. Repeatable."
+            "--assert", metavar="EXPR", help="Exit 1 unless this holds: `wait.p95(/Trading) < 60s`. Repeatable."
         ),
     ] = None,
     ignore_never_run: NeverRun = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Look at every cycle whether what must hold of it does; much slower.")
-    ] = False,
-    report: Annotated[bool, typer.Option(help="Write report.html into the folder, or not.")] = True,
-    plots: Annotated[bool, typer.Option("--plots", help="Also write its plots there, as SVG and PNG.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the invariants of every cycle; much slower.")] = False,
+    report: Annotated[bool, typer.Option(help="Write report.html into the folder.")] = True,
+    plots: Annotated[bool, typer.Option("--plots", help="Also write the plots of the report, as SVG and PNG.")] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what an earlier run left in the folder.")
+        bool, typer.Option("--resume", help="Continue an interrupted run that left results in the folder.")
     ] = False,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Play a workload under one plan or several, and show who waited, held, lent and lost how much."""
+    """Simulate a workload under one or several plans: waits, allocations, borrowing and lost work."""
     from fairhold.cli.simulating import run_scenario  # noqa: PLC0415
 
     raise typer.Exit(
@@ -135,15 +137,19 @@ def record(
             "--state",
             metavar="DIRECTORY",
             click_type=DIRECTORY,
-            help="State directory of the service, which may run or not; else the service that runs is asked.",
+            help="State directory of a service, running or not; default: ask the running service.",
         ),
     ] = None,
-    since: Annotated[str, typer.Option("--since", metavar="INSTANT", help="Begin then; else with the log.")] = "",
-    until: Annotated[str, typer.Option("--until", metavar="INSTANT", help="End then; else with the log.")] = "",
+    since: Annotated[
+        str, typer.Option("--since", metavar="INSTANT", help="First instant; default: the beginning of the log.")
+    ] = "",
+    until: Annotated[
+        str, typer.Option("--until", metavar="INSTANT", help="Last instant; default: the end of the log.")
+    ] = "",
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Make a scenario of what a service did, to be played again, or under another plan."""
+    """Make a scenario from the log of a service, to replay it as it was or under another plan."""
     from fairhold.cli.recording import run_record  # noqa: PLC0415
 
     raise typer.Exit(run_record(folder, state, service, since, until, as_json=json))
@@ -160,30 +166,35 @@ def forecast(
             "--state",
             metavar="DIRECTORY",
             click_type=DIRECTORY,
-            help="State directory to read instead of a service; of --backtest, where to leave what came of it.",
+            help="State directory to read instead of asking a service; with --backtest, where to save the result.",
         ),
     ] = None,
     record: Annotated[
         Path | None,
         typer.Option("--record", metavar="RECORD", click_type=DIRECTORY, help="Folder of a record to read instead."),
     ] = None,
-    at: Annotated[str, typer.Option("--at", metavar="INSTANT", help="Of a record: then; else at its end.")] = "",
+    at: Annotated[str, typer.Option("--at", metavar="INSTANT", help="Instant in the record; default: its end.")] = "",
     backtest: Annotated[
         Path | None,
         typer.Option(
-            "--backtest", metavar="RECORD", click_type=DIRECTORY, help="How many forecasts came true in a record."
+            "--backtest",
+            metavar="RECORD",
+            click_type=DIRECTORY,
+            help="Check how many forecasts would have been right in this record.",
         ),
     ] = None,
-    instants: Annotated[int, typer.Option("--instants", min=1, max=1000, help="Of --backtest.")] = 20,
-    draws: Annotated[int, typer.Option("--draws", min=1, max=1000, help="How often run times are drawn.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What chance draws from.")] = 0,
+    instants: Annotated[
+        int, typer.Option("--instants", min=1, max=1000, help="Number of instants for --backtest.")
+    ] = 20,
+    draws: Annotated[int, typer.Option("--draws", min=1, max=1000, help="Number of random draws of run times.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers.")] = 0,
     ahead: Annotated[
-        str, typer.Option("--ahead", metavar="DURATION", help="How far is looked.", click_type=Duration())
+        str, typer.Option("--ahead", metavar="DURATION", help="How far to look ahead.", click_type=Duration())
     ] = "7d",
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Say when a waiting job will start, with run times drawn from finished tasks; or how often that came true."""
+    """Forecast when a waiting job will start, from the run times of finished tasks."""
     from fairhold.cli.forecasting import (  # noqa: PLC0415
         Wanted,
         forecast_from_record,

@@ -11,7 +11,7 @@ from fairhold.cli.arguments import AFTER, INPUT
 from fairhold.cli.live.options import Json  # noqa: TC001 - likewise
 
 workload_app = typer.Typer(
-    no_args_is_help=True, help="Look at workloads, turn them into tables, describe tenants by them."
+    no_args_is_help=True, help="Show workloads, convert them to tables, describe tenants like them."
 )
 _File = Annotated[
     Path,
@@ -20,18 +20,18 @@ _File = Annotated[
     ),
 ]
 _Kind = Annotated[
-    str, typer.Option("--kind", metavar="KIND", help="What a trace is: swf, sacct, philly, openb, pods or fairhold.")
+    str, typer.Option("--kind", metavar="KIND", help="Format of a trace: swf, sacct, philly, openb, pods or fairhold.")
 ]
 _Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File to write; default: standard output."),
 ]
-_Skip = Annotated[bool, typer.Option("--skip", help="Leave rows at fault out, and tell them, in place of ending.")]
+_Skip = Annotated[bool, typer.Option("--skip", help="Skip faulty rows with a warning instead of failing.")]
 
 
 @workload_app.command("show")
 def workload_show(file: _File, *, kind: _Kind = "", json: Json = False) -> None:
-    """Show what a workload holds: jobs, faults, consumers, load over time; exit 1 where faults are fatal."""
+    """Show a workload: jobs, faults, consumers, load over time; exit 1 if faults are fatal."""
     from fairhold.cli.workload import show_workload  # noqa: PLC0415
 
     raise typer.Exit(show_workload(file, kind, as_json=json))
@@ -40,12 +40,13 @@ def workload_show(file: _File, *, kind: _Kind = "", json: Json = False) -> None:
 @workload_app.command("fit")
 def workload_fit(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", click_type=INPUT, help="As of `show`; several count together.")
+        list[Path],
+        typer.Argument(metavar="FILE...", click_type=INPUT, help="As for `show`; several files are counted together."),
     ],
     *,
     kind: _Kind = "",
     time_zone: Annotated[
-        str, typer.Option("--time-zone", metavar="ZONE", help="Of hours and weekdays; default: UTC.")
+        str, typer.Option("--time-zone", metavar="ZONE", help="Time zone of hours and weekdays; default: UTC.")
     ] = "UTC",
     output: _Output = None,
     skip: _Skip = False,

@@ -12,27 +12,32 @@ from fairhold.cli.live.options import Instant, Json, Service, complete_group, co
 
 hosts_app = typer.Typer(help="List hosts; close, drain or open one.")
 Host = Annotated[
-    str, typer.Argument(metavar="HOST", help="Its name; `-` is the service's own.", autocompletion=complete_host)
+    str,
+    typer.Argument(
+        metavar="HOST", help="Name of the host; `-` is the host of the service.", autocompletion=complete_host
+    ),
 ]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; everybody sees it.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, shown to everybody.")]
 At = Annotated[
     str | None,
     typer.Option(
-        "--at", metavar="INSTANT", help="From then on, as 2026-01-05T18:00:00Z; else now.", click_type=Instant()
+        "--at", metavar="INSTANT", help="When it closes, as 2026-01-05T18:00:00Z; default: now.", click_type=Instant()
     ),
 ]
 Until = Annotated[
     str | None,
-    typer.Option("--until", metavar="INSTANT", help="When it opens again; else by hand.", click_type=Instant()),
+    typer.Option(
+        "--until", metavar="INSTANT", help="When it opens again; default: when somebody opens it.", click_type=Instant()
+    ),
 ]
 Group = Annotated[
     str | None,
-    typer.Argument(metavar="[GROUP]", help="Resource group; all where it is left out.", autocompletion=complete_group),
+    typer.Argument(metavar="[GROUP]", help="Resource group; default: all.", autocompletion=complete_group),
 ]
 
 
 def status(*, service: Service = "", json: Json = False) -> None:
-    """Show the service on one screen: plan, hosts, what is used, who waits, what is under notice, the last cycle."""
+    """Show the service on one screen: plan, hosts, usage, waiting tasks, notices, the last cycle."""
     from fairhold.cli.live.status import show_status  # noqa: PLC0415
 
     show_status(service, as_json=json)
@@ -41,11 +46,14 @@ def status(*, service: Service = "", json: Json = False) -> None:
 def state(
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File; else printed.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", click_type=AFTER, help="File to write; default: standard output."
+        ),
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", metavar="FILE", click_type=AFTER, help="Also write the plan that it goes with."),
+        typer.Option("--plan", metavar="FILE", click_type=AFTER, help="Also write the plan in force to this file."),
     ] = None,
     service: Service = "",
 ) -> None:
@@ -57,11 +65,11 @@ def state(
 
 def top(
     *,
-    once: Annotated[bool, typer.Option("--once", help="Print it once, as text.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print once, as text.")] = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Show live who uses, lends, borrows and waits; `q` leaves."""
+    """Show allocations, borrowing and waiting tasks live; `q` quits."""
     from fairhold.cli.live.top import show_top  # noqa: PLC0415
 
     show_top(service, once=once, as_json=json)
@@ -89,7 +97,7 @@ def hosts_close(
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Start nothing more on a host; what runs there goes on."""
+    """Close a host: nothing more starts there; running tasks continue."""
     _close(context, host, {"reason": reason, "at": at, "until": until}, service, json=json)
 
 
@@ -99,7 +107,7 @@ def hosts_drain(
     host: Host,
     *,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; else as it was said when the host was closed.")
+        str, typer.Option("--reason", metavar="TEXT", help="Reason; default: the one given when the host was closed.")
     ] = "",
     at: At = None,
     by: Annotated[
@@ -107,7 +115,7 @@ def hosts_drain(
         typer.Option(
             "--by",
             metavar="INSTANT",
-            help="What still runs there then is stopped; else its graces.",
+            help="When the tasks that still run there are stopped; default: after their graces.",
             click_type=Instant(),
         ),
     ] = None,
@@ -115,13 +123,13 @@ def hosts_drain(
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Close a host and take back what runs there, with the graces of the plan."""
+    """Close a host and reclaim its units, with the graces of the plan."""
     _close(context, host, {"reason": reason, "drain": True, "at": at, "by": by, "until": until}, service, json=json)
 
 
 @hosts_app.command("open")
 def hosts_open(context: typer.Context, host: Host, *, service: Service = "", json: Json = False) -> None:
-    """Let a host start work again; a planned closing is forgotten."""
+    """Open a host again, and drop a planned closing."""
     from fairhold.cli.live.machines import open_host  # noqa: PLC0415
 
     before, as_json = context.obj
@@ -139,8 +147,8 @@ def _close(context: typer.Context, host: str, body: dict[str, object], service: 
 def pause(
     group: Group = None,
     *,
-    grants: Annotated[bool, typer.Option("--grants", help="Grant nothing more.")] = False,
-    reclaims: Annotated[bool, typer.Option("--reclaims", help="Take nothing back.")] = False,
+    grants: Annotated[bool, typer.Option("--grants", help="Pause grants only.")] = False,
+    reclaims: Annotated[bool, typer.Option("--reclaims", help="Pause reclaims only.")] = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
@@ -151,8 +159,8 @@ def pause(
 def resume(
     group: Group = None,
     *,
-    grants: Annotated[bool, typer.Option("--grants", help="Grant again.")] = False,
-    reclaims: Annotated[bool, typer.Option("--reclaims", help="Take back again.")] = False,
+    grants: Annotated[bool, typer.Option("--grants", help="Resume grants only.")] = False,
+    reclaims: Annotated[bool, typer.Option("--reclaims", help="Resume reclaims only.")] = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
@@ -168,7 +176,7 @@ def _pause(service: str, group: str | None, verb: str, *, grants: bool, reclaims
 
 
 def budgets(*, service: Service = "", json: Json = False) -> None:
-    """List budgets: what is used of each, and until when it counts."""
+    """List budgets: how much of each is used, and when its period ends."""
     from fairhold.cli.live.budgets import print_budgets  # noqa: PLC0415
 
     print_budgets(service, as_json=json)
@@ -178,22 +186,29 @@ def usage(
     *,
     start: Annotated[
         str | None,
-        typer.Option("--from", metavar="INSTANT", help="As 2026-01-05T00:00:00Z.", click_type=Instant()),
+        typer.Option(
+            "--from",
+            metavar="INSTANT",
+            help="First instant, as 2026-01-05T00:00:00Z; default: the start.",
+            click_type=Instant(),
+        ),
     ] = None,
-    end: Annotated[str | None, typer.Option("--to", metavar="INSTANT", help="Else now.", click_type=Instant())] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="INSTANT", help="Last instant; default: now.", click_type=Instant())
+    ] = None,
     by: Annotated[
         str,
         typer.Option(
             "--by",
             metavar="KEYS",
-            help="Of consumer, user, job and kind, with commas.",
+            help="Keys to group by: consumer, user, job, kind; separated by commas.",
             autocompletion=complete_keys,
         ),
     ] = "consumer",
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Print how many unit-seconds were used."""
+    """Print how much was used, by consumer, user, job and kind."""
     from fairhold.cli.live.usage import print_usage  # noqa: PLC0415
 
     print_usage(service, start, end, by, as_json=json)

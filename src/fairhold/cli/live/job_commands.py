@@ -36,63 +36,74 @@ Unit = Annotated[
     str, typer.Option("--unit", metavar="NAME=AMOUNT,...", help="What each task needs of resources, as cpu=4,gpu=1.")
 ]
 MinCount = Annotated[
-    int, typer.Option("--min-count", metavar="N", help="With --unit: tasks that begin together.", min=0)
+    int, typer.Option("--min-count", metavar="N", help="With --unit: number of tasks that start together.", min=0)
 ]
 Preemptible = Annotated[
     bool | None,
     typer.Option(
         "--preemptible/--no-preemptible",
-        help="Of a queue: whether others may take its units; else by its priority, below 100.",
+        help="In a queue: whether units may be reclaimed; default: yes below priority 100.",
     ),
 ]
-Units = Annotated[int, typer.Option("--units", metavar="N", help="Slots of each task.", min=1)]
+Units = Annotated[int, typer.Option("--units", metavar="N", help="Number of slots of each task.", min=1)]
 Group = Annotated[str, typer.Option("--group", metavar="GROUP", help="Resource group.", autocompletion=complete_group)]
-Priority = Annotated[int, typer.Option("--priority", metavar="N", help="Higher goes first in its leaf.")]
-Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What people call it.")]
+Priority = Annotated[
+    int, typer.Option("--priority", metavar="N", help="Higher numbers are served first within the leaf.")
+]
+Name = Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the job.")]
 Labels = Annotated[
-    list[str] | None, typer.Option("--label", metavar="NAME=VALUE", help="May be repeated.", click_type=Pair())
+    list[str] | None,
+    typer.Option("--label", metavar="NAME=VALUE", help="Label of the job. Repeatable.", click_type=Pair()),
 ]
 TimeLimit = Annotated[
-    str | None, typer.Option("--time-limit", metavar="DURATION", help="Of an attempt.", click_type=_WHEN)
+    str | None,
+    typer.Option("--time-limit", metavar="DURATION", help="Longest run time of an attempt.", click_type=_WHEN),
 ]
 Memory = Annotated[
-    int | None, typer.Option("--memory", metavar="SIZE", help="Of an attempt, as 2GiB.", click_type=Size())
+    int | None, typer.Option("--memory", metavar="SIZE", help="Memory limit of an attempt, as 2GiB.", click_type=Size())
 ]
 After = Annotated[
     list[str] | None,
     typer.Option(
         "--after",
         metavar="ok:JOB",
-        help="Wait for a job: ok:, fail: or any:. May be repeated.",
+        help="Start after a job has ended: ok:17, fail:17 or any:17. Repeatable.",
         autocompletion=complete_job,
     ),
 ]
-Retries = Annotated[int, typer.Option("--retries", metavar="N", help="New tries of a task that fails.", min=0)]
+Retries = Annotated[int, typer.Option("--retries", metavar="N", help="Number of retries of a task that fails.", min=0)]
 Backoff = Annotated[
-    str | None, typer.Option("--backoff", metavar="DURATION", help="Before the first of them.", click_type=_WHEN)
+    str | None, typer.Option("--backoff", metavar="DURATION", help="Delay before the first retry.", click_type=_WHEN)
 ]
-Hold = Annotated[bool, typer.Option("--hold", help="Start nothing until it is released.")]
-Stdin = Annotated[Path | None, typer.Option("--stdin", metavar="FILE", help="What tasks read; `-` is standard input.")]
+Hold = Annotated[bool, typer.Option("--hold", help="Hold the job until it is released.")]
+Stdin = Annotated[
+    Path | None, typer.Option("--stdin", metavar="FILE", help="File that tasks read; `-` is standard input.")
+]
 Env = Annotated[
     list[str] | None,
-    typer.Option("--env", metavar="NAME=VALUE", help="May be repeated.", click_type=Pair()),
+    typer.Option("--env", metavar="NAME=VALUE", help="Environment variable. Repeatable.", click_type=Pair()),
 ]
-CleanEnv = Annotated[bool, typer.Option("--clean-env", help="Only the variables of --env.")]
+CleanEnv = Annotated[bool, typer.Option("--clean-env", help="Set only the variables of --env.")]
 Directory = Annotated[
-    Path | None, typer.Option("--directory", metavar="DIRECTORY", help="Working directory; else this one.")
+    Path | None, typer.Option("--directory", metavar="DIRECTORY", help="Working directory; default: the current one.")
 ]
-SignalName = Annotated[str, typer.Option("--signal", metavar="NAME", help="Tells a task of a reclaim; else TERM.")]
+SignalName = Annotated[str, typer.Option("--signal", metavar="NAME", help="Signal of a notice; default: TERM.")]
 Lead = Annotated[
     str | None,
-    typer.Option("--lead", metavar="DURATION", help="How long before the deadline it is sent.", click_type=_WHEN),
+    typer.Option(
+        "--lead",
+        metavar="DURATION",
+        help="How long before the deadline the signal is sent; default: at once.",
+        click_type=_WHEN,
+    ),
 ]
 Need = Annotated[
     list[str] | None,
-    typer.Option("--need", metavar="LABEL", help="A host must have it: NAME=VALUE or NAME. May be repeated."),
+    typer.Option("--need", metavar="LABEL", help="Label that the host must have: NAME=VALUE or NAME. Repeatable."),
 ]
 Prefer = Annotated[
     list[str] | None,
-    typer.Option("--prefer", metavar="LABEL", help="Hosts that have it come first. May be repeated."),
+    typer.Option("--prefer", metavar="LABEL", help="Label of preferred hosts. Repeatable."),
 ]
 Avoid = Annotated[
     list[str] | None, typer.Option("--avoid", metavar="LABEL", help="A host must not have it. May be repeated.")
@@ -211,7 +222,7 @@ def jobs(
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """List jobs; every one that waits with its reason."""
+    """List jobs; waiting jobs with the reason."""
     from fairhold.cli.live.listing import list_jobs  # noqa: PLC0415
 
     if state and state not in STATES:
@@ -252,13 +263,14 @@ def logs(
         str, typer.Argument(metavar="JOB[.TASK]", help="Number of the job, and of a task.", autocompletion=complete_job)
     ],
     *,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until the task is over.")] = False,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Follow the output until the task has ended.")] = False,
     attempt: Annotated[
-        int | None, typer.Option("--attempt", metavar="N", help="From 1; else the latest.", min=1)
+        int | None,
+        typer.Option("--attempt", metavar="N", help="Number of the attempt, from 1; default: the latest.", min=1),
     ] = None,
     service: Service = "",
 ) -> None:
-    """Print what tasks have written."""
+    """Print the output of tasks."""
     from fairhold.cli.live.output import print_output  # noqa: PLC0415
 
     raise typer.Exit(print_output(service, job, attempt or 0, follow=follow))
@@ -276,17 +288,17 @@ def hold(
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Start no more tasks of jobs; what runs goes on."""
+    """Hold jobs: no more of their tasks start; running tasks continue."""
     _change(service, job, "hold", {"reason": reason} if reason else {}, json=json)
 
 
 def release(job: JobArguments, *, service: Service = "", json: Json = False) -> None:
-    """Let held jobs go on."""
+    """Release held jobs."""
     _change(service, job, "release", json=json)
 
 
 def requeue(job: JobArguments, *, service: Service = "", json: Json = False) -> None:
-    """Stop the tasks of jobs that run, to be started again."""
+    """Stop the running tasks of jobs and queue them again."""
     _change(service, job, "requeue", json=json)
 
 
@@ -297,12 +309,12 @@ def move(job: JobArgument, consumer: Consumer, *, service: Service = "", json: J
 
 def priority(
     job: JobArgument,
-    number: Annotated[int, typer.Argument(metavar="N", help="Higher goes first in its leaf.")],
+    number: Annotated[int, typer.Argument(metavar="N", help="Higher numbers are served first within the leaf.")],
     *,
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Give a job another priority."""
+    """Change the priority of a job."""
     _change(service, [job], "", {"priority": number}, json=json)
 
 

@@ -158,7 +158,11 @@ def complete_keys(incomplete: str) -> list[str]:
 
 Service = Annotated[
     str,
-    typer.Option("--service", metavar="URL", help="http://…, https://… or unix:PATH; else FAIRHOLD_SERVICE, or here."),
+    typer.Option(
+        "--service",
+        metavar="URL",
+        help="http://…, https://… or unix:PATH; default: FAIRHOLD_SERVICE, or the local service.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JobArgument = Annotated[

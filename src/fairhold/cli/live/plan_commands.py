@@ -11,19 +11,20 @@ from fairhold.cli.arguments import AFTER, INPUT, PlanFile
 from fairhold.cli.live.options import Duration, Json, Pair, Service, by_name
 
 plan_app = typer.Typer(
-    no_args_is_help=True, help="Show, compare, replace and take back the plan of the service; draw one, suggest one."
+    no_args_is_help=True,
+    help="Show, compare, change and revert the plan of the service; draw a plan, suggest a change.",
 )
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Plan file, YAML or JSON; `-` is standard input.")]
 Was = Annotated[
     list[str] | None,
-    typer.Option("--was", metavar="NEW=OLD", help="A consumer that has another path now.", click_type=Pair()),
+    typer.Option("--was", metavar="NEW=OLD", help="A consumer that was renamed, with its old path.", click_type=Pair()),
 ]
 Next = Annotated[
     str | None,
     typer.Option(
         "--next",
         metavar="DURATION",
-        help="How far to look ahead; else 7d.",
+        help="How far to look ahead; default: 7d.",
         click_type=Duration(),
     ),
 ]
@@ -32,19 +33,21 @@ Checkpoint = Annotated[
     typer.Option(
         "--checkpoint",
         metavar="DURATION",
-        help="Tasks save their state so often; else a stop loses all that they have done.",
+        help="How often tasks save their state; default: a stopped task loses all its work.",
         click_type=Duration(),
     ),
 ]
 Full = Annotated[bool, typer.Option("--full", help="Show every place, switch, notice and task, not only what matters.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would happen.")]
 Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Why.")]
 
 
 @plan_app.command("show")
 def plan_show(
     *,
-    version: Annotated[int | None, typer.Option("--version", metavar="N", help="Else the one in force.", min=1)] = None,
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="Default: the plan in force.", min=1)
+    ] = None,
     service: Service = "",
     json: Json = False,
 ) -> None:
@@ -59,23 +62,28 @@ def plan_apply(
     file: File,
     *,
     dry_run: DryRun = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; only a terminal is asked.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     comment: Comment = "",
     duration: Annotated[
         str | None,
-        typer.Option("--for", metavar="DURATION", help="After it, the plan before comes back.", click_type=Duration()),
+        typer.Option(
+            "--for",
+            metavar="DURATION",
+            help="How long the plan stays in force; then the previous plan is restored.",
+            click_type=Duration(),
+        ),
     ] = None,
     was: Was = None,
     ahead: Next = None,
     checkpoint: Checkpoint = None,
     seen: Annotated[
-        int | None, typer.Option("--from-version", metavar="N", help="Only where this one is in force.", min=1)
+        int | None, typer.Option("--from-version", metavar="N", help="Apply only if this version is in force.", min=1)
     ] = None,
     full: Full = False,
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Put a plan in force, whole or not at all; says what that does and, on a terminal, asks first."""
+    """Put a plan in force, whole or not at all; on a terminal, ask first."""
     from fairhold.cli.live.plans import Shown, apply_plan, ask_and_apply, can_ask  # noqa: PLC0415
 
     given = {"comment": comment or None, "for": duration, "was": by_name(was) or None, "next": ahead}
@@ -97,7 +105,7 @@ def plan_versions(*, service: Service = "", json: Json = False) -> None:
 @plan_app.command("revert")
 def plan_revert(
     version: Annotated[
-        int | None, typer.Argument(metavar="[VERSION]", help="Else the one before the one in force.", min=1)
+        int | None, typer.Argument(metavar="[VERSION]", help="Default: the version before the one in force.", min=1)
     ] = None,
     *,
     dry_run: DryRun = False,
@@ -107,7 +115,7 @@ def plan_revert(
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Put an earlier plan in force again."""
+    """Put an earlier version of the plan in force again."""
     from fairhold.cli.live.plans import Shown, revert_plan  # noqa: PLC0415
 
     revert_plan(service, version, comment, by_name(was), Shown(is_full=full, as_json=json), is_dry=dry_run)
@@ -135,14 +143,15 @@ def plan_draw(
     plan: PlanFile,
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", click_type=AFTER, help="SVG file to write; else printed.")
+        Path | None,
+        typer.Option("--output", metavar="FILE", click_type=AFTER, help="SVG file to write; default: standard output."),
     ] = None,
     group: Annotated[
-        str, typer.Option("--resource-group", metavar="GROUP", help="This one alone; else all, one below the other.")
+        str, typer.Option("--resource-group", metavar="GROUP", help="Draw only this resource group; default: all.")
     ] = "",
     state: Annotated[
         Path | None,
-        typer.Option("--state", metavar="STATE", click_type=INPUT, help="State file; what is held is drawn, too."),
+        typer.Option("--state", metavar="STATE", click_type=INPUT, help="State file; allocations are drawn, too."),
     ] = None,
 ) -> None:
     """Draw a plan file as SVG: who owns what, who may lend to whom, hosts and pools; needs no service."""
@@ -157,17 +166,20 @@ def plan_suggest(
         Path, typer.Argument(metavar="SCENARIO", click_type=INPUT, help="Scenario file, `-` for standard input.")
     ],
     *,
-    consumer: Annotated[str, typer.Option("--consumer", metavar="PATH", help="Who waits too long.")],
-    wait: Annotated[str, typer.Option("--wait", metavar="BOUND", help="How long it may wait: `p95 < 60s`.")],
-    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="The one of the scenario's plans.")] = "",
+    consumer: Annotated[str, typer.Option("--consumer", metavar="PATH", help="The consumer that waits too long.")],
+    wait: Annotated[str, typer.Option("--wait", metavar="BOUND", help="The wait to reach: `p95 < 60s`.")],
+    plan: Annotated[str, typer.Option("--plan", metavar="NAME", help="Which plan of the scenario.")] = "",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", click_type=AFTER, help="File for the plan with the change."),
     ] = None,
     draws: Annotated[
-        int, typer.Option("--draws", min=1, max=100, help="How often chance is asked anew; it has to do in all.")
+        int,
+        typer.Option("--draws", min=1, max=100, help="Number of random draws; the change must suffice in all of them."),
     ] = 1,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Changes tried at once, each by a process.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Number of changes tried in parallel processes.")
+    ] = 1,
     json: Json = False,
 ) -> None:
     """Find the smallest change of a plan under which a consumer waits no longer than asked; needs no service."""

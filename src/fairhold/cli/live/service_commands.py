@@ -12,9 +12,11 @@ from fairhold.cli.live.options import Duration, Json, Service, Size
 
 State = Annotated[
     Path | None,
-    typer.Option("--state", metavar="DIRECTORY", help="State directory; else FAIRHOLD_STATE, or one of the cluster."),
+    typer.Option(
+        "--state", metavar="DIRECTORY", help="State directory; default: FAIRHOLD_STATE, or one named after the cluster."
+    ),
 ]
-store_app = typer.Typer(no_args_is_help=True, help="Copy and check what a service keeps.")
+store_app = typer.Typer(no_args_is_help=True, help="Back up, restore and check the store of a service.")
 
 
 def serve(
@@ -27,36 +29,42 @@ def serve(
     *,
     state: State = None,
     port: Annotated[
-        int, typer.Option("--port", metavar="N", help="To listen on; 0 = any that is free.", min=0, max=65_535)
+        int, typer.Option("--port", metavar="N", help="Port to listen on; 0 = any free port.", min=0, max=65_535)
     ] = 7878,
     host: Annotated[
         str, typer.Option("--host", metavar="NAME", help="The host of the plan that is this machine.")
     ] = "",
     listen: Annotated[
-        str, typer.Option("--listen", metavar="ADDRESS", help="To listen at; all but loopback needs TLS.")
+        str, typer.Option("--listen", metavar="ADDRESS", help="Address to listen at; all but loopback need TLS.")
     ] = "127.0.0.1",
     certificate: Annotated[
         Path | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate chain, PEM.")
     ] = None,
-    key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key, PEM.")] = None,
+    key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Key of the certificate, PEM.")] = None,
     names: Annotated[
-        list[str] | None, typer.Option("--name", metavar="NAME", help="That clients call it by. May be repeated.")
+        list[str] | None, typer.Option("--name", metavar="NAME", help="Further host name that clients use. Repeatable.")
     ] = None,
     agents: Annotated[
-        str, typer.Option("--agents", metavar="HOST:PORT", help="To listen at for agents of other machines.")
+        str, typer.Option("--agents", metavar="HOST:PORT", help="Address to listen at for agents of other machines.")
     ] = "",
     lease: Annotated[
-        str, typer.Option("--lease", metavar="DURATION", help="Of agents of other machines.", click_type=Duration())
+        str,
+        typer.Option(
+            "--lease",
+            metavar="DURATION",
+            help="How long tasks on other machines run on without contact.",
+            click_type=Duration(),
+        ),
     ] = "10m",
     starts: Annotated[
-        int, typer.Option("--starts", metavar="N", help="That a machine is given in a second at most.", min=1)
+        int, typer.Option("--starts", metavar="N", help="Most tasks started per second on one machine.", min=1)
     ] = 2000,
     output: Annotated[
         int,
         typer.Option(
             "--output-limit",
             metavar="SIZE",
-            help="Kept of what an attempt prints; 0 = all.",
+            help="Most output kept of an attempt; 0 = all.",
             click_type=Size(),
             show_default="1GiB",
         ),
@@ -64,24 +72,36 @@ def serve(
     keep_jobs: Annotated[
         str,
         typer.Option(
-            "--keep-jobs", metavar="DURATION", help="Jobs that are over, with outputs; 0 = all.", click_type=Duration()
+            "--keep-jobs",
+            metavar="DURATION",
+            help="How long ended jobs and their outputs are kept; 0 = for ever.",
+            click_type=Duration(),
         ),
     ] = "30d",
     keep_log: Annotated[
         str,
-        typer.Option("--keep-log", metavar="DURATION", help="Events and cycles; 0 = all.", click_type=Duration()),
+        typer.Option(
+            "--keep-log",
+            metavar="DURATION",
+            help="How long events and cycles are kept; 0 = for ever.",
+            click_type=Duration(),
+        ),
     ] = "7d",
     gap: Annotated[
         str,
-        typer.Option("--cycle-gap", metavar="DURATION", help="Between two cycles, at least.", click_type=Duration()),
+        typer.Option(
+            "--cycle-gap", metavar="DURATION", help="Shortest time between two cycles.", click_type=Duration()
+        ),
     ] = "50ms",
     interval: Annotated[
         str,
-        typer.Option("--cycle-interval", metavar="DURATION", help="Without a cycle, at most.", click_type=Duration()),
+        typer.Option(
+            "--cycle-interval", metavar="DURATION", help="Longest time without a cycle.", click_type=Duration()
+        ),
     ] = "1s",
     limits: Annotated[
         list[str] | None,
-        typer.Option("--limit", metavar="NAME=N", help="How much is accepted: a limit, by its name. May be repeated."),
+        typer.Option("--limit", metavar="NAME=N", help="Limit of what is accepted, by its name. Repeatable."),
     ] = None,
     level: Annotated[str, typer.Option("--log", metavar="LEVEL", help="debug, info, warning or error.")] = "info",
 ) -> None:
@@ -100,13 +120,15 @@ def serve(
 
 def stop(
     *,
-    drain: Annotated[bool, typer.Option("--drain", help="Start nothing more and wait for what runs.")] = False,
-    kill: Annotated[bool, typer.Option("--kill", help="Stop what runs; it waits for the next start.")] = False,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Return when it has stopped.")] = True,
+    drain: Annotated[bool, typer.Option("--drain", help="Start nothing more and wait for running tasks.")] = False,
+    kill: Annotated[
+        bool, typer.Option("--kill", help="Stop running tasks; they are queued again for the next start.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Return when the service has stopped.")] = True,
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Stop the service; without an option, its tasks run on."""
+    """Stop the service; its tasks keep running unless an option says otherwise."""
     from fairhold.cli.live.stopping import stop_service  # noqa: PLC0415
     from fairhold.errors import UsageError  # noqa: PLC0415
 
@@ -127,7 +149,7 @@ def agent(context: typer.Context) -> None:
 def store_backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")], *, state: State = None, json: Json = False
 ) -> None:
-    """Copy the store of a service that runs, or does not, to a file."""
+    """Copy the store of a service, running or not, to a file."""
     from fairhold.cli.live.stores import backup  # noqa: PLC0415
 
     backup(file, state, as_json=json)
@@ -138,12 +160,12 @@ def store_restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
     *,
     state: Annotated[
-        Path, typer.Option("--state", metavar="DIRECTORY", help="State directory, of no service that runs.")
+        Path, typer.Option("--state", metavar="DIRECTORY", help="State directory of a service that is not running.")
     ],
-    replace: Annotated[bool, typer.Option("--replace", help="Set a store that is there aside.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Move an existing store aside.")] = False,
     json: Json = False,
 ) -> None:
-    """Make the store of a service from a backup."""
+    """Restore the store of a service from a backup."""
     from fairhold.cli.live.stores import restore  # noqa: PLC0415
 
     restore(file, state, replace=replace, as_json=json)
@@ -151,7 +173,7 @@ def store_restore(
 
 @store_app.command("check")
 def store_check(*, state: State = None, json: Json = False) -> None:
-    """Look for everything that can be wrong in a store, while a service uses it or not."""
+    """Check a store for damage, while a service uses it or not."""
     from fairhold.cli.live.stores import check  # noqa: PLC0415
 
     check(state, as_json=json)
