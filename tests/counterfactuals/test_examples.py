@@ -53,6 +53,7 @@ def test_a_limit_is_raised_as_far_as_it_takes_where_others_have_what_comes_first
     assert of_request(told, "more")["held"] == 2
     assert alone(of_request(told, "more")) == {"limit /A": (2, 6)}  # at 5 the gang has 3, and it still 2
     assert "limit gpu 6 instead of 2 for /A: holds 3" in pools_in_words(told)
+    assert alone(of_request(told, "gang"))["limit /A"] == (2, 3)  # what its reason names: limits allow 2 of 3 at once
 
 
 def test_a_share_limit_is_raised_as_far_as_it_takes() -> None:

@@ -91,7 +91,7 @@ def test_a_host_without_amounts_is_one_fault() -> None:
         ("memory: 512", 'memory: "-2GiB"', "negative", "hosts.0.memory", "0 or more"),
         ("memory: 512", 'memory: "1B"', "no-multiple", "hosts.0.memory", "write 0.0009765625"),
         ("memory: 512", 'memory: "5 "', "not-a-number", "hosts.0.memory", "a number in GiB"),
-        ("cpu: 64", 'cpu: "0.3 cpu"', "amount-unit", "hosts.0.cpu", "write a bare number, as 0.3"),
+        ("cpu: 64", 'cpu: "0.3 cpu"', "amount-unit", "hosts.0.cpu", "write a bare number such as 1 or 0.5"),
         ("cpu: 64", 'cpu: "1e99"', "out-of-range", "hosts.0.cpu", "a smaller amount"),
         ("cpu: 64", "cpu: 0.0003", "no-multiple", "hosts.0.cpu", "write 0.001"),
         ("cpu: 64", "cpu: .nan", "bad-number", "", "write a number"),
@@ -114,7 +114,7 @@ def test_a_notice_without_its_host_is_one_fault() -> None:
     ("said", "code", "mend"),
     [
         ({"cpu": "-1"}, "negative", "write 0 or more"),
-        ({"cpu": "1.5 GiB"}, "amount-unit", "write a bare number, as 1.5, or declare its unit"),
+        ({"cpu": "1.5 GiB"}, "amount-unit", "write a bare number such as 1 or 0.5"),
         ({"memory": "2min"}, "amount-unit", "write it in GiB, as 2GiB"),
         ({"cpu": 0.0003}, "no-multiple", "write 0.001"),
         ({"cpu": 0}, "out-of-range", "write an amount above 0 of one resource at least"),

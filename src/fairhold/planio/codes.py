@@ -80,7 +80,7 @@ CODES = {
     "nothing-owned": "a budget takes away what is owned, and nothing is",
     "owned-in-one-way": "an entry says how much is owned in several ways, or in none",
     "owned-twice": "two entries of a consumer own the same hosts, or say the same but how much",
-    "group-of-another-entry": "a resource group is owned of that the policy entry does not share",
+    "group-of-another-entry": "`own` names a resource group that the policy entry does not share",
     "remaining-twice": "two entries own all hosts that are left",
     "no-private-pool": "a leaf bounds who uses a private pool, and has none",
     "reserved-above-owned": "a consumer reserves more than it owns",

@@ -217,7 +217,9 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
                     what += f"`{shown(tree.paths[parent])}`, deserving all, has at most {amount_text(resource, most)}"
                 else:
                     what += f"there are {amount_text(resource, most)}"
-                mend = "lower them; as it is all of it stands, and who comes first has it"
+                mend = (
+                    "lower them; otherwise every `deserved` stays in force, and the serving order decides who gets it"
+                )
                 last = tree.paths[max(row for row in deserved if row not in every)]
                 report.warn("oversubscribed", what, mend, (*where, last, "deserved", resource.name))
 
@@ -233,10 +235,10 @@ def _warn_of_left_out(report: Report, plan: Plan, at: int, is_there: Sequence[bo
     for left_out, (first, *others) in found.items():
         if left_out:
             names = listed(plan.resources[place].name for place in left_out)
-            more = f" (as do {len(others)} more)" if others else ""
+            more = f", here and in {len(others)} more" if others else ""
             what = (
-                f"`deserved` leaves out {names}{more}: of that nothing is deserved, so that work which needs it can be "
-                "reclaimed, and cannot start where it is not preemptible"
+                f"`deserved` leaves out {names}{more}, so that 0 of it is deserved: jobs that use it can be "
+                "preempted, and non-preemptible ones cannot start"
             )
             mend = "state an amount of each resource that its jobs need; 0 where nothing is meant"
             place = ("policies", at, "consumers", plan.tree.paths[first], "deserved")

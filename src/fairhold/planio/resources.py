@@ -232,8 +232,7 @@ def _scale(unit: str, declared: str) -> Fraction | None:
 
 def _unit_mend(resource: Resource, number: str) -> str:
     if not resource.unit:
-        declare = f", or declare its unit in the plan: `resources: {{{shown(resource.name)}: {{unit: GiB}}}}`"
-        return f"write a bare number, as {number}{declare}"
+        return "write a bare number such as 1 or 0.5: the plan declares no unit of this resource"
     of_size = ", or in a unit of bytes such as MiB, GiB or GB" if size_unit(resource.unit) else ""
     return f"write it in {shown(resource.unit)}, as {number}{shown(resource.unit)}{of_size}"
 

@@ -42,7 +42,7 @@ NEVER = {
     "hosts": "the suitable hosts are large enough for {room} of them",
     "down": "the hosts that are up are large enough for {room} of them",
     "user limit": "its user may hold {room} more",
-    "share limit": "share limits allow {room} of them, even if nobody else has any",
+    "share limit": "limits allow {room} of them, even if nobody else has any",
     "reach": "what it may use at one level is large enough for {room} of them",
 }
 """What is too little for a gang."""

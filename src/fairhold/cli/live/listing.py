@@ -103,6 +103,7 @@ def _job_in_words(job: Document) -> str:
             "user": job.get("user") or None,
             "tasks": tasks_in_words(job["tasks"]),
             "units": f"{count(job['units'], 'slot')} a task" if job.get("units", 1) != 1 else None,
+            "unit": ", ".join(f"{name} {amount}" for name, amount in (job.get("unit") or {}).items()) or None,
             "at once": job.get("throttle") or None,
             "priority": job.get("priority") or None,
             "preemptible": "no" if job.get("preemptible") is False else None,

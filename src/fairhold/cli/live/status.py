@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from fairhold.client.exchange import Document
 
 
+_STATES = {"unseen": "never seen"}
+"""Words of states of hosts that are not plain."""
+
+
 def show_status(service: str, *, as_json: bool) -> None:
     """`status`: which service it is, its plan, hosts, what is used, who waits, what is under notice, the last cycle."""
     found = connect(service).run(steps.status())
@@ -31,7 +35,10 @@ def show_status(service: str, *, as_json: bool) -> None:
 def status_text(found: Document) -> str:
     """The status in words, one line for each part."""
     service, plan, hosts = found["service"], found["plan"], found["hosts"]
-    others = "".join(f"; {each['count']} {each['state']}: {', '.join(each['hosts'])}" for each in hosts["others"])
+    others = "".join(
+        f"; {each['count']} {_STATES.get(each['state'], each['state'])}: {', '.join(each['hosts'])}"
+        for each in hosts["others"]
+    )
     condition = f"{service['state']}: {service['trouble']}" if service["trouble"] else service["state"]
     until = f", until {clock(plan['until'])}" if plan["until"] else ""
     comment = f": {plan['comment']}" if plan["comment"] else ""

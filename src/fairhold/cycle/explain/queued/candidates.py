@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.candidates import each, larger_hosts, of_request, smaller_units
 from fairhold.cycle.explain.queued.parameters import TIMES
-from fairhold.ledger.queues import is_preemptible
+from fairhold.ledger.queues import amounts_of, is_preemptible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +54,11 @@ class _Pointed:
     def raised(self, key: str, used: tuple[list[int], ...]) -> Iterator[Settings]:
         """An amount that has room for what is needed: of the lowest queue alone, then of one more above it each."""
         found: list[tuple[Parameter, int]] = []
+        needs = self.asking.need(self.asked)
+        if not any(needs):  # a gang that can never start takes nothing, and needs all up to its minimum
+            needs = amounts_of(self.asked.unit, max(0, self.asked.min_count - self.asked.held))
         for row in self.above:
-            for at, need in enumerate(self.asking.need(self.asked)):
+            for at, need in enumerate(needs):
                 wanted = used[at][row] + need
                 if need and wanted > getattr(self.asking.terms, key)[at][row]:
                     parameter = self.parameters.find(row, key, at)
