@@ -106,7 +106,11 @@ def test_every_limit_is_told() -> None:
     assert f"{Limits().tasks:,}" in table
 
 
-OF_RESOURCES = ("fairhold_resource_total", "fairhold_resource_used")
+OF_RESOURCES = {
+    *("fairhold_resource_total", "fairhold_resource_used"),
+    *(f"fairhold_resource_{word}" for word in ("owned", "entitled", "allocated", "borrowed", "lent", "waiting")),
+    "fairhold_resource_reclaiming",
+}
 """Of a plan that shares resources of hosts: `tests/live/test_vector_views.py` has them."""
 OF_QUEUES = {f"fairhold_queue_{name}" for name in QUEUE}
 """Of a plan with queues: `tests/live/test_queues.py` has them."""

@@ -89,7 +89,7 @@ def check_alike(play: Play, *consumers: str) -> Document:
 
 
 def numbers(told: list[Document]) -> list[Document]:
-    """Explanations without what the service adds of its own: jobs' titles, and since when history counts."""
+    """Explanations without what the service alone knows: jobs' titles, since when history counts, which hosts are up."""
     left = json.loads(json.dumps(told, default=str))
     return [_without(each) for each in left]
 
@@ -99,7 +99,7 @@ def _without(node: Any) -> Any:
         return {
             key: _without(value)
             for key, value in node.items()
-            if key not in {"title", "usage_from", "usage_to", "sentence"}
+            if key not in {"title", "usage_from", "usage_to", "sentence", "hosts"}
         }
     return [_without(each) for each in node] if isinstance(node, list) else node
 

@@ -28,5 +28,8 @@ def test_options_and_keys_say_the_same(fake: Fake, tmp_path: Path) -> None:
 
 
 def test_a_job_spreads_or_packs(fake: Fake) -> None:
-    assert "spreads or packs" in fairhold("submit", "/Research", "--spread", "--pack", "--", "true", exits=2).stderr
+    assert (
+        "--spread and --pack exclude each other"
+        in fairhold("submit", "/Research", "--spread", "--pack", "--", "true", exits=2).stderr
+    )
     assert not fake.jobs
