@@ -28,8 +28,5 @@ def test_options_and_keys_say_the_same(fake: Fake, tmp_path: Path) -> None:
 
 
 def test_a_job_spreads_or_packs(fake: Fake) -> None:
-    assert (
-        "--spread and --pack exclude each other"
-        in fairhold("submit", "/Research", "--spread", "--pack", "--", "true", exits=2).stderr
-    )
+    assert "exclude each other" in fairhold("submit", "/Research", "--spread", "--pack", "--", "true", exits=2).stderr
     assert not fake.jobs

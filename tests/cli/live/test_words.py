@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.differing import diff_text
+from fairhold.cli.live import endings
+from fairhold.cli.live.drawing import plain
 from fairhold.cli.live.explaining import job_in_words
 from fairhold.cli.live.submitting import WhyWaiting
+from fairhold.errors import count
 
 if TYPE_CHECKING:
     import pytest
@@ -53,3 +56,21 @@ def test_who_waits_is_told_why_nothing_runs_once_for_each_reason(capsys: pytest.
     assert told("running", "quota", "more would be above it") == ""
     assert told("held", "held", "it is held: a", "a") == "fairhold: job 7 waits (held): it is held: a\n"
     assert told("held", "held", "it is held: b", "b") == "fairhold: job 7 waits (held): it is held: b\n"
+
+
+def test_one_of_something_is_one() -> None:
+    assert [count(number, "task") for number in (0, 1, 2, 12_345)] == ["0 tasks", "1 task", "2 tasks", "12,345 tasks"]
+    found: dict[str, Any] = {"slots": 1, "idle": 1, "consumers": []}
+    assert plain({"resource_groups": {"compute": found}}, 80).startswith("compute  1 slot, 1 idle")
+
+
+def test_ends_that_are_left_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = {"state": "failed", "attempts": [{"reason": "failed", "code": 3}]}
+    rows = [failed | {"task": str(number)} for number in range(6)]
+    monkeypatch.setattr("fairhold.client.steps.tasks", lambda *_: rows)
+
+    class Known:
+        def run(self, found: Any) -> Any:
+            return {"tasks": found}
+
+    assert endings.bad_endings(Known(), "1")[-1] == "and 1 more task"  # type: ignore[arg-type]
