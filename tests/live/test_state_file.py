@@ -89,7 +89,7 @@ def check_alike(play: Play, *consumers: str) -> Document:
 
 
 def numbers(told: list[Document]) -> list[Document]:
-    """Explanations without what the service alone knows: jobs' titles, since when history counts, which hosts are up."""
+    """Explanations without what the service alone knows: titles of jobs, the times of history, which hosts are up."""
     left = json.loads(json.dumps(told, default=str))
     return [_without(each) for each in left]
 
