@@ -25,7 +25,7 @@ def scenario(tmp_path: Path) -> Path:
 
 def test_a_table_says_who_waited_and_who_lost(scenario: Path) -> None:
     out = fairhold("simulate", str(scenario)).stdout
-    assert "2 units taken back, 0 of them to and fro" in out
+    assert "2 units preempted, 0 of them preempted again" in out
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("/")}
     assert rows["/A"][1:5] == ["2", "2s", "2s", "2s"]
     assert rows["/B"][1] == "4"

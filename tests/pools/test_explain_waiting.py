@@ -279,7 +279,7 @@ def test_units_that_differ_in_the_parcels_of_their_host_alone_are_told_in_one_li
         ownership=[("h0", "/A", {"cpu": 8, "gpu": 2})],
     )
     assert [row["units"] for row in told["requests"][0]["stands"]] == [1, 1]
-    assert "  2 on h0 in the public pool (2 on what /A owns); lets go" in pools_in_words(told)
+    assert "  2 on h0 in the public pool (2 on what /A owns); gives it back" in pools_in_words(told)
 
 
 def test_r_site_5_a_gang_that_packs_finds_nothing_beside_its_host() -> None:
