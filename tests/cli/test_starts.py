@@ -56,7 +56,7 @@ def test_a_completion_imports_nothing_but_the_declarations_of_commands(environme
     found = imported(**environment)
     ours = {name for name in found if name.startswith("fairhold")}
     declarations = {name for name in ours if name.startswith("fairhold.cli") and name.endswith(("command", "commands"))}
-    around = {"arguments", "live", "live.options", "live.register", "main", "ondemand", "writing"}
+    around = {"arguments", "live", "live.careful", "live.options", "live.register", "main", "ondemand", "writing"}
     below = {"fairhold", "fairhold.cli", "fairhold.errors", "fairhold.runtime", "fairhold.runtime.outlet"}
     assert ours == declarations | {f"fairhold.cli.{name}" for name in around} | below
     assert packages(found) - {"fairhold"} <= sys.stdlib_module_names | FROM_OTHERS
