@@ -140,7 +140,7 @@ def test_of_what_is_stopped_it_is_told_for_whom_also_of_one_request(
     print_explanation(plan, state, "b", "", as_json=False)
     text = capsys.readouterr().out
     assert text.startswith("Request b of /B: 3 units of gpu 1; holds 1, 2 wait.\n")
-    assert "Moves:\n  1 of b (/B) on h0: its grace had run out, it is stopped for a [R-SETTLE-1]\n" in text
+    assert "Moves:\n  1 of b (/B) on h0: stopped for a, because its grace is over [R-SETTLE-1]\n" in text
     print_explanation(plan, state, "a", "", as_json=True)
     (told,) = json.loads(capsys.readouterr().out)
     assert {(move["kind"], move["request"]) for move in told["moves"]} == {("stops", "b"), ("grants", "a")}
