@@ -55,8 +55,8 @@ def test_hosts_that_are_not_up_are_folded(tmp_path: Path) -> None:
         found = bank.get("/status")
         assert found["hosts"]["all"] == 21
         (down,) = found["hosts"]["others"]
-        assert (down["state"], down["count"], down["hosts"]) == ("silent", 21, ["g[01-20]", "h1"])
-        assert "hosts         0 of 21 up; 21 silent: g[01-20], h1" in status_text(found)
+        assert (down["state"], down["count"], down["hosts"]) == ("unseen", 21, ["g[01-20]", "h1"])
+        assert "hosts         0 of 21 up; 21 never seen: g[01-20], h1" in status_text(found)
 
 
 def test_the_state_is_one_that_files_have(bank: Bank) -> None:
