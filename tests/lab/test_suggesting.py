@@ -15,7 +15,7 @@ from fairhold.lab.candidates import candidates
 from fairhold.lab.changing import KINDS, Candidate, Part, changed
 from fairhold.lab.expecting import parse_expectation
 from fairhold.lab.scenario import parse_scenario
-from fairhold.lab.suggesting import Bench, Suggested, suggest
+from fairhold.lab.suggesting import Bench, Suggested, _different, suggest
 from fairhold.planio.plan import parse_plan
 from tests.lab.test_scenario import WORKLOAD
 
@@ -255,3 +255,9 @@ def test_what_cannot_be_asked_is_told(tmp_path: Path, consumer: str, wait: str, 
 def test_a_consumer_is_a_path(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no path"):
         asked(tmp_path, "A")
+
+
+def test_a_change_that_sets_the_same_is_tried_once() -> None:
+    one = Candidate("rank", "rank of /A", 3, 1, (Part(("consumers", "A", "rank"), 3, -1),))
+    same, other = replace(one, words="rank of /A, again"), replace(one, most=2)
+    assert _different([one, same, other]) == [(one,), (other,)]
