@@ -14,6 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.clusters import busy_books, full_plan_text, plan_of, settled_books, twenty_consumers, wide_plan_text
+from bench.golden import golden
 from bench.live import live
 from bench.machine import describe
 from bench.pools import pools
@@ -139,6 +140,7 @@ PARTS: dict[str, Callable[[], Mapping[str, Mapping[str, Any]]]] = {
     "pools": pools,
     "queues": queues,
     "simulations": simulations,
+    "golden": golden,
     "live": live,
 }
 

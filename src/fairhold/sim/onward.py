@@ -51,11 +51,11 @@ class Onward:
         self.now, self.live = now, Orchestrator(cluster, is_brief=True)
         self.events = self.wakes = 0
         self._end_of, self._on_changes = end_of, on_changes
-        self._heap: list[tuple[int, int, Outcome]] = []
+        self._heap: list[tuple[int, int, bool]] = []  # (instant, attempt, whether it is stopped)
         self._wake: int | None = None
         for number, attempt in cluster.attempts.items():
             if attempt.stopping:
-                heappush(self._heap, (now, number, Outcome.STOPPED))
+                heappush(self._heap, (now, number, True))
             else:
                 self._let_end(attempt)
         self.live.now = now
@@ -79,9 +79,9 @@ class Onward:
                 return True
             self.now = max(instant, self.now)
             if ends <= wakes:
-                _, number, outcome = heappop(self._heap)
+                _, number, is_stopped = heappop(self._heap)
                 if number in self.live.attempts:
-                    self._feed(TaskEnded(number, outcome, _EXITS.get(outcome)))
+                    self._feed(_end_of(number, is_stopped=is_stopped))
             else:
                 self._wake = None
                 self.wakes += 1
@@ -97,7 +97,7 @@ class Onward:
             if isinstance(order, Start):
                 self._let_end(self.live.attempts[order.attempt])
             elif isinstance(order, Stop):
-                heappush(self._heap, (self.now, order.attempt, Outcome.STOPPED))
+                heappush(self._heap, (self.now, order.attempt, True))
             elif isinstance(order, WakeAt):
                 self._wake = order.instant
         if not instructions or not isinstance(instructions[-1], WakeAt):
@@ -106,7 +106,10 @@ class Onward:
     def _let_end(self, attempt: Attempt) -> None:
         end = self._end_of(self.live.cluster, attempt)
         if end is not None:
-            heappush(self._heap, (max(end, self.now), attempt.name, Outcome.FINISHED))
+            heappush(self._heap, (max(end, self.now), attempt.name, False))
 
 
-_EXITS = {Outcome.STOPPED: Exit("reclaim")}
+def _end_of(attempt: int, *, is_stopped: bool) -> TaskEnded:
+    if is_stopped:
+        return TaskEnded(attempt, Outcome.STOPPED, Exit("reclaim"))
+    return TaskEnded(attempt, Outcome.FINISHED)
