@@ -88,6 +88,51 @@ def test_a_gang_that_goes_whole_waits_for_that_and_for_no_user() -> None:
     assert gang["waits"]["reason"] == "stopping"
 
 
+def test_share_limits_that_block_together_are_raised_together_as_little_as_it_takes() -> None:
+    consumers: Json = {"/M": {"share_limit": {"cpu": 2}}, "/M/x": {"share_limit": {"cpu": 1}}, "/M/y": {}}
+    stands = [on("h0", "x", 1), on("h0", "y", 1)]
+    told = explained("/M/x", consumers, [of("/M/x", 5), of("/M/y", 1)], stands, hosts={"h0": 8})
+    assert "a share limit is reached: /M/x has 1 of 1 cpu and /M has 2 of 2 cpu [R-LIMIT-1]" in pools_in_words(told)
+    (both,) = (each["changes"] for each in of_request(told, "x")["would_help"])
+    assert [(row["consumer"], row["old"], row["new"]) for row in both] == [("/M/x", 1, 2), ("/M", 2, 3)]
+    told = explained("/M/x", consumers, [of("/M/x", 5), of("/M/y", 9, priority=3)], stands, hosts={"h0": 8})
+    (both,) = (each["changes"] for each in of_request(told, "x")["would_help"])
+    assert [row["new"] for row in both] == [2, 3]
+
+
+def test_a_host_that_is_down_or_closed_is_brought_up_before_more_of_anything_is_bought() -> None:
+    (request,) = explained("/A", PAIR, [of("/A", 9)], hosts_down=["h1"])["requests"]
+    first_change, larger = (each["changes"][0] for each in request["would_help"])
+    assert (first_change["what"], first_change["host"], first_change["new"]) == ("hosts_down", "h1", False)
+    assert (larger["what"], larger["host"]) == ("amount", "h0")
+    hosts, gang = {f"h{at}": 4 for at in range(4)}, of("/A", 9, 4, min_count=3)
+    told = explained("/A", PAIR, [gang], hosts=hosts, hosts_down=["h1", "h2"], hosts_closed=["h3"])
+    assert "h3 open instead of closed and h1 up instead of down: holds 3" in pools_in_words(told)
+    labelled: Json = {"h0": 4, "h1": {"cpu": 4}, "h2": {"cpu": 4, "labels": {"zone": "a"}}}
+    wants = [of("/A", 9, 4, need=["zone=a"])]
+    (request,) = explained("/A", PAIR, wants, hosts=labelled, hosts_down=["h1", "h2"])["requests"]
+    assert request["would_help"][0]["changes"][0]["host"] == "h2"
+    cluster = Cluster([4, 4], {"/A": {}}).ask("many", "/A", 9)
+    cluster.document["hosts_down"] = ["h1"]
+    (queued,) = explained_queue(cluster, "/A")["requests"]
+    assert queued["would_help"][0]["changes"][0]["host"] == "h1"
+
+
+def test_what_is_on_the_way_to_a_limit_is_told_apart_from_what_is_used() -> None:
+    consumers: Json = {"/A": {}, "/B": {"share_limit": {"cpu": 4}}, "/B/a": {}, "/B/b": {}}
+    wants, stands = [of("/A", 8), of("/B/a", 3), of("/B/b", 3)], [on("h0", "A", 4), on("h1", "A", 4)]
+    told = explained("/B/a", consumers, wants, stands)
+    assert "a share limit is reached: /B has 0 of 4 cpu with 4 more on the way [R-LIMIT-1]" in pools_in_words(told)
+    below: Json = {"deserved": {"gpu": 2}}
+    queues: Json = {"/A": {}, "/B": {"limit": {"gpu": 4}, "deserved": {"gpu": 4}}, "/B/a": below, "/B/b": below}
+    cluster = Cluster([8], queues).ask("x", "/A", 8, on={"h0": 8}).ask("y", "/B/a", 3).ask("z", "/B/b", 3)
+    cluster.cycle()
+    told = explained_queue(cluster, "/B/a")
+    bound = told["requests"][0]["waits"]["bound"]
+    assert (bound["used"], bound["on_the_way"], bound["limit"], bound["need"]) == (0, 4, 4, 1)
+    assert "/B has gpu 0 of 4 (limit) with 4 more on the way, and needs 1 more" in pools_in_words(told)
+
+
 def test_where_no_single_value_helps_it_says_how_many_were_tried() -> None:
     wants = [of("/A", 9, {"cpu": 1, "gpu": 1}), of("/B", 1, 9)]
     hosts: Json = {"h0": {"cpu": 1, "labels": {"zone": "a"}}}

@@ -73,7 +73,7 @@ def test_r_limit_1_a_share_limit_has_its_numbers() -> None:
     told = explained("/M/x", consumers, [of("/M/x", 2, 2), of("/M/y", 1)], [on("h0", "x", 1), on("h0", "y", 1)])
     (request,) = told["requests"]
     assert level(request)["reason"] == "share limit"
-    assert level(request)["limit"] == {"consumer": "/M", "resource": "cpu", "limit": 3, "used": 3}
+    assert level(request)["limit"] == {"consumer": "/M", "resource": "cpu", "limit": 3, "used": 3, "on_the_way": 0}
     assert helps(request) == {"share_limit": (3, 5, 2)}
     (limit,) = told["share_limits"]
     assert (limit["used"], limit["left"], limit["under_notice"], limit["on_the_way"]) == (3, 0, 0, 0)

@@ -200,7 +200,7 @@ def test_a_limit_and_what_is_deserved_for_good_name_the_queue() -> None:
     found = waits(cluster, "/P/a")
     assert (found["reason"], found["bound"]) == (
         "queue limit",
-        {"consumer": "/P", "resource": "gpu", "limit": 3, "used": 3, "need": 1},
+        {"consumer": "/P", "resource": "gpu", "limit": 3, "used": 3, "on_the_way": 0, "need": 1},
     )
     assert helps(cluster, "/P/a") == {"limit": 4}
     bounds = [level["siblings"][0]["bound"] for level in explained(cluster, "/P/a")["resources"][0]["levels"]]

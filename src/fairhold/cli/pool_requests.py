@@ -131,10 +131,16 @@ def _level(level: Document) -> Iterator[str]:
 def _detail(level: Document) -> str:
     """The numbers of a share limit or a gang."""
     if limit := level.get("limit"):
-        return f": {limit['consumer']} has {limit['used']} of {limit['limit']} {limit['resource']}"
+        return f": {' and '.join(map(_used, (limit, *level.get('further_limits', ()))))}"
     if (gang := level.get("gang")) and level["reason"] == "gang":
         return f": {gang['units']} wanted, room for {gang['room_for']}"
     return ""
+
+
+def _used(limit: Document) -> str:
+    """What a consumer has of its share limit, and what is on the way to it beside that."""
+    coming = f" with {limit['on_the_way']} more on the way" if limit["on_the_way"] else ""
+    return f"{limit['consumer']} has {limit['used']} of {limit['limit']} {limit['resource']}{coming}"
 
 
 def _comparisons(rows: Sequence[Document]) -> Iterator[str]:

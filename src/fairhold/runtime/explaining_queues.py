@@ -66,7 +66,8 @@ def detail(waits: Document) -> str:
         most = bound.get("limit", bound.get("deserved"))
         kind = "limit" if "limit" in bound else "deserved"
         has = f"{bound['consumer']} has {bound['resource']} {bound['used']} of {most} ({kind})"
-        return f": {has}, and needs {bound['need']} more"
+        coming = f" with {bound['on_the_way']} more on the way" if bound["on_the_way"] else ""
+        return f": {has}{coming}, and needs {bound['need']} more"
     if waits["reason"] == "delay":
         return f": not before {waits['until']}"
     gate = waits.get("others", {}).get("gate")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import fits
+from fairhold.rules.pools.siting import could_stand
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 
 _RATIOS = (1, 2, 4, 8, 16, 32, 64)
 """By how much a share ratio is raised, one after the other."""
+_SEVERAL = (2, 3, 4, 5, 6, 7, 8, 16, 32)
+"""How many hosts are brought up together, one after the other."""
 
 
 def kinds(parameters: Parameters, asked: Asked, waiting: Waiting) -> Iterator[Iterator[Settings]]:
     """For every kind of change what is tried of it, the smallest change first."""
     pointed = _Pointed(parameters, asked, waiting)
     yield pointed.fewer_controls()
+    yield hosts_brought_up(parameters, asked)
     yield larger_hosts(parameters, asked, pointed.gaps())
     yield smaller_units(parameters, asked, pointed.gaps())
     yield from of_request(parameters, asked, "need", "avoid", "min_count", "priority")
@@ -56,6 +60,22 @@ def of_request(parameters: Parameters, asked: Asked, *whats: str) -> Iterator[It
             yield each(parameter)
         elif asked.held < asked.model.min_count:
             yield ((pair,) for (pair,) in each(parameter, is_more=False) if pair[1] > 0)
+
+
+def hosts_brought_up(parameters: Parameters, asked: Asked) -> Iterator[Settings]:
+    """Hosts on which a unit would fit and that are down or closed, up and open: one of each kind, then several."""
+    able: list[Settings] = []
+    kinds_of: dict[object, Settings] = {}
+    for host in (*parameters.books.hosts, *parameters.books.hosts_down):
+        flags = parameters.flags(host)
+        if flags and could_stand(asked, [host]):
+            settings = tuple((flag, False) for flag in flags)
+            able.append(settings)
+            kinds_of.setdefault((host.group, host.plain, host.labels, len(flags)), settings)
+    yield from kinds_of.values()
+    most = min(len(able), asked.model.min_count - asked.held)
+    for several in (number for number in _SEVERAL if number <= most):
+        yield tuple(setting for settings in able[:several] for setting in settings)
 
 
 def larger_hosts(parameters: Parameters, asked: Asked, gaps: list[Gap]) -> Iterator[Settings]:
@@ -147,12 +167,19 @@ class _Pointed:
                 yield from each(parameter)
 
     def larger_limit(self) -> Iterator[Settings]:
-        """A share limit under which what is wanted in one go fits."""
-        for row, at, _, used in dict.fromkeys(level.limit for level in self.waiting.levels if level.limit is not None):
-            parameter = self.parameters.find(row, "share_limit", at)
-            if parameter is not None and parameter.old < UNLIMITED:
-                yield ((parameter, used + self.wants * self.asked.unit[at]),)
-                yield from each(parameter, is_more=True)
+        """Share limits under which what is wanted in one go fits: all that are too small together, else as loose."""
+        for limits in dict.fromkeys(level.limits for level in self.waiting.levels if level.limits):
+            found: list[tuple[Parameter, int]] = []
+            for each_of in limits:
+                parameter = self.parameters.find(each_of.row, "share_limit", each_of.at)
+                if parameter is not None:
+                    wanted = self.wants * self.asked.unit[each_of.at]
+                    found.append((parameter, each_of.held + each_of.coming + wanted))
+            yield tuple(found)
+            if len(found) == 1:
+                yield from each(found[0][0], is_more=True)
+            else:
+                yield tuple((parameter, UNLIMITED) for parameter, _ in found)
 
     def larger_user_limit(self) -> Iterator[Settings]:
         """A user limit of the leaf that has room for what is wanted in one go."""

@@ -170,15 +170,18 @@ class Parameters:
         """Every host: whether it is up and open, what it has, and how many there are like it."""
         seen: set[object] = set()
         for host in (*self.books.hosts, *self.books.hosts_down):
-            if host.name in self.state.hosts_down:
-                yield self._flag(host, "hosts_down")
-            if host.name in self.state.hosts_closed:
-                yield self._flag(host, "hosts_closed")
+            yield from self.flags(host)
         for host in (*self.books.hosts, *self.books.hosts_down):
             yield from (self.host_amount(host, at) for at in range(len(self.plan.resources)))
             if (host.group, host.plain, host.labels) not in seen:
                 seen.add((host.group, host.plain, host.labels))
                 yield self._more_hosts(host)
+
+    def flags(self, host: Machine) -> list[Parameter]:
+        """That a host is down, and that it is closed, as far as it is."""
+        return [
+            self._flag(host, what) for what in ("hosts_down", "hosts_closed") if host.name in getattr(self.state, what)
+        ]
 
     def _flag(self, host: Machine, what: str) -> Parameter:
         """Whether a host is among those that are down, or closed."""

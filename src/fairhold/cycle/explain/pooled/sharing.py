@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.dividing import level_of, sums_of, wanting_in
+from fairhold.cycle.explain.pooled.limiting import on_the_way
 from fairhold.cycle.pooled.shares import in_units, total_of
 from fairhold.kernels.vectors import add, less, total
 from fairhold.ledger.pools import PUBLIC
@@ -82,8 +83,7 @@ def limits_of(inquiry: Inquiry) -> Iterator[Document]:
     books, terms = inquiry.books, inquiry.terms
     held = Limits(books, books.units())
     stays = Limits(books, (unit for unit in books.units() if unit.notice is None))
-    coming = Limits(books, (), ())
-    coming.expect(inquiry.ways.shared())
+    coming = on_the_way(inquiry)
     for row in terms.above[inquiry.row]:
         for at, most in terms.limit.get(row, ()) if row != PUBLIC else ():
             resource, used, soon = inquiry.plan.resources[at], held.used[row][at], coming.used[row][at]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.comparing import comparisons, holders_of
 from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
+from fairhold.cycle.explain.pooled.limiting import on_the_way, reached
 from fairhold.cycle.explain.pooled.rooms import Rooms, nearest
 from fairhold.kernels.vectors import add, times
 from fairhold.ledger.pools import OWN, PUBLIC
-from fairhold.model.vector import amount
 from fairhold.rules.pools.limits import Limits
 from fairhold.rules.pools.never import labels_asked, why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, packs_whole
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.comparing import Comparison
     from fairhold.cycle.explain.pooled.held_back import HeldBack
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
+    from fairhold.cycle.explain.pooled.limiting import Reached
     from fairhold.cycle.explain.pooled.rooms import Spaces
     from fairhold.cycle.explain.pooled.spaces import Gap, Space
     from fairhold.cycle.pooled.decide import Decided
@@ -65,7 +66,7 @@ class Level:
     pool     : OWN or a pool; preference: of OWN parcels, else None
     gap      : the host where the least is missing, and what; None where nothing is, or no host has anything there
     passed   : (owner, bound) of parcels that it may not use
-    limit    : (row, place of the resource, limit, used) of a share limit that one more unit would break
+    limits   : share limits that one more unit would break, the nearest first
     gang     : units that it wants in one go, units for which there is room
     closed   : the first host with room that starts nothing, where that is the reason
     """
@@ -75,7 +76,7 @@ class Level:
     preference: int | None = None
     gap: Gap | None = None
     passed: tuple[tuple[int, Bound], ...] = ()
-    limit: tuple[int, int, int, int] | None = None
+    limits: tuple[Reached, ...] = ()
     gang: tuple[int, int] | None = None
     comparisons: tuple[Comparison, ...] = ()
     closed: str = ""
@@ -136,6 +137,11 @@ class Why:
         """What counts where something is taken: what is under notice is gone, what is on its way is there."""
         return limits_as_moved(self.inquiry.books, self.inquiry.ways)
 
+    @cached_property
+    def _coming(self) -> Limits:
+        """Of that, what is on its way."""
+        return on_the_way(self.inquiry)
+
     def wants(self, asked: Asked) -> int:
         """Units that a request asks for in one go: one, or all that a gang misses of its minimum; 0 = not now."""
         if asked.missing:
@@ -170,7 +176,7 @@ class Why:
         """Where a gang could start but for a limit, a bound or a ratio of 0."""
         if never.because == "share limit":
             limits = Limits(self.inquiry.books, asked.units, [asked])
-            yield Level(PUBLIC, "share limit", limit=self._limit(limits, asked, never.units))
+            yield Level(PUBLIC, "share limit", limits=reached(self.inquiry, limits, asked, never.units, None))
         for standing in self.inquiry.pools(asked.leaf) if never.because == "reach" else ():
             line = self.inquiry.terms.above[asked.leaf]
             passed = self._rooms.pool(asked, standing.pool, frozenset()).passed
@@ -227,9 +233,9 @@ class Why:
         """Why a request has no more of a pool that has room for its units when it is free."""
         pool, unit, wants, passed = standing.pool, asked.unit, self.wants(asked), spaces.passed
         fit = spaces.units(unit, _open)
-        limit = self._limit(self._held if fit else self._moved, asked, wants)
-        if limit is not None:
-            return Level(pool, "share limit", limit=limit, passed=passed)
+        limits = reached(self.inquiry, self._held if fit else self._moved, asked, wants, self._coming)
+        if limits:
+            return Level(pool, "share limit", limits=limits, passed=passed)
         if fit:
             return Level(pool, "gang" if fit < wants else "next cycle", gang=(wants, fit), passed=passed)
         for reason, room in (("bound", _barred), ("held for others", _kept), ("closed", _shut)):
@@ -266,16 +272,6 @@ class Why:
             passed=spaces.passed,
             comparisons=compared,
         )
-
-    def _limit(self, limits: Limits, asked: Asked, units: int) -> tuple[int, int, int, int] | None:
-        """The nearest share limit that so many more units would break."""
-        terms = self.inquiry.terms
-        for row in terms.above[asked.leaf]:
-            for at, most in terms.limit.get(row, ()):
-                used = limits.used[row][at] - asked.unit[at] * limits.coming.get(asked, 0)
-                if asked.unit[at] and used + asked.unit[at] * units > most:
-                    return row, at, most, used
-        return None
 
 
 def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Level:
@@ -375,15 +371,9 @@ def level_document(inquiry: Inquiry, level: Level) -> Document:
         found["passed_over"] = [
             {"owner": inquiry.owner(owner), "bound": bound.document(inquiry)} for owner, bound in level.passed
         ]
-    if level.limit is not None:
-        row, at, most, used = level.limit
-        resource = inquiry.plan.resources[at]
-        found["limit"] = {
-            "consumer": inquiry.path(row),
-            "resource": resource.name,
-            "limit": amount(resource, most),
-            "used": amount(resource, used),
-        }
+    if level.limits:
+        first, *others = (each.document(inquiry) for each in level.limits)
+        found |= {"limit": first} | ({"further_limits": others} if others else {})
     if level.gang is not None:
         found["gang"] = {"units": level.gang[0], "room_for": level.gang[1]}
     if level.comparisons:

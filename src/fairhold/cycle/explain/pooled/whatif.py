@@ -40,7 +40,7 @@ class StoppedEarlyError(Exception):
 class _Course:
     """How far the search for one request has come.
 
-    found : kind of value → the settings that give it more
+    found : kind of value, or place among what its reasons point at → the settings that give it more
     tried : what was tried, by keys of parameters; values: settings that were
     loose : kinds of which not every smaller change was tried; is_exact: all were, of the kind at hand
     open  : parameters of which not all numbers were tried
@@ -54,6 +54,19 @@ class _Course:
     open: list[Parameter] = field(default_factory=list)
     is_exact: bool = True
     is_complete: bool = True
+
+    def finds(self, kind: object, settings: Settings) -> None:
+        """Settings of a kind give it more; whether smaller ones do is not known yet."""
+        self.found[kind] = settings
+        self.loose.add(kind)
+
+    def told(self) -> list[object]:
+        """The kinds in the order in which they are told, each once where two reasons lead to the same values."""
+        places = sorted(kind for kind in self.found if isinstance(kind, int))
+        seen: dict[object, object] = {}
+        for kind in (*places, *(kind for kind in self.found if not isinstance(kind, int))):
+            seen.setdefault(_key(self.found[kind]), kind)
+        return list(seen.values())
 
 
 class Search:
@@ -83,7 +96,7 @@ class Search:
             self._fill_gaps(course)
         except StoppedEarlyError:
             course.is_complete = False
-        helps = [self._document(course, kind) for kind in course.found]
+        helps = [self._document(course, kind) for kind in course.told()]
         tried = list(dict.fromkeys(key[0] for key in course.tried))
         search = {"is_complete": course.is_complete, "values": len(course.tried), "cycles": course.values, "of": tried}
         search["in_part"] = len(course.open)
@@ -98,18 +111,9 @@ class Search:
                 if settings is None or self._helps(course, settings):
                     del open_[at]
                 if settings is not None and at not in open_:
-                    course.found[at] = settings
+                    course.finds(at, settings)
         for kind in list(course.found):
             self._make_smallest(course, kind)
-        course.found = self._each_kind_once(course)
-
-    @staticmethod
-    def _each_kind_once(course: _Course) -> dict[object, Settings]:
-        """What is found, told once where two reasons lead to the same values."""
-        seen: dict[object, tuple[object, Settings]] = {}
-        for kind, settings in course.found.items():
-            seen.setdefault(_key(settings), (kind, settings))
-        return dict(seen.values())
 
     def _try_all(self, course: _Course, group: Iterator[Parameter]) -> None:
         """All values of some parameters, the nearest of each first, until one of its kind helps."""
@@ -122,7 +126,7 @@ class Search:
                 if value is None or parameter.kind in course.found:
                     continue
                 if self._helps(course, ((parameter, value),)):
-                    course.found[parameter.kind] = ((parameter, value),)
+                    course.finds(parameter.kind, ((parameter, value),))
                     self._make_smallest(course, parameter.kind)
                 else:
                     left.append((parameter, values))
@@ -141,14 +145,13 @@ class Search:
                 continue
             helps = next((each for each in numbers if self._helps(course, ((parameter, each),))), None)
             if helps is not None:
-                course.found[parameter.kind] = ((parameter, helps),)
+                course.finds(parameter.kind, ((parameter, helps),))
                 self._make_smallest(course, parameter.kind)
                 break
         course.open = left
 
     def _make_smallest(self, course: _Course, kind: object) -> None:
         """Of each value in turn the nearest to the old one that still helps, until none can be nearer."""
-        course.loose.add(kind)
         settings, is_changed, course.is_exact = course.found[kind], True, True
         while is_changed:
             is_changed = False

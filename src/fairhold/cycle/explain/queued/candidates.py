@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.explain.pooled.candidates import each, larger_hosts, of_request, smaller_units
+from fairhold.cycle.explain.pooled.candidates import each, hosts_brought_up, larger_hosts, of_request, smaller_units
 from fairhold.cycle.explain.queued.parameters import TIMES
 from fairhold.ledger.queues import amounts_of, is_preemptible
+from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ def kinds(asking: Asking, parameters: Parameters, asked: Asked, waiting: Waiting
     pointed = _Pointed(asking, parameters, asked, waiting)
     gaps = [waiting.gap] if waiting.gap is not None and any(waiting.gap[1]) else []
     yield pointed.fewer_controls()
+    yield hosts_brought_up(parameters, asked)
     yield pointed.raised("limit", asking.used.held)
     yield pointed.raised("deserved", asking.now.held if is_preemptible(asked) else asking.used.fixed)
     yield pointed.better_bands()
@@ -67,6 +69,8 @@ class _Pointed:
                     found.append((parameter, wanted))
             if found:
                 yield tuple(found)
+        if key == "limit" and len(found) > 1:
+            yield tuple((parameter, UNLIMITED) for parameter, _ in found)
 
     def better_bands(self) -> Iterator[Settings]:
         """A queue on the way up in a better band than a sibling."""

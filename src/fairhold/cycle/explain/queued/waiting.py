@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.held_back import held_back, without_controls
 from fairhold.cycle.explain.pooled.rooms import Rooms, nearest
 from fairhold.cycle.explain.queued.contests import Contests, own_queue
+from fairhold.cycle.queued.open import count_all
 from fairhold.kernels.vectors import add
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of, is_preemptible
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked
+    from fairhold.ledger.queues import Amount, Queues
 
 RULE_OF = {
     "no hosts": "R-QUEUE-1",
@@ -63,6 +65,7 @@ class Waiting:
 
     gap     : the host where the least is missing beside what is idle, and what
     bar     : (row, place of the resource) of the queue of which a limit, or what is deserved for good, is reached
+    used    : what counts there, what is on its way left out; coming: what is on its way
     need    : base units of every resource that it wants in one go, where something of that is barred
     gang    : units that it wants in one go, and how many fit
     until   : instant up to which it may not take anything
@@ -72,6 +75,8 @@ class Waiting:
     reason: str
     gap: Gap | None = None
     bar: tuple[int, int] | None = None
+    used: Amount = 0
+    coming: Amount = 0
     need: Sequence[int] = ()
     gang: tuple[int, int] | None = None
     until: int | None = None
@@ -94,6 +99,11 @@ class Why:
     def _free(self) -> Decided | None:
         """The cycle as it would be if no control held it back."""
         return without_controls(self.inquiry)
+
+    @cached_property
+    def _here(self) -> Queues:
+        """What queues hold without what is on its way."""
+        return count_all(self.inquiry.books, self.asking.stood)
 
     def of(self, asked: Asked) -> Waiting | None:
         """Why a request waits; None where it does not."""
@@ -143,10 +153,10 @@ class Why:
         stands = asking.used if fit else asking.now
         bar = breaks_limit(stands, asked.leaf, need)
         if bar is not None:
-            return Waiting("queue limit", gap, bar, need=need)
+            return self._barred("queue limit", gap, bar, stands, need)
         bar = None if is_preemptible(asked) else breaks_guarantee(stands, asked.leaf, need)
         if bar is not None:
-            return Waiting("beyond deserved", gap, bar, need=need)
+            return self._barred("beyond deserved", gap, bar, stands, need)
         if fit >= wants:
             return Waiting("next cycle", gap)
         until = asking.reclaimer.waits_until(asked)
@@ -159,6 +169,16 @@ class Why:
         more = self._moves(asked, wants)
         own, gang = own_queue(asking, asked), (wants, fit) if wants > 1 else None
         return Waiting(reason, gap, gang=gang, others=others, own=own, more=more)
+
+    def _barred(
+        self, reason: str, gap: Gap | None, bar: tuple[int, int], stands: Queues, need: Sequence[int]
+    ) -> Waiting:
+        """A bound is reached by what stands: of that, what is on its way is told apart."""
+        row, at = bar
+        is_limit = reason == "queue limit"
+        counts, used, held = (each.held if is_limit else each.fixed for each in (stands, self.asking.used, self._here))
+        coming = used[at][row] - held[at][row]
+        return Waiting(reason, gap, bar, counts[at][row] - coming, coming, need)
 
     def _moves(self, asked: Asked, wants: int) -> Document:
         """Who would have to move to make room for it; looked for once for all that find the same."""
@@ -212,12 +232,12 @@ def waiting_document(asking: Asking, waiting: Waiting) -> Document:
         row, at = waiting.bar
         is_limit = waiting.reason == "queue limit"
         bounds = asking.terms.limit if is_limit else asking.terms.deserved
-        used = asking.used.held if is_limit else asking.used.fixed
         found["bound"] = {
             "consumer": asking.inquiry.path(row),
             "resource": asking.name(at),
             "limit" if is_limit else "deserved": asking.number(at, bounds[at][row]),
-            "used": asking.number(at, used[at][row]),
+            "used": asking.number(at, waiting.used),
+            "on_the_way": asking.number(at, waiting.coming),
             "need": asking.number(at, waiting.need[at]),
         }
     if waiting.gang is not None:
