@@ -8,7 +8,7 @@ from typing import Any
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.parameter import Change, Parameter, around
-from fairhold.cycle.explain.pooled.whatif import Search
+from fairhold.cycle.explain.pooled.whatif import GROUPS, Search
 from fairhold.cycle.explain.queued.asking import Asking
 from fairhold.cycle.explain.queued.parameters import QueueParameters
 from fairhold.cycle.pooled.joining import run_entries
@@ -131,6 +131,20 @@ def test_what_is_on_the_way_to_a_limit_is_told_apart_from_what_is_used() -> None
     bound = told["requests"][0]["waits"]["bound"]
     assert (bound["used"], bound["on_the_way"], bound["limit"], bound["need"]) == (0, 4, 4, 1)
     assert "/B has gpu 0 of 4 (limit) with 4 more on the way, and needs 1 more" in pools_in_words(told)
+
+
+def test_a_list_says_what_it_leaves_out() -> None:
+    told = explained("/A", PAIR, [of("/A", 9)], hosts_down=["h1"])
+    assert of_request(told, "A")["search"]["left_out"] == list(GROUPS)
+    assert "These are what the reasons point at; as they help, no other values were tried." in pools_in_words(told)
+    consumers: Json = {"/A": {}, "/B": {"share_limit": {"cpu": 4}}, "/B/a": {}, "/B/b": {}}
+    wants, stands = [of("/A", 8), of("/B/a", 3), of("/B/b", 3)], [on("h0", "A", 4), on("h1", "A", 4)]
+    told = explained("/B/a", consumers, wants, stands)
+    request = of_request(told, "a")
+    assert list(alone(request)) == ["min_count a"]
+    assert request["search"]["left_out"] == list(GROUPS[1:])
+    left = "consumers, hosts, settings, other requests, other consumers"
+    assert f"As these help, values of these were not tried: {left}." in pools_in_words(told)
 
 
 def test_where_no_single_value_helps_it_says_how_many_were_tried() -> None:

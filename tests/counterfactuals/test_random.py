@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 SOME = 30
-NONE_BROKEN: dict[str, list[str]] = {"true": [], "smallest": [], "complete": []}
 
 
 @FEW
@@ -27,7 +26,7 @@ NONE_BROKEN: dict[str, list[str]] = {"true": [], "smallest": [], "complete": []}
 def test_what_would_help_in_pools_is_true_smallest_and_complete(situation: tuple[Json, Json]) -> None:
     claims = Claims(SOME)
     claims.check(situation)
-    assert claims.broken == NONE_BROKEN
+    assert not any(claims.broken.values()), claims.broken
 
 
 @FEW
@@ -35,7 +34,7 @@ def test_what_would_help_in_pools_is_true_smallest_and_complete(situation: tuple
 def test_what_would_help_in_queues_is_true_smallest_and_complete(situation: tuple[Json, Json]) -> None:
     claims = Claims(SOME)
     claims.check(situation)
-    assert claims.broken == NONE_BROKEN
+    assert not any(claims.broken.values()), claims.broken
 
 
 @FEW
@@ -43,4 +42,4 @@ def test_what_would_help_in_queues_is_true_smallest_and_complete(situation: tupl
 def test_one_slot_more_is_true_smallest_and_complete(case: Case) -> None:
     claims = SlotClaims(SOME)
     claims.check(case)
-    assert claims.broken == NONE_BROKEN
+    assert not any(claims.broken.values()), claims.broken

@@ -12,7 +12,7 @@ from fairhold.cycle.explain.pooled.document import explain_pools
 from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.pool_parameters import PoolParameters
 from fairhold.cycle.explain.pooled.waiting import RULE_OF, Why
-from fairhold.cycle.explain.pooled.whatif import Search
+from fairhold.cycle.explain.pooled.whatif import GROUPS, Search
 from fairhold.cycle.pooled.joining import run_entries
 from fairhold.rules.pools.content import bound_on, grace_of
 from fairhold.runtime.explaining_pools import WHY
@@ -164,6 +164,7 @@ def test_a_search_ends_when_its_work_is_used_up() -> None:
     search._left = 1
     found = search.of(asked, kinds(parameters, asked, waiting))
     assert [each["held"] for each in found["would_help"]] == [5]
+    assert found["search"].pop("left_out") == list(GROUPS)
     assert found["search"] == {"is_complete": True, "values": 1, "cycles": 2, "of": ["amount"], "in_part": 0}
 
 

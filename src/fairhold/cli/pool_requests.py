@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import percent
 from fairhold.cycle.explain.pooled.parameter import DENSE
+from fairhold.cycle.explain.pooled.whatif import GROUPS
 from fairhold.runtime.explaining_pools import WHY, counted, listed, where, why
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ def what_would_help(request: Document) -> Iterator[str]:
             coming = f", {each['on_the_way']} on the way" if each["on_the_way"] else ""
             loose = "" if each.get("is_smallest", True) else "; not every smaller change was tried"
             yield f"    {' and '.join(_changes(each['changes']))}: holds {each['held']}{coming}{loose}"
+        if search["is_complete"]:
+            yield from _not_tried(search)
     elif search["is_complete"] and not search["in_part"]:
         yield f"  No single value gives {who or 'it'} more: {tried} were tried."
     elif search["is_complete"]:
@@ -193,6 +196,17 @@ def what_would_help(request: Document) -> Iterator[str]:
         yield f"  Nothing that was tried gives {who or 'it'} more."
     if not search["is_complete"]:
         yield f"  The search stopped early, after {tried}: {', '.join(search['of'])}."
+
+
+def _not_tried(search: Document) -> Iterator[str]:
+    """Which other values were not all tried, as these help."""
+    left = search["left_out"]
+    if len(left) == len(GROUPS):
+        yield "  These are what the reasons point at; as they help, no other values were tried."
+    elif left:
+        yield f"  As these help, values of these were not tried: {', '.join(left)}."
+    if search["in_part"]:
+        yield f"  Of {search['in_part']} values that were tried not every step beyond {DENSE} was."
 
 
 def _changes(changes: list[Document]) -> Iterator[str]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Groups = Iterator[Iterator[Parameter]]
 
+GROUPS = ("request", "consumers", "hosts", "settings", "other requests", "other consumers")
+"""What the values that are tried one after the other are of; `consumers`: the leaf and those above it."""
 _WORK = 100_000
 """Units and hosts that all trials of one explanation look at together: some seconds."""
 _FEWEST = 10
@@ -44,6 +46,7 @@ class _Course:
     tried : what was tried, by keys of parameters; values: settings that were
     loose : kinds of which not every smaller change was tried; is_exact: all were, of the kind at hand
     open  : parameters of which not all numbers were tried
+    left_out : groups of values that were not gone through, as something helped before
     """
 
     asked: Asked
@@ -52,6 +55,7 @@ class _Course:
     values: int = 0
     loose: set[object] = field(default_factory=set)
     open: list[Parameter] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=lambda: list(GROUPS))
     is_exact: bool = True
     is_complete: bool = True
 
@@ -93,13 +97,14 @@ class Search:
             groups = self.parameters.groups(asked)
             while not course.found and (group := next(groups, None)) is not None:
                 self._try_all(course, group)
+                del course.left_out[0]
             self._fill_gaps(course)
         except StoppedEarlyError:
             course.is_complete = False
         helps = [self._document(course, kind) for kind in course.told()]
         tried = list(dict.fromkeys(key[0] for key in course.tried))
         search = {"is_complete": course.is_complete, "values": len(course.tried), "cycles": course.values, "of": tried}
-        search["in_part"] = len(course.open)
+        search |= {"in_part": len(course.open), "left_out": course.left_out}
         return {"would_help": helps if helps or course.is_complete else None, "search": search}
 
     def _try_pointed(self, course: _Course, pointed: Iterator[Iterator[Settings]]) -> None:
