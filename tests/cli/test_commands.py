@@ -163,6 +163,15 @@ def test_explain_says_why_and_what_would_give_one_more() -> None:
     assert document["reclaim"]["gives"] == 35
 
 
+def test_explain_of_a_request_for_slots_begins_with_what_it_asks_for(tmp_path: Path) -> None:
+    state = tmp_path / "state.yaml"
+    job = "{id: night, consumer: /Research, resource_group: compute, count: 90, min_count: 4}"
+    state.write_text(f"fairhold_state: 1\nnow: 2026-01-05T09:00:00Z\nrequests: [{job}]\n")
+    first, of_leaf, *_ = fairhold("explain", PLAN, str(state), "night").stdout.split("\n\n")
+    assert first == "Request night of /Research: 90 slots (at least 4) of compute. The numbers are its leaf's."
+    assert of_leaf.startswith("/Research in compute: quota ")
+
+
 def test_diff_shows_who_gains_who_loses_and_what_is_reclaimed(tmp_path: Path) -> None:
     new = tmp_path / "new.yaml"
     new.write_text(

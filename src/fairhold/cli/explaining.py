@@ -12,8 +12,9 @@ from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.cycle.open import open_books
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.errors import ArgumentError, Fault
+from fairhold.errors import ArgumentError, Fault, count
 from fairhold.model.presence import absent_by
+from fairhold.model.siting import words_of
 from fairhold.planio.state import read_state
 from fairhold.runtime.explained import of_pools, of_slots
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from fairhold.cli.pools import Document
     from fairhold.model.plan import Plan
-    from fairhold.model.state import State
+    from fairhold.model.state import Request, State
 
 
 def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, *, as_json: bool) -> None:
@@ -56,7 +57,18 @@ def print_explanation(plan_path: Path, state_path: Path, name: str, group: str, 
     if as_json:
         print_json(told)
         return
-    print_text(explanations_in_words(told) or f"{consumer} takes no part in {group or 'any resource group'}")
+    words = explanations_in_words(told) or f"{consumer} takes no part in {group or 'any resource group'}"
+    print_text(f"{_asks_for(asks, consumer)}\n\n{words}" if asks and not asks.unit else words)
+
+
+def _asks_for(request: Request, leaf: str) -> str:
+    """What a request for slots asks for: what is told after it is of its leaf."""
+    gang = f" (at least {request.min_count})" if request.min_count else ""
+    hosts = words_of(request.siting)
+    wants = f"{count(request.count, 'slot')}{gang} of {request.resource_group}"
+    return (
+        f"Request {request.id} of {leaf}: {wants}{f' on hosts {hosts}' if hosts else ''}. The numbers are its leaf's."
+    )
 
 
 def explanations_in_words(told: Sequence[Document]) -> str:
