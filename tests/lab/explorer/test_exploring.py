@@ -174,6 +174,8 @@ def test_slots_that_the_state_says_a_group_has_change_with_the_plan() -> None:
     ("name", "change", "code", "mend"),
     [
         ("hybrid", "nothing", "change", "write `/Trading:owned=8`"),
+        ("hybrid", "/Research.owned=3", "change", "did you mean `/Research:owned=3`?"),
+        ("fair_share", "/Research.limit.gpu=3", "change", "did you mean `/Research:limit.gpu=3`?"),
         ("hybrid", "/Reserch:owned=3", "change", "did you mean `/Research`?"),
         ("hybrid", "/Research:ownd=3", "change", "did you mean `owned`?"),
         ("hybrid", "comput:slots=3", "change", "did you mean `compute`?"),

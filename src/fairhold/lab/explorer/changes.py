@@ -55,12 +55,20 @@ class Change(NamedTuple):
         return None if self.entry is None else [self.entry]
 
 
+def _meant(text: str) -> str:
+    """The change that was meant where a dot stands in place of the colon; empty where that is none either."""
+    where, dot, rest = text.partition(".")
+    fixed = f"{where}:{rest}"
+    match = _SHAPE.fullmatch(fixed.strip()) if dot and len(text) <= LONGEST else None
+    return f"did you mean `{fixed.strip()}`?" if match and _KEY.fullmatch(match[4]) else ""
+
+
 def parse_change(text: str) -> Change:
     """Read one; raises InputError."""
     match = _SHAPE.fullmatch(text.strip()) if len(text) <= LONGEST else None
     key = _KEY.fullmatch(match[4]) if match else None
     if match is None or key is None:
-        raise _fault(text, "it says nothing to change", EXAMPLE)
+        raise _fault(text, "it says nothing to change", _meant(text) or EXAMPLE)
     head, places, rest = key.groups()
     parts = rest.split(".", 1) if rest and rest.startswith(tuple(f"{each}." for each in _OF_AMOUNTS)) else [rest]
     steps = (head, *(int(at) for at in re.findall(r"[0-9]+", places)), *(part for part in parts if part))
