@@ -118,7 +118,10 @@ def _vector(books: Books, event: JobSubmitted) -> Vector:
             raise _refused("unknown-resource", f"there is no resource `{name}`", f"name some of {', '.join(names)}")
     unit = books.vectors.unit(event.unit)
     if unit is None:
-        raise _refused("no-multiple", "an amount of its unit is no whole number of base units", "write one that is")
+        name, text = next(each for each in event.unit if books.vectors.unit((each,)) is None)
+        base = amount_text(next(resource for resource in plan.resources if resource.name == name), 1)
+        what = f"{text} of `{name}` in its unit is no whole multiple of {base}, the smallest part of it in the plan"
+        raise _refused("no-multiple", what, f"write a multiple of {base}, or a smaller `base` of `{name}` in the plan")
     if min(unit) < 0 or not any(unit):
         raise _refused("out-of-range", "its unit needs nothing of any resource", "write an amount above 0 of one")
     return unit

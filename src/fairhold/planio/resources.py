@@ -212,7 +212,8 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
         nearest = max(1, round(number * resource.base))
         smallest = amount_text(resource, 1)
         what = f"{shown(value)} of `{shown(resource.name)}` is no whole multiple of {smallest}"
-        report.fault("no-multiple", what, f"write {amount_text(resource, nearest)}", place)
+        mend = f"write {amount_text(resource, nearest)}, or a smaller `base` of `{shown(resource.name)}` in the plan"
+        report.fault("no-multiple", what, mend, place)
     elif number * resource.base < least:
         report.fault(
             "out-of-range", f"{shown(value)} is not above 0", "write an amount above 0, or leave it out", place
