@@ -34,6 +34,7 @@ class WholeCycle(SecondSweep):
         self.spare: dict[tuple[Wish, Parcel], Vector] = {}
         """What is held of a parcel for a request beyond what its units on their way need, until that is looked at."""
         self.due: dict[Unit, int] = {}
+        self.kept: list[tuple[Wish, str]] = []
         self.seen: dict[Wish, None] = {}
         for row in state.get("reclaims", []):
             seconds = round(instant(row["deadline"]) - instant(self.now))
@@ -59,6 +60,7 @@ class WholeCycle(SecondSweep):
     def read(self, held: list[Json], freed: list[tuple[Wish, str]]) -> None:
         """Space that is held, some of it maybe under notice; of a request of which nothing is said all that fits."""
         said = {(self.wishes[row["request"]], row["host"]): row["units"] for row in held}
+        self.kept = [*said, *freed]
         counted = {wish for wish, _ in said}
         places = dict.fromkeys([*said, *freed, *((each.taker, each.unit.host) for each in self.notices)])
         self.seen = dict.fromkeys(wish for wish, _ in places)
@@ -156,12 +158,20 @@ class WholeCycle(SecondSweep):
         if self.waits_for_nothing(wish):
             return False
         coming, spare = [(each, each.books) for each in self.coming], dict(self.spare)
+        count, held = len(wish.units), self.kept_before(wish)
         if super().serve(wish, pool):
+            if self.kept_before(wish) != held:
+                self.granted |= {*wish.units[count:]}
             return True
         self.coming, self.spare = [each for each, _ in coming], spare
         for each, books in coming:
             each.books = books
         return False
+
+    def kept_before(self, wish: Wish) -> list[Vector]:
+        """What is held for a request where the cycle before has left something for it, or it was freed just now."""
+        hosts = [host for each, host in self.kept if each is wish]
+        return [self.held_for(wish, parcel) for parcel in self.parcels if parcel.host in hosts]
 
     def put(self, wish: Wish, pool: str) -> bool:
         held = {parcel: self.held_for(wish, parcel) for parcel in self.parcels}

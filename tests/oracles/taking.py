@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.oracles.coming import Coming, Notice
 from tests.oracles.giving import Giving
@@ -15,12 +15,23 @@ if TYPE_CHECKING:
     from tests.oracles.giving import Take
     from tests.oracles.parcels import Unit, Wish
 
+Json = dict[str, Any]
+
 
 class SecondSweep(Giving):
-    """Begins where nothing is under notice."""
+    """Begins where nothing is under notice.
+
+    `granted` : units placed on what was held for them, or by an earlier cycle of this instant: nobody takes them in
+    this cycle (R-SERVE-3)
+    """
 
     is_in_vain = False
     """Whether something was to go that the first sweep had placed: it is not placed then (R-SWEEP-3)."""
+
+    def __init__(self, plan: Json, state: Json, ownership: list[Json]) -> None:
+        super().__init__(plan, state, ownership)
+        is_again = state.get("previous_cycle") == self.now
+        self.granted = {unit for unit in self.units() if is_again and unit.started == self.now}
 
     def reclaim(self) -> None:
         """All levels until nobody takes anything; then what is needless is withdrawn, and all of it again."""
@@ -109,7 +120,7 @@ class SecondSweep(Giving):
         found = [take for take in self.takes(wish, pool, self.hosts) if take.victims]
         found = [take for take in found if not self.quota or self.is_fair(wish, pool, take)]
         best = self.best([take for take in found if self.keeps_limits(wish, pool, take)])
-        if best is None:
+        if best is None or not self.granted.isdisjoint(best.victims):
             return False
         self.is_in_vain |= any(unit in self.placed for unit in best.victims)
         self.give_notice(wish, pool, best, self.waiting(wish))
@@ -119,17 +130,22 @@ class SecondSweep(Giving):
     def take_gang(self, wish: Wish, pool: str) -> bool:
         """All or nothing, unit by unit; what is idle is held for it; compared when all is taken."""
         if self.wanted(wish) > 1:
-            return self.take_whole(wish, pool, self.hosts)
+            return bool(self.take_whole(wish, pool, self.hosts))
         hosts = dict(self.hosts)
-        while hosts and not self.take_whole(wish, pool, hosts):
+        while hosts:
+            found = self.take_whole(wish, pool, hosts)
+            if found is not False:
+                return bool(found)
             best = self.best(self.takes(wish, pool, hosts))
             if best is None:
                 return False
             del hosts[best.host]
-        return bool(hosts)
+        return False
 
-    def take_whole(self, wish: Wish, pool: str, hosts: Iterable[str]) -> bool:
+    def take_whole(self, wish: Wish, pool: str, hosts: Iterable[str]) -> bool | None:
+        """All that a gang misses, or nothing; None = it would be right, but what was just granted would go."""
         before = [*self.notices], [*self.coming]
+        found: bool | None = False
         done: list[Take] = []
         for _ in range(self.wanted(wish)):
             best = self.best(self.takes(wish, pool, hosts))
@@ -141,12 +157,14 @@ class SecondSweep(Giving):
             victims = [unit for take in done for unit in take.victims]
             there = [unit for unit in victims if unit.pool == pool] if self.quota else []
             if self.is_within_limits(wish) and all(self.has_as_much(wish, unit, Fraction(0)) for unit in there):
-                self.is_in_vain |= any(unit in self.placed for unit in victims)
-                for take in done:
-                    self.bring_elsewhere(wish, take)
-                return True
+                if self.granted.isdisjoint(victims):
+                    self.is_in_vain |= any(unit in self.placed for unit in victims)
+                    for take in done:
+                        self.bring_elsewhere(wish, take)
+                    return True
+                found = None
         self.notices, self.coming = before
-        return False
+        return found
 
     def give_notice(self, wish: Wish, pool: str, take: Take, most: int, *, is_gang: bool = False) -> None:
         """The victims go; what they free and what is idle brings as many units as fit, of a gang one (limits later)."""

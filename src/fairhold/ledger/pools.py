@@ -333,7 +333,7 @@ class PoolBooks:
     unplaced: dict[Asked, int] = field(default_factory=dict)
     """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
     sure: set[Unit] = field(default_factory=set)
-    """Units of queues that this instant has granted on what was held for them: nobody takes them at it (R-SERVE-3)"""
+    """Units that this instant has granted on what was held for them: nobody takes them at it (R-SERVE-3)"""
     told_before: dict[Unit, Notice] = field(default_factory=dict)
     """Unit → its notice from before, where this cycle has withdrawn it (R-NOTICE-2)"""
     told: list[Unit] = field(default_factory=list)

@@ -28,6 +28,7 @@ WHY = {
     "nobody else": "no unit fits in what is idle, and no other consumer has units there",
     "usage quota": "no unit fits in what is idle, and its usage quota, or one above it, is reached",
     "comparison": "no unit fits in what is idle, and nobody has to give enough back",
+    "granted now": "what others could give was granted to them in this cycle, as it had been held for them",
     "no room": "what can be reclaimed on any one host is too little",
     "gang": "too few units fit; a gang starts whole or not at all",
     "next cycle": "idle resources are there for it; the next cycle grants them",

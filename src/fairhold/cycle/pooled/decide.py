@@ -131,6 +131,8 @@ def _sweep_books(  # noqa: PLR0917 - likewise
 ) -> Decided:
     """The same on books, which are changed."""
     books.restraint = restraint
+    if state.previous_cycle == state.now:
+        books.sure.update(unit for unit in books.units() if unit.started >= books.now)
     before: Queues | None = None
     crowds: Crowds | None = None
     if books.is_brief and is_at_rest(books, are_queues=entry.policy == QUEUES):
@@ -138,8 +140,6 @@ def _sweep_books(  # noqa: PLR0917 - likewise
     elif entry.policy != QUEUES:
         sweeps = run_sweeps(books)
     else:
-        if state.previous_cycle == state.now:
-            books.sure.update(unit for unit in books.units() if unit.started >= books.now)
         crowds = gather(books)
         queues = open_queues(plan, entry, state, books, members, crowds)
         before = queues if books.is_brief else count_all(books, queues)

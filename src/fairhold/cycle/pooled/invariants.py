@@ -231,6 +231,15 @@ def nothing_is_placed_in_vain(done: Done) -> Iterator[Violation]:
             yield Violation("nothing_is_placed_in_vain", unit.host.name, text)
 
 
+def what_is_held_is_granted(done: Done) -> Iterator[Violation]:
+    """What was granted on what had been held for it goes for nobody at once (R-SERVE-3)."""
+    for unit in done.books.sure:
+        is_taken = unit.notice is not None and unit.notice.is_new and unit.notice.taker is not None
+        if is_taken:
+            text = f"a unit of {unit.asked.model.id} was granted on what was held for it, and is taken back at once"
+            yield Violation("what_is_held_is_granted", unit.host.name, text)
+
+
 def nothing_is_taken_where_others_stay(done: Done) -> Iterator[Violation]:
     """Where no two leaves share a host, units on their way have it alone when all under notice is gone (R-HOSTS-3)."""
     name = "nothing_is_taken_where_others_stay"
@@ -355,6 +364,7 @@ TRUTHS: tuple[Truth, ...] = (
     quotas_are_within_total_and_demand,
     no_notice_is_superfluous,
     nothing_is_placed_in_vain,
+    what_is_held_is_granted,
     nothing_is_taken_where_others_stay,
 )
 """Truths of one cycle alone; `a_second_cycle_changes_nothing` is looked at where all of these hold."""

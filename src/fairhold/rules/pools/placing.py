@@ -10,6 +10,7 @@ from fairhold.ledger.pools import OWN, Machine, Parcel, PoolBooks, place, remove
 from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.content import is_within, parcels_for, room_in
 from fairhold.rules.pools.loads import Loads, workload
+from fairhold.rules.pools.reach import kept_for
 from fairhold.rules.pools.siting import choice, hosts_for, is_choosy, packs_whole, will_do
 from fairhold.units import UNLIMITED
 
@@ -215,6 +216,8 @@ class Placing:
                     self._begin_again(kind, begin)
                 return []
             placed.append(self._put_on(asked, *found))
+        if not self.books.sure.isdisjoint(placed):
+            self.books.sure.update(placed)
         return placed
 
     def _may_fit(self, asked: Asked, units: int) -> bool:
@@ -270,7 +273,10 @@ class Placing:
 
     def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
         _ = self._most  # as it is before
+        held = kept_for(asked, host, len(asked.unit)) if (asked, host) in self.books.keeps else ()
         unit, self._idle = place(self.books, asked, host, self.pool, parcels), None
+        if held and held != kept_for(asked, host, len(asked.unit)):
+            self.books.sure.add(unit)
         if self._loads is not None:
             self._loads.change(host, asked.unit, 1)
         if asked.leaf in self.books.terms.own and all(parcel.owner == asked.leaf for parcel in unit.books):
@@ -286,4 +292,5 @@ class Placing:
         if self._loads is not None:
             self._loads.change(unit.host, unit.asked.unit, -1)
         remove(unit)
+        self.books.sure.discard(unit)
         self._idle = None

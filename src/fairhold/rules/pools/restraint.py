@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairhold.ledger.pools import PoolBooks, Unit
 
@@ -36,6 +36,14 @@ def go_now(books: PoolBooks, units: Sequence[Unit]) -> bool:
         restraint.not_after(books.now + SECOND)
         return False
     restraint.gone = gone
+    return True
+
+
+def were_granted_now(books: PoolBooks, units: Iterable[Unit]) -> bool:
+    """Whether some were granted at this instant on what was held for them, so that they stay for now (R-SERVE-3)."""
+    if books.restraint.is_trial or not books.sure or books.sure.isdisjoint(units):
+        return False
+    books.restraint.not_after(books.now + SECOND)
     return True
 
 

@@ -13,7 +13,7 @@ from fairhold.rules.pools.enough import may_be_enough
 from fairhold.rules.pools.gathering import Gathering, can_gather
 from fairhold.rules.pools.picking import Pick, Picker
 from fairhold.rules.pools.reach import hold_beyond, reachable
-from fairhold.rules.pools.restraint import go_now, may_take
+from fairhold.rules.pools.restraint import go_now, may_take, were_granted_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace_for
 from fairhold.rules.pools.ways import limits_as_moved, wanted
@@ -107,7 +107,8 @@ class Taker:
             is_fair = not source.is_compared or self.picker.is_fair(asked, source, victims)
             new = placed_now(self.books, victims)
             told = [unit for unit in victims if unit not in new]
-            if is_fair and self.limits.allow(asked, 0) and go_now(self.books, told):
+            is_able = is_fair and self.limits.allow(asked, 0) and not were_granted_now(self.books, victims)
+            if is_able and go_now(self.books, told):
                 self.books.behind.serves(asked)
                 self.notices += told
                 self._bring_more(asked, source, {done.pick.host: None for done in gone})

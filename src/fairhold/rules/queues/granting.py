@@ -10,9 +10,7 @@ from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.reach import kept_for, reachable
 
 if TYPE_CHECKING:
-    from fairhold.kernels.vectors import Vector
     from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
-    from fairhold.rules.pools.placing import Placing
     from fairhold.rules.pools.ways import Ways
     from fairhold.rules.queues.gates import Gates
 
@@ -47,26 +45,3 @@ def _free(books: PoolBooks, ways: Ways) -> dict[Asked, dict[Machine, int]]:
         if units and (not are_alone(books) or is_open(asked, host)):
             found.setdefault(asked, {})[host] = units
     return found
-
-
-class Held:
-    """What the cycle before has left held for requests: who gets a unit on it keeps that unit for this cycle."""
-
-    def __init__(self, books: PoolBooks) -> None:
-        self._books = books
-        self._hosts: dict[Asked, list[Machine]] = {}
-        for asked, host in books.keeps:
-            self._hosts.setdefault(asked, []).append(host)
-
-    def put(self, placing: Placing, asked: Asked, units: int) -> list[Unit]:
-        """Place so many units, or none."""
-        if asked not in self._hosts:
-            return placing.put(asked, units)
-        before = self._of(asked)
-        new = placing.put(asked, units)
-        if before != self._of(asked):
-            self._books.sure.update(new)
-        return new
-
-    def _of(self, asked: Asked) -> list[Vector]:
-        return [kept_for(asked, host, len(asked.unit)) for host in self._hosts[asked]]

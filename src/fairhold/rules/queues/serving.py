@@ -12,7 +12,6 @@ from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of
 from fairhold.rules.pools.placing import Placing
 from fairhold.rules.pools.siting import will_do
-from fairhold.rules.queues.granting import Held
 from fairhold.rules.queues.standing import dominant_share, is_above, stays_deserved
 
 if TYPE_CHECKING:
@@ -193,13 +192,13 @@ def serve(books: PoolBooks, queues: Queues, ways: Ways, gates: Gates, crowds: Cr
     waiting = crowds.waiting
     if not _has_room(books, [*waiting, *(crowd.line[0] for crowd in crowds.all if crowd.line)]):
         return []
-    placing, held = Placing(books, PUBLIC, gates, books.hosts), Held(books)
+    placing = Placing(books, PUBLIC, gates, books.hosts)
     coming = {asked: ways.new_units(asked) for asked in waiting}
     turns = Turns(queues, waiting, next_units, crowds.all)
     placed: list[Unit] = []
     while (asked := turns.next()) is not None:
         units = next_units(asked)
-        new = held.put(placing, asked, units) if units <= asked.waiting else []
+        new = placing.put(asked, units) if units <= asked.waiting else []
         if new:
             known = min(coming.get(asked, 0), len(new))
             if known:

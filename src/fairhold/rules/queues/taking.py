@@ -13,14 +13,13 @@ from fairhold.ledger.queues import is_preemptible
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import deadline_of
 from fairhold.rules.pools.reach import hold_beyond
-from fairhold.rules.pools.restraint import go_now
+from fairhold.rules.pools.restraint import go_now, were_granted_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace
 from fairhold.rules.queues.contest import OWN_QUEUE, Looked, Refused
 from fairhold.rules.queues.rooms import Rooms, left_beside
 from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import is_broken
-from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -143,11 +142,9 @@ class Taking:
 
     def _granted_now(self, gone: dict[Piece, int], order: Order | None) -> tuple[int, Refused] | None:
         """The first side of which a unit would go that was granted at this instant on what was held for it."""
-        sure = self.books.sure
-        side = next((side for piece, side in gone.items() if not sure.isdisjoint(piece)), None) if sure else None
+        side = next((side for piece, side in gone.items() if were_granted_now(self.books, piece)), None)
         if side is None:
             return None
-        self.books.restraint.not_after(self.books.now + SECOND)
         return side, Refused("granted now", side, 0 if order is None else order.search.short[0])
 
     def _spare(

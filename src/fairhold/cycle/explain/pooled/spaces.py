@@ -30,6 +30,7 @@ class Space:
     kept    : idle of those that is kept for others
     barred  : idle of parcels that a bound keeps it from
     freed   : what those have on usable parcels that may be asked to give
+    granted : the same of units that nobody takes at this instant (R-SERVE-3)
     passed  : owner and bound of the parcels that it may not use
     is_open : packing lets it stand there, and the host starts something
     is_left : packing lets it stand there once those have given that may be asked
@@ -43,6 +44,7 @@ class Space:
     kept: Vector
     barred: Vector
     freed: Vector
+    granted: Vector
     passed: tuple[tuple[int, Bound], ...] = ()
     is_open: bool = True
     is_left: bool = True
@@ -90,7 +92,7 @@ def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) 
         able = [unit for unit in host.units if unit.pool != OWN]
         freed = _freed(inquiry, asked, able, mine)
         free, kept = _room(inquiry, asked, mine)
-        space = Space(host, whole, whole, free, kept, _sum(inquiry, ()), freed)
+        space = Space(host, whole, whole, free, kept, _sum(inquiry, ()), *freed)
         found.append(_closing(inquiry, _alone(inquiry, asked, space, able, mine)))
     return found
 
@@ -136,6 +138,7 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
     barred = [each for each in part.parcels if each not in usable]
     free, kept = _room(inquiry, asked, [each for each in usable if is_within(terms, each, pool)])
     gives = [unit for unit in part.users if unit.asked.leaf in givers]
+    freed, granted = _freed(inquiry, asked, gives, usable)
     found = Space(
         host=host,
         whole=part.whole,
@@ -143,7 +146,8 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
         free=free,
         kept=kept,
         barred=_sum(inquiry, (each.idle for each in barred if is_within(terms, each, pool))),
-        freed=_freed(inquiry, asked, gives, usable),
+        freed=freed,
+        granted=granted,
         passed=tuple((each.owner, bound_of(terms, each, asked.leaf, pool)) for each in barred),
     )
     return _closing(inquiry, _alone(inquiry, asked, found, gives, usable))
@@ -173,6 +177,7 @@ def _closing(inquiry: Inquiry, space: Space) -> Space:
         kept=nothing,
         barred=nothing,
         freed=nothing,
+        granted=nothing,
         is_open=False,
         is_closed=True,
         shut=space.free,
@@ -197,10 +202,10 @@ def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
     for part in parts:
         mine = [each for each in part.parcels if may_use(inquiry.terms, each, asked.leaf, pool)]
         freed = _freed(inquiry, asked, part.users, mine)
-        if any(freed) and will_do(asked, part.host):
+        if any(map(any, freed)) and will_do(asked, part.host):
             free, kept = _room(inquiry, asked, mine)
             usable = _sum(inquiry, (each.amounts for each in mine))
-            space = Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), freed)
+            space = Space(part.host, part.whole, usable, free, kept, _sum(inquiry, ()), *freed)
             found.append(_closing(inquiry, _alone(inquiry, asked, space, part.users, mine)))
     return found
 
@@ -208,7 +213,8 @@ def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]
 def whole_hosts(inquiry: Inquiry) -> list[Space]:
     """Every host that is up as if it were empty and everybody's."""
     nothing = _sum(inquiry, ())
-    return [Space(host, host.total, host.total, host.total, nothing, nothing, nothing) for host in inquiry.books.hosts]
+    none = nothing, nothing, nothing, nothing
+    return [Space(host, host.total, host.total, host.total, *none) for host in inquiry.books.hosts]
 
 
 def _idle(parcel: Parcel) -> Iterator[Vector]:
@@ -223,11 +229,14 @@ def _room(inquiry: Inquiry, asked: Asked, parcels: list[Parcel]) -> tuple[Vector
     return free, _sum(inquiry, kept)
 
 
-def _freed(inquiry: Inquiry, asked: Asked, units: Iterable[Unit], parcels: list[Parcel]) -> Vector:
-    """What units of others that are not under notice have on some parcels."""
-    among = set(parcels)
-    able = (unit for unit in units if unit.notice is None and unit.asked.leaf != asked.leaf)
-    return _sum(inquiry, (free_of(unit, among, inquiry.terms.dimensions) for unit in able))
+def _freed(inquiry: Inquiry, asked: Asked, units: Iterable[Unit], parcels: list[Parcel]) -> tuple[Vector, Vector]:
+    """What units of others that are not under notice have on some parcels, and those that stay for now (R-SERVE-3)."""
+    among: set[Parcel] = set(parcels)
+    found: tuple[list[Vector], list[Vector]] = [], []
+    for unit in units:
+        if unit.notice is None and unit.asked.leaf != asked.leaf:
+            found[unit in inquiry.books.sure].append(free_of(unit, among, inquiry.terms.dimensions))
+    return _sum(inquiry, found[0]), _sum(inquiry, found[1])
 
 
 def _sum(inquiry: Inquiry, vectors: Iterable[Vector]) -> Vector:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.comparing import comparisons, holders_of
@@ -52,6 +53,7 @@ RULE_OF = {
     "nobody else": "R-TAKE-1",
     "usage quota": "R-USAGE-3",
     "comparison": "R-TAKE-1",
+    "granted now": "R-SERVE-3",
     "no room": "R-TAKE-3",
     "gang": "R-TAKE-4",
     "next cycle": "R-SWEEP-1",
@@ -260,6 +262,8 @@ class Why:
             reason = "nobody else"
         elif any(each.has(unit, _taking) for each in levels):
             reason = "gang" if taking < wants else "comparison"
+        elif any(each.has(unit, _taking_and_granted) for each in levels):
+            reason = "granted now"
         elif compared and not has_back and all(each.because for each in compared):
             reason = "usage quota" if all(each.because == "own quota" for each in compared) else "comparison"
         elif any(each.has(unit, _taking_beside) for each in levels):
@@ -284,7 +288,9 @@ def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Lev
     if taking:
         return Level(OWN, "gang" if taking < wants else "next cycle", preference, gang=(wants, taking))
     reason, closed = "in use", ""
-    if spaces.has(unit, _taking_and_kept):
+    if spaces.has(unit, _taking_and_granted):
+        reason = "granted now"
+    elif spaces.has(unit, _taking_and_kept):
         reason = "held for others"
     elif spaces.has(unit, _shut):
         reason, closed = "closed", spaces.first(unit, _shut)
@@ -293,16 +299,7 @@ def _own_level(unit: Vector, wants: int, spaces: Spaces, preference: int) -> Lev
     return Level(OWN, reason, preference, gap=nearest(unit, [spaces], _taking), closed=closed)
 
 
-def _whole(space: Space) -> Vector:
-    return space.whole
-
-
-def _usable(space: Space) -> Vector:
-    return space.usable
-
-
-def _free(space: Space) -> Vector:
-    return space.free
+_whole, _usable, _free = attrgetter("whole"), attrgetter("usable"), attrgetter("free")
 
 
 def _taking(space: Space) -> Vector:
@@ -315,6 +312,10 @@ def _taking_beside(space: Space) -> Vector:
 
 def _taking_and_kept(space: Space) -> Vector:
     return add(_taking(space), space.kept) if space.is_left else _nothing(space)
+
+
+def _taking_and_granted(space: Space) -> Vector:
+    return add(_taking(space), space.granted) if space.is_left else _nothing(space)
 
 
 def _open(space: Space) -> Vector:

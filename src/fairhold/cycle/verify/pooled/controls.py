@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairhold.cycle.verify.pooled.stock import Unit
 
 
 @dataclass
@@ -27,6 +33,10 @@ class Restraint:
         """Whether a leaf may take."""
         is_open = not (self.is_still or self.is_full or self.most == 0)
         return is_open and (self.takers is None or leaf in self.takers)
+
+    def spares(self, units: Iterable[Unit], sure: set[Unit]) -> bool:
+        """Whether some were granted at this instant on what was held for them (R-SERVE-3)."""
+        return not self.is_trial and not sure.isdisjoint(units)
 
     def go(self, units: int) -> bool:
         """Whether so many go together; more than may go in a cycle only first and alone."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.verify.pooled.lending import usable
 from fairhold.cycle.verify.pooled.seeking import Seeking
 from fairhold.cycle.verify.pooled.siting import able_hosts, leaves_on, packs, will_do
-from fairhold.cycle.verify.pooled.stock import fits_in, gone, put
+from fairhold.cycle.verify.pooled.stock import fits_in, gone, kept_before, put
 from fairhold.cycle.verify.pooled.terms import OWN
 from fairhold.cycle.verify.pooled.turns import Turns
 from fairhold.cycle.verify.pooled.usage import Pool
@@ -71,6 +71,7 @@ class Filling:
     def _put_on(self, asked: Asked, units: int, only: Host | None) -> list[Unit]:
         placed: list[Unit] = []
         before: list[tuple[Parcel, Amounts, dict[str, Amounts]]] = []
+        is_sure = False
         for _ in range(units):
             host = self._host_of_own(asked, only) or self._host(asked, only)
             is_right = host is not None and (self.used.allow_beside_others(asked) or self._is_own(asked, host))
@@ -79,13 +80,16 @@ class Filling:
                     self._undo(placed, before)
                 return []
             before += [(parcel, parcel.idle, dict(parcel.kept)) for parcel in host.parcels]
+            kept = kept_before(self.stock, asked, host)
             unit = put(self.stock, asked, host, self.level, self._parcels(host, asked))
+            is_sure |= kept_before(self.stock, asked, host) != kept
             if {parcel.owner for parcel in unit.books} == {asked.leaf}:
                 unit.pool = OWN
             else:
                 self.used.add(asked)
             placed.append(unit)
             self.seeking.changed(asked, [host])
+        self.stock.sure.update(placed if is_sure else ())
         return placed
 
     def _undo(self, placed: list[Unit], before: list[tuple[Parcel, Amounts, dict[str, Amounts]]]) -> None:

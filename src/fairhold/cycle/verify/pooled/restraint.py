@@ -62,10 +62,10 @@ def decide(plan: Plan, share: Share, state: State) -> Decided:
 
 def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Decided:
     stock, stops = open_settled(plan, share, state)
-    if share.entry.policy != QUEUES:
-        return Decided(stock, stops, Sweeps(stock, restraint), [], [])
     if state.previous_cycle == state.now:
         stock.sure.update(unit for unit in stock.units() if unit.started >= state.now)
+    if share.entry.policy != QUEUES:
+        return Decided(stock, stops, Sweeps(stock, restraint), [], [])
     table = make_table(plan, share, state, stock)
     told = queue_rows(plan, table, stock)
     warnings = oversubscribed_rows(plan, table)

@@ -221,7 +221,7 @@ class Stock:
     """Request → units of this cycle that were not placed after all (R-SWEEP-3)"""
 
     sure: set[Unit] = field(default_factory=set)
-    """Units of queues that this instant has granted on what was held for them (R-SERVE-3)"""
+    """Units that this instant has granted on what was held for them: nobody takes them at it (R-SERVE-3)"""
 
     before: dict[Unit, Notice] = field(default_factory=dict)
     """Unit → its notice that this cycle has withdrawn (R-NOTICE-2)"""
@@ -325,6 +325,11 @@ def gone(unit: Unit) -> None:
 def kept_on(request: str, host: Host, width: int) -> Amounts:
     """What is set aside for a request on a host."""
     return summed((parcel.kept[request] for parcel in host.parcels if request in parcel.kept), width)
+
+
+def kept_before(stock: Stock, asked: Asked, host: Host) -> Amounts:
+    """What is set aside for a request on a host where the cycle before has left it something; else nothing."""
+    return kept_on(asked.id, host, stock.terms.width) if (asked.id, host.name) in stock.keeps else ()
 
 
 def keep(request: str, host: Host, parcels: list[Parcel], need: Amounts) -> None:

@@ -109,7 +109,8 @@ class Taking:
         gone = [unit for choice in chosen for unit in choice.units]
         is_fair = not ground.is_fair or stays_fair(self.pool(ground.pool), asked, gone)
         fresh = self.fresh(gone)
-        if len(chosen) == units and is_fair and self.used.allow(asked, 0) and self.restraint.go(len(gone) - len(fresh)):
+        is_whole = len(chosen) == units and is_fair and not self.restraint.spares(gone, self.stock.sure)
+        if is_whole and self.used.allow(asked, 0) and self.restraint.go(len(gone) - len(fresh)):
             self.noticed += [unit for unit in gone if unit not in fresh]
             self._bring_more(asked, ground, chosen)
             self._bring_elsewhere(asked, gone, {choice.host for choice in chosen})

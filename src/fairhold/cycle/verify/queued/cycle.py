@@ -10,7 +10,7 @@ from fairhold.cycle.verify.pooled.filling import Filling
 from fairhold.cycle.verify.pooled.limits import Used
 from fairhold.cycle.verify.pooled.terms import TOP
 from fairhold.cycle.verify.queued.gates import Gates
-from fairhold.cycle.verify.queued.held import hand_out, kept_before
+from fairhold.cycle.verify.queued.held import hand_out
 from fairhold.cycle.verify.queued.order import part
 from fairhold.cycle.verify.queued.spared import Spared
 from fairhold.cycle.verify.queued.taking import Taking
@@ -78,10 +78,7 @@ class Queued:
         while waiting:
             asked = self._next(waiting, lambda each: each.missing or 1)
             units = asked.missing or 1
-            before = kept_before(self.stock, asked)
             new = filling.put(asked, units) if units <= asked.waiting else []
-            if kept_before(self.stock, asked) != before:
-                self.stock.sure.update(new)
             known = min(left[asked], len(new))
             left[asked] -= known
             self.table.came(asked, len(new) - known)

@@ -42,9 +42,3 @@ def _ready(stock: Stock, coming: Coming, asked: Asked, host: Host) -> int:
         return 0
     way = coming.to[asked].get(host)
     return min(way.units, how_many(asked.unit, kept_on(asked.id, host, stock.terms.width))) if way else 0
-
-
-def kept_before(stock: Stock, asked: Asked) -> list[object]:
-    """What is held for a request where the cycle before has left something for it."""
-    width = stock.terms.width
-    return [kept_on(asked.id, stock.hosts[name], width) for request, name in stock.keeps if request == asked.id]

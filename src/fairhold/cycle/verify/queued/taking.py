@@ -268,7 +268,7 @@ class Taking:
             gone = self._without(piece, gone, lambda left: self._has_room(asked, need, left))
         victims = [unit for piece in gone for unit in piece]
         fresh = [] if self.restraint.is_trial else [unit for unit in victims if unit.is_new]
-        is_free = self.stock.sure.isdisjoint(victims)
+        is_free = not self.restraint.spares(victims, self.stock.sure)
         if not (is_fair(gone) and is_free and self.restraint.go(len(victims) - len(fresh))):
             for piece in gone:
                 self._leave(piece, 1)
