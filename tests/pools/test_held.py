@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from fairhold.cli.pool_words import pools_in_words
 from fairhold.cycle.document import run_cycle
@@ -13,8 +16,11 @@ from fairhold.cycle.verify import verify
 from fairhold.planio.state import parse_state, state_document
 from fairhold.runtime.explaining_pools import as_document
 from fairhold.units import SECOND
+from tests.pools.lending import story
 from tests.pools.small import inputs, of, on, own
+from tests.pools.strategies import read
 from tests.pools.truths import second_cycle
+from tests.queues.truths import given_to_others
 
 if TYPE_CHECKING:
     from fairhold.cycle.document import Cycle
@@ -122,3 +128,12 @@ def test_r_serve_3_who_waits_to_take_it_is_told_why_for_a_moment() -> None:
     waits = as_document(found)["requests"][0]["waits"]
     assert (waits["reason"], waits["rule"]) == ("granted now", "R-SERVE-3")
     assert "what others could give was granted to them in this cycle" in pools_in_words(as_document(found))
+
+
+@pytest.mark.parametrize("seed", [9000244, 9000291, 9000420, 9000838, *range(12)])
+def test_r_serve_3_nobody_is_told_of_units_that_others_get(seed: int) -> None:
+    """The first four once gave what was held to others."""
+    told_to = story(Random(seed), gangs=bool(seed % 2), limits=False)
+    for document, cycle in told_to.later():
+        plan, state = read(told_to.plan, document)
+        assert list(given_to_others(plan, state, cycle)) == []
