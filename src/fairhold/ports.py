@@ -212,7 +212,10 @@ class CycleNote(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What was used in a span of time, in unit-microseconds; `begin` belongs to the span, `end` does not."""
+    """What was used in a span of time, in unit-microseconds; `begin` belongs to the span, `end` does not.
+
+    unit : what one unit is, as `spans.Key` says it
+    """
 
     begin: int
     end: int
@@ -221,6 +224,7 @@ class Usage(NamedTuple):
     job: str
     kind: str
     amount: int
+    unit: str = ""
 
 
 class Retention(NamedTuple):
@@ -280,6 +284,10 @@ class Batch(Protocol):
 
     def put_usage(self, rows: Iterable[Usage]) -> None:
         """Keep what was used, before the entries that tell it go."""
+        ...
+
+    def put_unit(self, job: str, unit: str) -> None:
+        """Say what a unit of a job is where usage on record does not know it."""
         ...
 
     def put_meta(self, name: str, value: str) -> None:
@@ -373,6 +381,10 @@ class Store(Protocol):
 
     def usage(self, since: int, until: int) -> Iterator[Usage]:
         """Usage whose span has time in common with the span from `since` to before `until`, by (end, begin)."""
+        ...
+
+    def jobs_of_unknown_unit(self) -> list[str]:
+        """Jobs of whose usage on record it is not known what a unit was: an earlier format did not say it."""
         ...
 
     def meta(self) -> dict[str, str]:

@@ -215,7 +215,13 @@ class Fake:
 
     def _usage(self, query: Document) -> Document:
         keys = query.get("by", "consumer").split(",")
-        rows = [{key: f"{key}{at}" for key in keys} | {"unit_seconds": text} for at, text in enumerate(("12.5", "3"))]
+        found = ("slots", "", "12.5"), ("slots", "", "3600"), ("gpu", "", "5400"), ("memory", "GiB", "3600")
+        rows: list[Document] = [
+            {key: f"{key}{at}" for key in keys} | {"resource": name, "unit": unit, "resource_seconds": text}
+            for at, (name, unit, text) in enumerate(found)
+            if name in query.get("resource", name).split(",")
+        ]
+        rows[-1] |= {key: f"{key}2" for key in keys}
         return {"from": self.begin or query.get("from", NOW), "to": query.get("to", LATER), "by": keys, "rows": rows}
 
     def _jobs(self, method: str, path: list[str], query: Document, body: Any, headers: Any) -> Any:  # noqa: PLR0911 - one for each address

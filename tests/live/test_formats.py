@@ -5,24 +5,28 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
+from fairhold.model.vector import decimal_text
 from fairhold.orchestrator.events import Woken
 from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.runtime.live.closings import Closing, Return
 from fairhold.runtime.live.contents import LiveContents
 from fairhold.runtime.live.core import Core
+from fairhold.runtime.live.using import usage_document
 from fairhold.store import check_store, open_store
 from fairhold.store.directory import FILE
 from fairhold.store.schema import MIGRATIONS, steps
+from fairhold.units import SECOND
 from tests.live.play import START
 
 STORES = Path(__file__).parent.parent / "store"
-FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4 = (STORES / f"service_{number}.sql" for number in (1, 2, 3, 4))
+FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4, FORMAT_5 = (STORES / f"service_{number}.sql" for number in range(1, 6))
 
 
 LARGE = (
@@ -173,3 +177,37 @@ def test_an_earlier_fairhold_refuses_what_this_one_has_opened(old: Path, tmp_pat
     open_store(old, migrations=MIGRATIONS).close()
     with pytest.raises(InputError, match="store-newer"):
         open_store(old, migrations=first)
+
+
+def test_a_service_of_format_5_tells_usage_in_amounts_as_far_as_units_are_known(tmp_path: Path) -> None:
+    """Slots and units of resources were counted alike. A job that goes on, and one that is kept, say their units; of a
+    job that is gone it is known where the plan had no resources then."""
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(FORMAT_5.read_text())
+    assert check_store(tmp_path, LiveContents) == ()
+    for _ in range(2):
+        with closing(open_store(tmp_path)) as store:
+            core = Core(store, lambda: store.last_at + 1)
+            core.open("", "", "ann")
+            core.commit()
+            now = core.now()
+            begin = START + 10_000_008
+            told = usage_document(store, core.usage.tail(now), 0, now, ("job", "kind", "consumer"))["rows"]
+            cut = usage_document(store, core.usage.tail(now), begin + SECOND, begin + 2 * SECOND, ("job",))["rows"]
+        found = {(row["job"], row["kind"], row["resource"], row["unit"]): row["resource_seconds"] for row in told}
+        goes_on = found.pop(("5", "own", "gpu", ""))
+        assert found.pop(("5", "own", "memory", "GiB")) == decimal_text(8 * Fraction(goes_on))
+        assert {key: seconds for key, seconds in found.items() if key[0] in "1236" and key[0]} == {
+            ("1", "own", "slots", ""): "9.999998",
+            ("1", "own", "", ""): "0.000004",
+            ("2", "own", "", ""): "19.999998",
+            ("3", "borrowed", "cpu", ""): "74.99999875",
+            ("3", "borrowed", "gpu", ""): "29.9999995",
+            ("6", "borrowed", "gpu", ""): "4.999998",
+            ("6", "borrowed", "memory", "GiB"): "39.999984",
+        }
+        assert {(row["job"], row["resource"], row["resource_seconds"]) for row in cut} == {
+            *(("2", "", "1"), ("3", "cpu", "2.5"), ("3", "gpu", "1"), ("4", "slots", "3")),
+            *(("5", "gpu", "1"), ("5", "memory", "8")),
+        }
+    assert check_store(tmp_path, LiveContents) == ()

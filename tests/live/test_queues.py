@@ -13,7 +13,7 @@ from fairhold.cli.live.tree import BORROWED, COLUMNS, OWN, WAITING, trees
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.events import JobChanged
-from fairhold.runtime.live.usage import usage_document
+from fairhold.runtime.live.using import usage_document
 from fairhold.runtime.live.views.amounts import NAMES
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.jobs import job_document
@@ -253,13 +253,14 @@ def test_metrics_say_the_same_amounts(play: Play) -> None:
 
 
 def kinds_of(play: Play) -> dict[str, Fraction]:
-    """Unit-seconds of /B by kind."""
-    rows = usage_document(play.store, play.core.usage.tail(play.clock()), 0, play.clock(), ("consumer", "kind"))["rows"]
-    return {row["kind"]: Fraction(row["unit_seconds"]) for row in rows if row["consumer"] == "/B"}
+    """GPU-seconds of /B by kind."""
+    tail = play.core.usage.tail(play.clock())
+    rows = usage_document(play.store, tail, 0, play.clock(), ("consumer", "kind"), ["gpu"])["rows"]
+    return {row["kind"]: Fraction(row["resource_seconds"]) for row in rows if row["consumer"] == "/B"}
 
 
 def rates(play: Play, *, snapshot: bool | None) -> dict[str, Fraction]:
-    """Units of /B by kind in the time that passes, with a restart before where `snapshot` says how."""
+    """GPUs of /B by kind in the time that passes, with a restart before where `snapshot` says how."""
     if snapshot is not None:
         play.restart(snapshot=snapshot)
     begin, before = play.clock(), kinds_of(play)
@@ -274,9 +275,11 @@ def test_usage_within_what_is_deserved_is_own(play: Play, *, snapshot: bool | No
     one = ask(play, "/B", 1)
     ask(play, "/B", 1, unit=(("gpu", "2"),))
     ask(play, "/B", 1)
-    assert rates(play, snapshot=snapshot) == {"own": 2, "borrowed": 1}
+    assert rates(play, snapshot=snapshot) == {"own": 2, "borrowed": 2}
+    row = next(each for each in pools_group(play.core)["consumers"] if each["path"] == "/B")
+    assert row["amounts"]["borrowed"] == {"gpu": 2}
     play.end(next(each.name for each in play.core.cluster.attempts.values() if each.job.name == one))
-    assert rates(play, snapshot=snapshot) == {"own": 1, "borrowed": 1}
+    assert rates(play, snapshot=snapshot) == {"own": 2, "borrowed": 1}
 
 
 def test_plans_go_to_queues_and_back_while_work_runs(play: Play) -> None:

@@ -20,7 +20,8 @@ from fairhold.planio.plan import parse_plan
 from fairhold.ports import Retention
 from fairhold.runtime.lending import lending
 from fairhold.runtime.live.journal import change_of
-from fairhold.runtime.live.usage import HOUR, usage_document
+from fairhold.runtime.live.usage import HOUR
+from fairhold.runtime.live.using import BY, usage_document
 from fairhold.units import SECOND, parse_instant
 from tests.live.play import MIXED, PLAIN, START, Play, plan_text
 
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from fairhold.orchestrator.tasks import Attempt
     from fairhold.ports import Entry, Store
 
-BY = ("consumer", "user", "job", "kind")
-Row = tuple[str, str, str, str]
-Piece = tuple[Row, int, int, int]
-"""Who, from, to before, units; a lump where both instants are the same: unit-microseconds."""
+SLOTS = {"resource": "slots", "unit": ""}
+Row = tuple[str, str, str, str, str]
+Piece = tuple[Row, int, int, Fraction | int]
+"""Who and which resource, from, to before, amount; a lump where both instants are the same: amount-microseconds."""
 
 
 def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
@@ -60,8 +62,9 @@ def naive(store: Store, entries: list[Entry], end: int) -> list[Piece]:
         if isinstance(change, say.Ended) and change.then == "again" and change.reason != "yielded":
             attempt = cluster.attempts[change.attempt]
             path = cluster.books[attempt.job.resource_group].rows.path(attempt.job.leaf)
-            row = (path, attempt.job.terms.user, attempt.job.name, "lost")
-            pieces.append((row, entry.at, entry.at, attempt.units * (entry.at - attempt.started)))
+            who = path, attempt.job.terms.user, attempt.job.name, "lost"
+            for resource, amount in amounts(attempt):
+                pieces.append(((*who, resource), entry.at, entry.at, amount * (entry.at - attempt.started)))
         cluster.apply(change, entry.at)
     assert cluster is not None
     return [*pieces, *measure(cluster, before, end)]
@@ -74,19 +77,39 @@ def measure(cluster: Cluster, since: int, until: int) -> Iterator[Piece]:
             if attempt.job.resource_group != group:
                 continue
             leaf = attempt.job.leaf
-            own = min(left[leaf], attempt.units)
-            if books.vectors is not None:
-                own = attempt.units if attempt.is_own else 0
-            left[leaf] -= own
             who = (books.rows.path(leaf), attempt.job.terms.user, attempt.job.name)
-            yield (*who, "own"), since, until, own
-            yield (*who, "borrowed"), since, until, attempt.units - own
+            own = {"slots": Fraction(min(left[leaf], attempt.units))}
+            if books.vectors is not None:
+                own = own_amounts(attempt, who[0])
+            else:
+                left[leaf] -= int(own["slots"])
+            for resource, amount in amounts(attempt):
+                yield (*who, "own", resource), since, until, own.get(resource, 0)
+                yield (*who, "borrowed", resource), since, until, amount - own.get(resource, 0)
         for leaf, slots in lending(books).lent.items() if books.vectors is None else ():
-            yield (books.rows.path(leaf), "", "", "lent"), since, until, slots
+            yield (books.rows.path(leaf), "", "", "lent", "slots"), since, until, slots
 
 
-def integral(pieces: list[Piece], since: int, until: int) -> dict[Row, int]:
-    sums: dict[Row, int] = {}
+def amounts(attempt: Attempt) -> list[tuple[str, Fraction]]:
+    """What an attempt holds: slots, or amounts of resources."""
+    unit = attempt.job.terms.unit
+    return [(name, Fraction(text)) for name, text in unit] or [("slots", Fraction(attempt.units))]
+
+
+def own_amounts(attempt: Attempt, leaf: str) -> dict[str, Fraction]:
+    """What a unit has of parcels of its leaf and of those above it."""
+    if not attempt.parts:
+        is_own = f"{leaf}/".startswith(f"{attempt.lenders[0]}/") if attempt.lenders else attempt.pool not in {"", "/"}
+        return dict(amounts(attempt)) if is_own else {}
+    found: dict[str, Fraction] = {}
+    for owner, name, text in attempt.parts:
+        if f"{leaf}/".startswith(f"{owner}/"):
+            found[name] = found.get(name, Fraction(0)) + Fraction(text)
+    return found
+
+
+def integral(pieces: list[Piece], since: int, until: int) -> dict[Row, Fraction | int]:
+    sums: dict[Row, Fraction | int] = {}
     for row, first, last, units in pieces:
         if first == last:
             amount = units if since <= first < until else 0
@@ -97,10 +120,11 @@ def integral(pieces: list[Piece], since: int, until: int) -> dict[Row, int]:
     return sums
 
 
-def told(play: Play, since: int, until: int) -> tuple[dict[Row, int], int, int]:
+def told(play: Play, since: int, until: int) -> tuple[dict[Row, Fraction], int, int]:
     document = usage_document(play.store, play.core.usage.tail(play.clock.instant), since, until, BY)
     rows = {
-        (row["consumer"], row["user"], row["job"], row["kind"]): int(Fraction(row["unit_seconds"]) * SECOND)
+        (row["consumer"], row["user"], row["job"], row["kind"], row["resource"]): Fraction(row["resource_seconds"])
+        * SECOND
         for row in document["rows"]
     }
     first, last = parse_instant(document["from"]), parse_instant(document["to"])
@@ -205,7 +229,7 @@ def test_what_is_decided_and_not_yet_written_counts(tmp_path: Path) -> None:
     before = told(play, START, begin + SECOND)
     play.commit()
     assert told(play, START, begin + SECOND) == before
-    assert before[0] == {("/B", "ann", "1", "own"): 2 * SECOND}
+    assert before[0] == {("/B", "ann", "1", "own", "slots"): 2 * SECOND}
     play.store.close()
 
 
@@ -222,7 +246,7 @@ def test_a_span_that_is_written_down_long_after_its_end_is_found(tmp_path: Path)
     play.end(1)
     play.commit()
     since, until = begin + 10 * SECOND, begin + 25 * SECOND
-    assert told(play, since, until) == ({("/B", "ann", "1", "own"): 30 * SECOND}, since, until)
+    assert told(play, since, until) == ({("/B", "ann", "1", "own", "slots"): Fraction(30 * SECOND)}, since, until)
     play.store.close()
 
 
@@ -235,10 +259,10 @@ def test_usage_is_told_by_what_is_asked(tmp_path: Path) -> None:
     tail = play.core.usage.tail(play.clock.instant)
     document = usage_document(play.store, tail, begin, begin + SECOND, ["user", "kind"])
     assert document["rows"] == [
-        {"user": "", "kind": "lent", "unit_seconds": "1"},
-        {"user": "ann", "kind": "borrowed", "unit_seconds": "4"},
-        {"user": "ann", "kind": "own", "unit_seconds": "3"},
-        {"user": "bob", "kind": "own", "unit_seconds": "1"},
+        {"user": "", "kind": "lent", **SLOTS, "resource_seconds": "1"},
+        {"user": "ann", "kind": "borrowed", **SLOTS, "resource_seconds": "4"},
+        {"user": "ann", "kind": "own", **SLOTS, "resource_seconds": "3"},
+        {"user": "bob", "kind": "own", **SLOTS, "resource_seconds": "1"},
     ]
     for by, since, until in ((["colour"], 0, 1), (["user", "user"], 0, 1), (["user"], 2, 1)):
         with pytest.raises(InputError):

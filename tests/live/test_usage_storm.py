@@ -16,7 +16,8 @@ from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import JobSubmitted
 from fairhold.ports import Retention
 from fairhold.runtime.live.submitting import Submission
-from fairhold.runtime.live.usage import BY, HOUR, usage_document
+from fairhold.runtime.live.usage import HOUR
+from fairhold.runtime.live.using import BY, usage_document
 from fairhold.units import SECOND, parse_instant
 from tests.live.integral import Integral, integral
 from tests.live.play import START, Play
@@ -65,7 +66,9 @@ class UsageStorm:
     def told(self, since: int, until: int, by: tuple[str, ...]) -> tuple[dict[tuple[str, ...], int], int, int]:
         tail = self.play.core.usage.tail(self.play.clock.instant)
         document = usage_document(self.play.store, tail, since, until, by)
-        rows = {tuple(row[key] for key in by): int(Fraction(row["unit_seconds"]) * SECOND) for row in document["rows"]}
+        rows = {
+            tuple(row[key] for key in by): int(Fraction(row["resource_seconds"]) * SECOND) for row in document["rows"]
+        }
         first, last = parse_instant(document["from"]), parse_instant(document["to"])
         assert first is not None
         assert last is not None

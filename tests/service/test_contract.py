@@ -148,6 +148,7 @@ GETS = (
     ("/hosts", "/hosts"),
     ("/usage", "/usage"),
     ("/usage?by=consumer,user,job,kind", "/usage"),
+    ("/usage?resource=slots", "/usage"),
     ("/events", "/events"),
     ("/health", "/health"),
 )

@@ -76,6 +76,7 @@ def test_an_amount_that_is_none_is_told_once_with_its_place(bank: Bank, written:
         ("POST", "/stop", {"how": "leave"}, "not-supported-yet"),
         ("GET", "/usage?from=1", None, "instant"),
         ("GET", "/usage?by=colour", None, "unknown-word"),
+        ("GET", "/usage?resource=colour", None, "unknown-resource"),
         ("GET", "/jobs?cursor=x", None, "bad-cursor"),
         ("GET", "/jobs?label=x", None, "name"),
         ("GET", "/jobs?limit=0", None, "out-of-range"),

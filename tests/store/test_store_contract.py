@@ -285,3 +285,17 @@ def test_a_second_service_is_refused_by_the_number_of_the_first(
     assert fault.code == "store-in-use"
     assert str(os.getpid()) in fault.what
     open_one(tmp_path).close()
+
+
+def test_usage_of_unknown_units_learns_them(store: Store) -> None:
+    with store.transaction() as batch:
+        batch.put_usage(Usage(NOW, NOW + 9, "/A", "ann", job, "own", 1, unit) for job in "12" for unit in ("", "?"))
+    assert sorted(store.jobs_of_unknown_unit()) == ["1", "2"]
+    with store.transaction() as batch:
+        batch.put_unit("2", '{"gpu":"1"}')
+        batch.put_unit("3", "")
+    assert store.jobs_of_unknown_unit() == ["1"]
+    assert sorted((row.job, row.unit) for row in store.usage(0, 2 * NOW)) == [
+        *(("1", ""), ("1", "?")),
+        *(("2", ""), ("2", '{"gpu":"1"}')),
+    ]

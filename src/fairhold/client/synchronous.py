@@ -249,12 +249,15 @@ class Client:
         return self._run(ask.cycle(number))
 
     def usage(
-        self, by: str | Sequence[str] = ("consumer",), *, start: Moment | None = None, end: Moment | None = None
+        self,
+        by: str | Sequence[str] = ("consumer",),
+        *,
+        resource: str | Sequence[str] = (),
+        start: Moment | None = None,
+        end: Moment | None = None,
     ) -> Document:
-        """Unit-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
-        return self._run(
-            ask.listing("usage", {"from": typed.moment(start), "to": typed.moment(end), "by": typed.words(by)})
-        )
+        """Resource-seconds in `rows`, exact decimals as text; by: of consumer, user, job and kind."""
+        return self._run(ask.listing("usage", typed.usage_query(by, resource, start, end)))
 
     def events(self, after: int = 0, limit: int = 1000) -> Document:
         """Events of the log with a number above `after`; `next` is where to go on."""

@@ -123,6 +123,13 @@ def words(given: str | Sequence[str]) -> str:
     return given if isinstance(given, str) else ",".join(given)
 
 
+def usage_query(
+    by: str | Sequence[str], resource: str | Sequence[str], start: Moment | None, end: Moment | None
+) -> dict[str, str | None]:
+    """The query for usage."""
+    return {"from": moment(start), "to": moment(end), "by": words(by), "resource": words(resource) or None}
+
+
 def _after(each: JobOrName | tuple[JobOrName, str]) -> str | tuple[str, str]:
     return (name_of(each[0]), each[1]) if isinstance(each, tuple) else name_of(each)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.kernels.vectors import less
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.accounts import Deserved, Meter, Pool
-from fairhold.orchestrator.owned import deserved_now, owned_slots
+from fairhold.orchestrator.owned import deserved_now, own_part, owned_slots, unit_held
 from fairhold.orchestrator.spans import BORROWED, LOST, OWN, Key, Span, Trail
 
 if TYPE_CHECKING:
@@ -28,13 +29,14 @@ YIELDED = "yielded"
 
 
 class _Held(NamedTuple):
-    """What an attempt holds: where, on which two accounts, how many units, since when."""
+    """What an attempt holds: where, on which two accounts, how many units, since when; vector: of one, else empty."""
 
     leaf: LeafAccount
     own: Key
     borrowed: Key
     units: int
     started: int
+    vector: Vector
 
 
 class Accounting:
@@ -107,8 +109,9 @@ class Accounting:
         """Hosts may be closed, or have another number of slots."""
         closed = {group for group, host in cluster.hosts if not cluster.is_open(group, host)}
         for group, pool in self._pools.items():
-            pool.shrinks = group in closed and not pool.is_pooled  # units of vectors are no part of a number of slots
-            self._measure(cluster, group)
+            if not pool.is_pooled:  # units of vectors are no part of a number of slots
+                pool.shrinks = group in closed
+                self._measure(cluster, group)
 
     def _measure(self, cluster: Cluster, group: str) -> None:
         """A group may have another number of slots."""
@@ -147,48 +150,71 @@ class Accounting:
     def _put_in(self, attempt: Attempt, cluster: Cluster) -> None:
         """An attempt holds units; it is the latest of its leaf."""
         job = attempt.job
+        books = cluster.books[job.resource_group]
         pool = self._pools[job.resource_group]
-        leaf = pool.by_path[cluster.books[job.resource_group].rows.path(job.leaf)]
-        user = job.terms.user
-        keys = Key(leaf.path, user, job.name, OWN), Key(leaf.path, user, job.name, BORROWED)
-        held = self._held[attempt.name] = _Held(leaf, *keys, attempt.units, attempt.started)
-        own = max(0, min(held.units, leaf.owned - leaf.used))
-        if leaf.deserved is not None:
-            own = held.units if leaf.deserved.put_in(attempt.name, _unit(cluster, attempt)) else 0
+        leaf = pool.by_path[books.rows.path(job.leaf)]
+        vector = unit_held(books, attempt) if pool.is_pooled else ()
+        unit = pool.unit_text(vector) if vector else ""
+        own, borrowed = (Key(leaf.path, job.terms.user, job.name, kind, unit) for kind in (OWN, BORROWED))
+        held = self._held[attempt.name] = _Held(leaf, own, borrowed, attempt.units, attempt.started, vector)
+        if not pool.is_pooled:
+            self._put_in_slots(attempt.name, held)
+        elif leaf.deserved is None:
+            self._count_vector(attempt.name, own_part(books, attempt))
+        else:
+            self._count_vector(attempt.name, leaf.deserved.put_in(attempt.name, vector))
             self._note_stale(leaf)
-        elif attempt.pool:  # of a vector: the cycle has said on whose parcels it stands
-            own = held.units if attempt.is_own else 0
+
+    def _count_vector(self, number: int, own: Vector) -> None:
+        """So much of a unit of a vector is own, and the rest borrowed."""
+        held = self._held[number]
+        leaf, rest = held.leaf, less(held.vector, own)
+        parts = ((held.own, own), (held.borrowed, rest))
+        keys = tuple(key._replace(unit=leaf.pool.unit_text(part)) for key, part in parts if any(part))
+        before = leaf.counted.get(number, ())
+        if keys != before:
+            leaf.counted[number] = keys
+            for key in before:
+                self._count(key, -held.units)
+            for key in keys:
+                self._count(key, held.units)
+
+    def _put_in_slots(self, number: int, held: _Held) -> None:
+        leaf = held.leaf
+        own = max(0, min(held.units, leaf.owned - leaf.used))
         if own:
-            leaf.own[attempt.name] = own
+            leaf.own[number] = own
             self._count(held.own, own)
         if held.units > own:
-            leaf.borrowed[attempt.name] = held.units - own
+            leaf.borrowed[number] = held.units - own
             self._count(held.borrowed, held.units - own)
         leaf.used += own
         leaf.held += held.units
-        pool.dirty[leaf.place] = None
+        leaf.pool.dirty[leaf.place] = None
 
     def _put_out(self, number: int) -> None:
         """An attempt holds nothing any more; later ones of its leaf move up."""
         held = self._held.pop(number)
         leaf = held.leaf
+        if leaf.pool.is_pooled:
+            for key in leaf.counted.pop(number):
+                self._count(key, -held.units)
+            if leaf.deserved is not None:
+                leaf.deserved.put_out(number)
+                self._note_stale(leaf)
+            return
         own, borrowed = leaf.own.pop(number, 0), leaf.borrowed.pop(number, 0)
         if own:
             self._count(held.own, -own)
         if borrowed:
             self._count(held.borrowed, -borrowed)
-        if leaf.deserved is not None:
-            leaf.deserved.put_out(number, is_within=own > 0, is_last=not leaf.borrowed)
-            self._note_stale(leaf)
         leaf.used -= own
         leaf.held -= held.units
         leaf.pool.dirty[leaf.place] = None
         self._shift(leaf)
 
     def _shift(self, leaf: LeafAccount) -> None:
-        """Bring the border between own and borrowed units to what the leaf owns."""
-        if leaf.pool.is_pooled:
-            return
+        """Bring the border between own and borrowed slots to what the leaf owns."""
         while leaf.used < leaf.owned and leaf.borrowed:
             number, units = next(iter(leaf.borrowed.items()))
             self._pass(leaf, number, min(units, leaf.owned - leaf.used))
@@ -205,14 +231,12 @@ class Accounting:
         """Bring the units of a queue's leaf to where they are by the order of their starts."""
         if leaf.deserved is None:  # it is no queue any more
             return
-        within = leaf.deserved.within()
-        for number in sorted(within & leaf.borrowed.keys()):
-            self._pass(leaf, number, leaf.borrowed[number])
-        for number in sorted(leaf.own.keys() - within):
-            self._pass(leaf, number, -leaf.own[number])
+        leaf.deserved.line_up()
+        for number, own in leaf.deserved.own.items():
+            self._count_vector(number, own)
 
     def _pass(self, leaf: LeafAccount, number: int, units: int) -> None:
-        """Units of an attempt become own; below 0: borrowed."""
+        """Slots of an attempt become own; below 0: borrowed."""
         leaf.used += units
         held = self._held[number]
         for key, side, count in ((held.own, leaf.own, units), (held.borrowed, leaf.borrowed, -units)):
@@ -254,6 +278,11 @@ class Accounting:
         for number in again:
             if number in cluster.attempts:
                 self._put_in(cluster.attempts[number], cluster)
+
+    def units(self) -> dict[str, str]:
+        """Resource → what amounts of it are in, of the plan in force."""
+        pool = self._pools.get(POOLED)
+        return {} if pool is None else {each.name: each.unit for each in pool.rows.source.resources}
 
     # Spans
 
@@ -306,13 +335,6 @@ class Accounting:
                 lent = trail.lent(span.begin, span.end)
                 pool.sums = [lent.get(path, 0) for path in trail.leaves]
                 self.weight += len(trail.lots)
-
-
-def _unit(cluster: Cluster, attempt: Attempt) -> Vector:
-    """Amounts that an attempt holds; none of resources that the plan has no more."""
-    books = cluster.books[POOLED]
-    assert books.vectors is not None
-    return books.vectors.unit(attempt.job.terms.unit) or (0,) * len(books.rows.source.resources)
 
 
 _NOTES: dict[type, Callable[[Accounting, Any, Cluster], None]] = {

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from fairhold.kernels.vectors import add, common, less
 from fairhold.ledger.vectors import POOLED
-from fairhold.orchestrator.spans import Lot, apportion
+from fairhold.model.vector import told_of
+from fairhold.orchestrator.spans import Lot, apportion, unit_text
 
 if TYPE_CHECKING:
     from fairhold.cycle.pooled.force import InForce
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Vector
-    from fairhold.orchestrator.spans import Step
+    from fairhold.orchestrator.spans import Key, Step
 
 
 class Meter:
@@ -58,60 +60,69 @@ class Meter:
 
 
 class Deserved:
-    """What a queue deserves, and which of its leaf's attempts lie within it, in the order of their starts.
+    """What a queue deserves, and what its leaf's attempts have of it, in the order of their starts.
 
-    left  : what those within leave of it
-    units : attempt → its amounts
-    is_stale : one of those within has gone, and others may move up
+    left  : what they leave of it
+    units, own : attempt → its amounts, and what of them lies within
+    is_stale : one of them has gone, and others may move up
     """
 
-    __slots__ = ("is_stale", "left", "units", "whole")
+    __slots__ = ("_short", "is_stale", "left", "own", "units", "whole")
 
     def __init__(self, whole: Vector) -> None:
         self.whole, self.left = whole, whole
         self.units: dict[int, Vector] = {}
+        self.own: dict[int, Vector] = {}
+        self._short: set[int] = set()
         self.is_stale = False
 
-    def put_in(self, attempt: int, unit: Vector) -> bool:
-        """Whether one that has come lies within; `within` says it later where others are to move up."""
+    def put_in(self, attempt: int, unit: Vector) -> Vector:
+        """What of one that has come lies within; `line_up` says it later where others are to move up."""
         self.is_stale |= bool(self.units) and attempt < next(reversed(self.units))
         self.units[attempt] = unit
-        return not self.is_stale and self._takes(unit)
+        return self._take(attempt)
 
-    def put_out(self, attempt: int, *, is_within: bool, is_last: bool) -> None:
-        """One has gone; is_last: nobody is there to move up."""
-        unit = self.units.pop(attempt)
-        if is_within and is_last:
-            self.left = tuple([has + gone for has, gone in zip(self.left, unit, strict=True)])
-        self.is_stale |= is_within and not is_last
+    def put_out(self, attempt: int) -> None:
+        """One has gone."""
+        own = self.own.pop(attempt)
+        del self.units[attempt]
+        self._short.discard(attempt)
+        self.is_stale |= bool(self._short) and any(own)
+        self.left = add(self.left, own)
 
-    def within(self) -> set[int]:
-        """All that lie within it: each that finds room for what it needs, those before it first."""
+    def line_up(self) -> None:
+        """Give each what it finds room for, of every resource by itself, those before it first."""
         self.left, self.is_stale = self.whole, False
+        self._short.clear()
         self.units = dict(sorted(self.units.items()))
-        return {attempt for attempt, unit in self.units.items() if self._takes(unit)}
+        for attempt in self.units:
+            self._take(attempt)
 
-    def _takes(self, unit: Vector) -> bool:
-        if any(need > has for need, has in zip(unit, self.left, strict=True) if need):
-            return False
-        self.left = tuple([has - need for has, need in zip(self.left, unit, strict=True)])
-        return True
+    def _take(self, attempt: int) -> Vector:
+        unit = self.units[attempt]
+        own = self.own[attempt] = common(unit, self.left)
+        self.left = less(self.left, own)
+        if own != unit:
+            self._short.add(attempt)
+        return own
 
 
 class LeafAccount:
-    """A leaf's units in the order of their attempts' start: the first are its own, up to what it owns.
+    """A leaf's slots in the order of their attempts' start: the first are its own, up to what it owns.
 
-    own, borrowed : number of the attempt → units; one attempt at most is in both, the last of `own`
-    deserved : of a queue, in place of a number of slots; None = it is none now
+    own, borrowed : number of the attempt → slots; one attempt at most is in both, the last of `own`
+    counted : the same of units of vectors: number → the keys that count it, one for what is own and one for the rest
+    deserved : of a queue; None = it is none now
     """
 
-    __slots__ = ("borrowed", "deserved", "held", "own", "owned", "path", "place", "pool", "reserved", "used")
+    __slots__ = ("borrowed", "counted", "deserved", "held", "own", "owned", "path", "place", "pool", "reserved", "used")
 
     def __init__(self, path: str, pool: Pool, place: int, reserved: int) -> None:
         self.path, self.pool, self.place, self.reserved = path, pool, place, reserved
         self.owned = self.held = self.used = 0
         self.own: OrderedDict[int, int] = OrderedDict()
         self.borrowed: OrderedDict[int, int] = OrderedDict()
+        self.counted: dict[int, tuple[Key, ...]] = {}
         self.deserved: Deserved | None = None
 
 
@@ -146,7 +157,14 @@ class Pool:
         self.sums: list[int] = []
         self.since = now
         self.lots: list[Lot] = []
+        self._texts: dict[Vector, str] = {}
         self.begin(now)
+
+    def unit_text(self, unit: Vector) -> str:
+        """A unit of a vector as `Key` says it."""
+        if unit not in self._texts:
+            self._texts[unit] = unit_text(told_of(self.rows.source.resources, unit))
+        return self._texts[unit]
 
     @property
     def amount(self) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import entries_in_force
 from fairhold.cycle.pooled.open import QUEUES
+from fairhold.kernels.vectors import common, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.hosts import what_there_is
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from fairhold.ledger.books import Books
     from fairhold.ledger.rows import Rows
     from fairhold.model.plan import Host, Plan
+    from fairhold.model.state import Parts
+    from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.tasks import Attempt
 
 
 def capacity(cluster: Cluster, group: str, resource: str) -> int:
@@ -26,7 +30,7 @@ def capacity(cluster: Cluster, group: str, resource: str) -> int:
     if group != POOLED:
         return books.slots
     plan = books.rows.source
-    at = _place(books, resource)
+    at = place_of(books, resource)
     hosts = (host for name in plan.resource_groups for host in plan.resource_groups[name].hosts if host.amounts)
     return sum(_amount(cluster, host, at) for host in hosts)
 
@@ -46,7 +50,7 @@ def open_room(cluster: Cluster, group: str, resource: str) -> int:
         return books.slots - sum(hosts.slots[host] for host in hosts.closed)
     if not books.hosts.closed:
         return capacity(cluster, group, resource)
-    at = _place(books, resource)
+    at = place_of(books, resource)
     groups = books.rows.source.resource_groups.values()
     hosts_there = (host for each in groups for host in each.hosts if host.amounts)
     return sum(host.amounts[at] for host in hosts_there if cluster.is_open(POOLED, host.name))
@@ -85,7 +89,7 @@ def owned_slots(rows: Rows, slots: int) -> list[int]:
 def _of_vectors(cluster: Cluster, resource: str, now: int) -> dict[str, int]:
     """What is owned of hosts as adjusted last, and what queues deserve; owners' ancestors own it, too."""
     books = cluster.books[POOLED]
-    plan, at = books.rows.source, _place(books, resource)
+    plan, at = books.rows.source, place_of(books, resource)
     tree, found = plan.tree, [0] * len(plan.tree)
     assert books.vectors is not None
     for parcel in books.vectors.ownership or ():
@@ -113,11 +117,56 @@ def deserved_now(plan: Plan, now: int) -> dict[str, Vector]:
     return found
 
 
+def unit_held(books: Books, attempt: Attempt) -> Vector:
+    """Base units that an attempt holds of every resource; none where the plan does not know its unit any more."""
+    assert books.vectors is not None
+    return books.vectors.unit(attempt.job.terms.unit) or (0,) * len(books.rows.source.resources)
+
+
+def owners_of(books: Books, attempt: Attempt) -> Parts:
+    """(row of an owner, 0 = nobody; what of its parcels a unit stands on)."""
+    assert books.vectors is not None
+    if parts := books.vectors.parts(attempt.parts):
+        return parts
+    owner = attempt.lenders[0] if attempt.lenders else books.rows.path(attempt.job.leaf) if attempt.is_own else "/"
+    return ((books.rows.source.tree.rows[owner], unit_held(books, attempt)),)
+
+
+def own_part(books: Books, attempt: Attempt) -> Vector:
+    """What of a unit stands on parcels of its leaf or of those above it."""
+    tree = books.rows.source.tree
+    row = tree.rows[books.rows.path(attempt.job.leaf)]
+    mine = (part for owner, part in owners_of(books, attempt) if _is_own(tree, owner, row))
+    return common(unit_held(books, attempt), total(mine, len(books.rows.source.resources)))
+
+
+def borrowed_parts(books: Books, attempt: Attempt) -> list[tuple[int, Vector]]:
+    """(row of a consumer, what of a unit it borrows) of a leaf and all above it but the root.
+
+    Borrowed is what stands on parcels of neither the consumer nor those above or below it.
+    """
+    tree, resources = books.rows.source.tree, len(books.rows.source.resources)
+    owners, row = owners_of(books, attempt), tree.rows[books.rows.path(attempt.job.leaf)]
+    found = []
+    while row > 0:
+        others = total((part for owner, part in owners if not _is_own(tree, owner, row)), resources)
+        if any(others):
+            found.append((row, others))
+        row = tree.parent[row]
+    return found
+
+
+def _is_own(tree: ConsumerTree, owner: int, row: int) -> bool:
+    """Whether what an owner owns is a consumer's own: the owner is it, or above it, or below it."""
+    path, other = tree.paths[owner], tree.paths[row]
+    return owner != 0 and (f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/"))
+
+
 def amount_of(books: Books, unit: tuple[tuple[str, str], ...], units: int, resource: str) -> int:
     """Slots of a task, or base units of a resource that one of its units takes."""
     if books.vectors is None:
         return units
-    of = books.rows.source.resources[_place(books, resource)]
+    of = books.rows.source.resources[place_of(books, resource)]
     return int(Fraction(dict(unit).get(resource, "0")) * of.base)
 
 
@@ -125,9 +174,10 @@ def unit_of(books: Books, resource: str) -> tuple[str, int]:
     """What amounts of a resource are in, as `GiB`, and base units of one."""
     if books.vectors is None:
         return "", 1
-    of = books.rows.source.resources[_place(books, resource)]
+    of = books.rows.source.resources[place_of(books, resource)]
     return of.unit, of.base
 
 
-def _place(books: Books, resource: str) -> int:
+def place_of(books: Books, resource: str) -> int:
+    """Where a vector has the amount of a resource."""
     return [each.name for each in books.rows.source.resources].index(resource)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from fairhold.model.vector import Told
 
 OWN, BORROWED, LENT, LOST = "own", "borrowed", "lent", "lost"
 HELD = (OWN, BORROWED)
@@ -15,13 +18,33 @@ Step = tuple[int, int, int]
 """From an instant, to before another, so many units."""
 
 
+UNKNOWN = "?"
+"""A unit of which nobody knows any more what it was."""
+
+
 class Key(NamedTuple):
-    """Whose use is counted. user and job are empty for what a leaf lends."""
+    """Whose use is counted, and in what.
+
+    user, job : empty for what a leaf lends
+    unit : what one unit is: empty = a slot, else amounts of resources as `unit_text` writes them, or `UNKNOWN`
+    """
 
     consumer: str
     user: str
     job: str
     kind: str
+    unit: str
+
+
+def unit_text(unit: Told) -> str:
+    """A unit of resources for `Key`."""
+    return json.dumps(dict(unit), separators=(",", ":"))
+
+
+def _key(fields: Sequence[str]) -> Key:
+    """Before format 6 a key did not say the unit."""
+    consumer, user, job, kind, *unit = fields
+    return Key(consumer, user, job, kind, *(unit or (UNKNOWN,)))
 
 
 def apportion(amount: int, room: Sequence[int]) -> list[int]:
@@ -108,7 +131,7 @@ class Span(NamedTuple):
         is_whole = (since, until) == (self.begin, self.end)
         for lent in (self.lent,) if is_whole else (trail.lent(since, until) for trail in self.trails):
             for path, amount in lent.items():
-                key = Key(path, "", "", LENT)
+                key = Key(path, "", "", LENT, "")
                 found[key] = found.get(key, 0) + amount
         return found
 
@@ -139,8 +162,8 @@ def span_of(document: Sequence[Any]) -> Span:
     return Span(
         begin,
         end,
-        {Key(*key): [(first + begin, last + begin, rate) for first, last, rate in each] for *key, each in steps},
-        {Key(*key): [(at + begin, units) for at, units in each] for *key, each in lost},
+        {_key(key): [(first + begin, last + begin, rate) for first, last, rate in each] for *key, each in steps},
+        {_key(key): [(at + begin, units) for at, units in each] for *key, each in lost},
         tuple(Trail(group, tuple(leaves), tuple(_lots(begin, lots))) for group, leaves, lots in trails),
         lent,
     )

@@ -89,7 +89,11 @@ class GatheredBatch:
 
     def put_usage(self, rows: Iterable[Usage]) -> None:
         """Keep what was used."""
-        self._rows.setdefault('INSERT INTO "usage" VALUES (?, ?, ?, ?, ?, ?, ?)', []).extend(rows)
+        self._rows.setdefault('INSERT INTO "usage" VALUES (?, ?, ?, ?, ?, ?, ?, ?)', []).extend(rows)
+
+    def put_unit(self, job: str, unit: str) -> None:
+        """Say what a unit of a job is where usage on record does not know it."""
+        self._add("UPDATE \"usage\" SET unit = ?2 WHERE unit = '?' AND job = ?1", job, unit)
 
     def put_meta(self, name: str, value: str) -> None:
         """Keep a word about the store."""

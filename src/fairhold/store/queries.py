@@ -126,7 +126,7 @@ def cycles(connection: sqlite3.Connection, group: str, before: int, limit: int) 
 def usage(connection: sqlite3.Connection, spot: tuple[int, int, int], until: int) -> list[tuple[int, int, int, Usage]]:
     """Usage by (end, begin, row) behind a spot that begins before `until`, each behind its own spot; one chunk."""
     query = (
-        'SELECT "end", "begin", rowid, consumer, user, job, kind, amount FROM "usage" '
+        'SELECT "end", "begin", rowid, consumer, user, job, kind, amount, unit FROM "usage" '
         'WHERE ("end", "begin", rowid) > (?, ?, ?) AND "begin" < ? ORDER BY "end", "begin", rowid LIMIT ?'
     )
     rows = connection.execute(query, (*spot, until, CHUNK))

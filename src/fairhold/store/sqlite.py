@@ -216,6 +216,11 @@ class SqliteStore:
                 return
             spot = rows[-1][:3]
 
+    def jobs_of_unknown_unit(self) -> list[str]:
+        """Jobs of whose usage on record it is not known what a unit was."""
+        with self._reading() as connection:
+            return [job for (job,) in connection.execute("SELECT DISTINCT job FROM \"usage\" WHERE unit = '?'")]
+
     def meta(self) -> dict[str, str]:
         """Words about the store, and `format`, the number of its format."""
         with self._reading() as connection:

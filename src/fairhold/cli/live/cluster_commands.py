@@ -205,10 +205,14 @@ def usage(
             autocompletion=complete_keys,
         ),
     ] = "consumer",
+    resource: Annotated[
+        list[str] | None,
+        typer.Option("--resource", metavar="NAME", help="Resource to show, or `slots`; repeatable; default: all."),
+    ] = None,
     service: Service = "",
     json: Json = False,
 ) -> None:
-    """Print how much was used, by consumer, user, job and kind."""
+    """Print how much was used of slots and resources, by consumer, user, job and kind."""
     from fairhold.cli.live.usage import print_usage  # noqa: PLC0415
 
-    print_usage(service, start, end, by, as_json=json)
+    print_usage(service, start, end, by, resource or (), as_json=json)

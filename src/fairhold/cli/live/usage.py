@@ -1,7 +1,8 @@
-"""`usage`: unit-seconds of consumers, users, jobs and kinds."""
+"""`usage`: slot-hours and resource-hours of consumers, users, jobs and kinds."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cli.legend import legend
@@ -10,20 +11,28 @@ from fairhold.cli.live.options import KEYS
 from fairhold.cli.live.printing import fitted, say, say_json
 from fairhold.client import steps
 from fairhold.errors import UsageError, printable
+from fairhold.model.vector import decimal_text
 from fairhold.units import parse_instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from fairhold.client.exchange import Document
 
 KINDS = ("own", "borrowed", "lent", "lost")
+SLOTS = "slots"
+UNSIZED = "units"
+"""The column of units of which nobody knows the size."""
+MILLION = 1_000_000
 
 
-def print_usage(service: str, start: str | None, end: str | None, by: str, *, as_json: bool) -> None:
+def print_usage(
+    service: str, start: str | None, end: str | None, by: str, resources: Sequence[str], *, as_json: bool
+) -> None:
     """A row for every combination of the keys in `by`, which is their names with commas.
 
-    Where `kind` is not among them, the kinds stand beside each other.
+    Slots stand in one table and resources in another, with a column for each: they are never added up.
+    Where `kind` is not among the keys, the kinds stand beside each other of slots, below each other of resources.
     """
     keys = by.split(",")
     unknown = [key for key in keys if key not in KEYS]
@@ -35,40 +44,65 @@ def print_usage(service: str, start: str | None, end: str | None, by: str, *, as
     if first is not None and last is not None and last < first:
         raise UsageError("--to is before --from: give them in their order")
     asked = keys if as_json or "kind" in keys else [*keys, "kind"]
-    query = {"from": start, "to": end, "by": ",".join(asked)}
+    query = {"from": start, "to": end, "by": ",".join(asked), "resource": ",".join(resources) or None}
     found = connect(service).run(steps.listing("usage", query))
     if as_json:
         say_json(found)
         return
-    begin = found["from"] if start else "the start"
-    say(f"unit-seconds from {begin} to {found['to']}")
+    span = f"from {found['from'] if start else 'the start'} to {found['to']}"
+    slots = [row for row in found["rows"] if row["resource"] == SLOTS]
+    others = [row for row in found["rows"] if row["resource"] != SLOTS]
     if not found["rows"]:
-        say("nothing was used")
-    elif asked is keys:
-        head, rows = ("unit-seconds", *reversed(keys)), [_long(row, keys) for row in found["rows"]]
-        say(fitted(head, _below_each_other(rows, 1)))
-    else:
-        say(fitted((*KINDS, *reversed(keys)), _below_each_other(_wide(found["rows"], keys), len(KINDS))))
+        say(f"hours {span}\nnothing was used")
+    if slots:
+        _print_slots(slots, keys, f"slot-hours {span}")
+    if others:
+        say(("\n" if slots else "") + f"resource-hours {span}")
+        columns = sorted({(row["resource"] or UNSIZED, row["unit"]) for row in others})
+        wide = _wide(others, asked, lambda row: row["resource"] or UNSIZED, [name for name, _ in columns])
+        heads = [f"{name} {unit}".rstrip() for name, unit in columns]
+        say(fitted((*heads, *reversed(asked)), _below_each_other(wide, len(heads))))
+        said = [word for word in (UNSIZED,) if word in heads]
+        if said:
+            say(f"\n{legend(said)}")
+    if slots and asked is not keys:
         say(f"\n{legend(KINDS)}")
 
 
-def _long(row: Document, keys: Sequence[str]) -> list[str | None]:
-    return [row["unit_seconds"], *(row.get(key) or None for key in reversed(keys))]
+def _print_slots(rows: list[Document], keys: Sequence[str], title: str) -> None:
+    say(title)
+    if "kind" in keys:
+        long = _wide(rows, keys, lambda row: row["resource"], (SLOTS,))
+        say(fitted(("slots", *reversed(keys)), _below_each_other(long, 1)))
+    else:
+        say(fitted((*KINDS, *reversed(keys)), _below_each_other(_wide(rows, keys, _kind, KINDS), len(KINDS))))
 
 
-def _wide(rows: Iterable[Document], keys: Sequence[str]) -> list[list[str | None]]:
-    """A row for each value of the keys, with a column for each kind."""
+def _kind(row: Document) -> str:
+    return str(row["kind"])
+
+
+def _wide(
+    rows: Iterable[Document], keys: Sequence[str], column: Callable[[Document], str], columns: Sequence[str]
+) -> list[list[str | None]]:
+    """A row for each value of the keys, with some columns of hours."""
     found: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        found.setdefault(tuple(row.get(key) or "" for key in keys), {})[row["kind"]] = row["unit_seconds"]
+        found.setdefault(tuple(row.get(key) or "" for key in keys), {})[column(row)] = hours(row["resource_seconds"])
     return [
-        [*(kinds.get(kind, "0") for kind in KINDS), *(name or None for name in reversed(names))]
-        for names, kinds in found.items()
+        [*(amounts.get(name, "0") for name in columns), *(name or None for name in reversed(names))]
+        for names, amounts in found.items()
     ]
 
 
+def hours(seconds: str) -> str:
+    """Exact seconds as hours, rounded to a millionth."""
+    millionths = round(Fraction(seconds) * MILLION / 3600)
+    return decimal_text(Fraction(millionths, MILLION))
+
+
 def _below_each_other(rows: list[list[str | None]], columns: int) -> list[list[str | None]]:
-    """The numbers of the first columns with their points below one another; they are exact text, and no floats."""
+    """The numbers of the first columns with their points below one another; they are text, and no floats."""
     for at in range(columns):
         parts = [str(row[at]).partition(".") for row in rows]
         whole, rest = (max(len(part[side]) for part in parts) for side in (0, 2))

@@ -71,3 +71,6 @@ class _Plans:
 
     def __init__(self, plan_of: Callable[[int], PlanVersion | None]) -> None:
         self.plan = plan_of
+
+    def job(self, _job: str) -> None:
+        """No finished job: what usage before format 6 was of is nothing that could be damaged."""

@@ -113,6 +113,7 @@ class Core:
             self._begin(text, name, author)
         else:
             take_up(self, latest.version)
+            self.usage.taken_up(self.cluster)
             look(self, is_new := bool(text) and text != self.store.meta().get("plan-file", text))
             if is_new:
                 self.apply_plan(text, author, f"read from {name}", self.version)

@@ -297,7 +297,7 @@ class ConsumerExplanation(Answer):
 
 
 class Usage(Answer):
-    """What was used, in unit-seconds: exact between these instants, which may lie around those asked for."""
+    """What was used, in resource-seconds: exact between these instants, which may lie around those asked for."""
 
     from_: Instant = Field(alias="from")
     to: Instant

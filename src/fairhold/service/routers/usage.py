@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
-from fairhold.runtime.live.usage import usage_document
+from fairhold.runtime.live.using import usage_document
 from fairhold.service.context import ServiceOf
 from fairhold.service.fields import Instant
 from fairhold.service.models import answers
@@ -21,9 +21,13 @@ async def show_usage(
     since: Annotated[Instant | None, Query(alias="from", description="Default: the first.")] = None,
     until: Annotated[Instant | None, Query(alias="to", description="Default: now.")] = None,
     by: Annotated[str, Query(max_length=40, description="Of consumer, user, job, kind; with commas.")] = "consumer",
+    resource: Annotated[
+        str, Query(max_length=1000, description="slots, or resources; with commas. Default: all.")
+    ] = "",
 ) -> Response:
-    """Unit-seconds in a span of time, as whole or decimal numbers in a text: they are exact."""
-    words = by.split(",")
+    """Resource-seconds in a span of time, as whole or decimal numbers in a text: they are exact."""
+    words, resources = by.split(","), resource.split(",") if resource else []
     tail = await service.read(lambda core: core.usage.tail(core.now()))
     end = tail.end if until is None else until
-    return JSONResponse(await asyncio.to_thread(usage_document, service.store, tail, since or 0, end, words))
+    found = await asyncio.to_thread(usage_document, service.store, tail, since or 0, end, words, resources)
+    return JSONResponse(found)

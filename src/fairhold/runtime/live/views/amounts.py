@@ -11,7 +11,7 @@ from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.hosts import what_there_is
-from fairhold.orchestrator.owned import deserved_now, owned_amounts
+from fairhold.orchestrator.owned import borrowed_parts, deserved_now, owned_amounts, owners_of, unit_held
 from fairhold.orchestrator.spans import apportion
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def amounts_now(cluster: Cluster, now: int, cycle: VectorCycle, queues: Mapping[
     by_name = [owned_amounts(cluster, POOLED, each.name, now) for each in plan.resources]
     columns: dict[str, _Columns] = {
         "owned": {path: [of.get(path, 0) for of in by_name] for path in paths},
-        "allocated": _sums(books, ((each.job.leaf, _unit(books, each), 1) for each in attempts)),
+        "allocated": _sums(books, ((each.job.leaf, unit_held(books, each), 1) for each in attempts)),
         "waiting": _sums(books, _waiting(cluster)),
-        "reclaiming": _sums(books, ((each.job.leaf, _unit(books, each), 1) for each in attempts if each.notice)),
+        "reclaiming": _sums(books, ((each.job.leaf, unit_held(books, each), 1) for each in attempts if each.notice)),
     }
     columns["borrowed"], columns["lent"] = _by_parcels(books, attempts)
     _borrow_deserved(columns, deserved_now(plan, now))
@@ -60,11 +60,6 @@ def amounts_now(cluster: Cluster, now: int, cycle: VectorCycle, queues: Mapping[
         shares = {name: of["fair_share"] for name, of in queue["resources"].items()}
         found[path]["entitled"] = {name: share for name, share in shares.items() if share}
     return found
-
-
-def _unit(books: Books, attempt: Attempt) -> Vector:
-    assert books.vectors is not None
-    return books.vectors.unit(attempt.job.terms.unit) or (0,) * len(books.rows.source.resources)
 
 
 def _nothing(books: Books) -> _Columns:
@@ -100,27 +95,17 @@ def _waiting(cluster: Cluster) -> Iterable[tuple[int, Vector, int]]:
 
 
 def _by_parcels(books: Books, attempts: Iterable[Attempt]) -> tuple[_Columns, _Columns]:
-    """What units stand on that neither a consumer, nor those above or below it own; and what of its own others use."""
+    """What consumers borrow (`owned.borrowed_parts`), and what of their own others use."""
     borrowed, lent, paths = _nothing(books), _nothing(books), books.rows.source.tree.paths
     for attempt in attempts:
         leaf = books.rows.path(attempt.job.leaf)
-        for owner, part in _owners(books, attempt):
-            for path in _line(leaf):
-                if owner == 0 or not (_is_in(paths[owner], path) or _is_in(path, paths[owner])):
-                    _add(borrowed[path], part)
+        for row, part in borrowed_parts(books, attempt):
+            _add(borrowed[paths[row]], part)
+        for owner, part in owners_of(books, attempt):
             for path in _line(paths[owner]) if owner else ():
                 if not _is_in(leaf, path):
                     _add(lent[path], part)
     return borrowed, lent
-
-
-def _owners(books: Books, attempt: Attempt) -> Iterable[tuple[int, Vector]]:
-    """(row of an owner, 0 = nobody; what of its parcels a unit stands on)."""
-    assert books.vectors is not None
-    if parts := books.vectors.parts(attempt.parts):
-        return parts
-    owner = attempt.lenders[0] if attempt.lenders else books.rows.path(attempt.job.leaf) if attempt.is_own else "/"
-    return ((books.rows.source.tree.rows[owner], _unit(books, attempt)),)
 
 
 def _line(path: str) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.runtime.live.usage import seconds
-from fairhold.units import format_instant
+from fairhold.model.vector import decimal_text
+from fairhold.units import SECOND, format_instant
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
@@ -24,7 +25,7 @@ def budgets_of(books: Books, now: int) -> dict[int, Document]:
             "unit_hours": budget.unit_hours,
             "period": budget.period,
             "then": budget.then,
-            "unit_seconds": seconds(used[rows.node[row]]),
+            "unit_seconds": decimal_text(Fraction(used[rows.node[row]], SECOND)),
             "begins": format_instant(begin),
             "ends": format_instant(end),
             "used_up": rows.node[row] in rows.spent,

@@ -11,6 +11,7 @@ from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED, vector_groups
 from fairhold.model.vector import amounts_document
 from fairhold.orchestrator.hosts import what_there_is
+from fairhold.orchestrator.owned import borrowed_parts
 from fairhold.orchestrator.pooling import VectorCycle, run_vectors
 from fairhold.orchestrator.queue_fitting import shares_queues
 from fairhold.runtime.explaining_pools import why
@@ -196,7 +197,7 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
         "quota": 0,
         "demand": demand,
         "allocated": len(mine),
-        "borrowed": sum(_is_borrowed(books, each, beyond) for each in mine),
+        "borrowed": sum(_is_borrowed(books, each, beyond, rows.node[row]) for each in mine),
         "lent": sum(any(map(is_below, each.lenders)) for each in attempts if not is_below(rows.path(each.job.leaf))),
         "reclaiming": sum(each.notice is not None for each in mine),
         "coming": sum(is_below(notice.taker) for notice in told if notice.taker),
@@ -208,9 +209,11 @@ def _consumer(core: Core, row: int, attempts: list[Attempt], beyond: set[int]) -
     }
 
 
-def _is_borrowed(books: Books, attempt: Attempt, beyond: set[int]) -> bool:
-    """Whether a unit is held beyond what its leaf owns, or deserves as a queue."""
-    return attempt.name in beyond if shares_queues(books, attempt.job.leaf) else not attempt.is_own
+def _is_borrowed(books: Books, attempt: Attempt, beyond: set[int], row: int) -> bool:
+    """Whether a consumer borrows some of a unit, or its leaf holds it beyond what it deserves as a queue."""
+    if shares_queues(books, attempt.job.leaf):
+        return attempt.name in beyond
+    return any(borrower == row for borrower, _ in borrowed_parts(books, attempt))
 
 
 def _user_limit(rows: Rows, row: int) -> int | None:
