@@ -25,6 +25,7 @@ _MEANINGS = {
     "own": "used of what it owns",
     "lent": "owned and used by others",
     "borrowed": "allocated beyond what it owns",
+    "unsized": "units whose size is not known any more",
     "bound by": "what keeps the quota from being larger",
     "fair share": "entitled to now",
     "deserved": "guaranteed by the plan",

@@ -29,8 +29,9 @@ class Account:
     """Sums over time, in unit-microseconds (of slots, or of base units).
 
     held, wanted, owned : now; wanted: held or waited for
-    use, demand : held and wanted
-    own, borrowed : held up to what it is owned to, and above
+    borrows : of held what is borrowed now, as `orchestrator/owned.py` says it; None = what is above owned
+    use, demand, owed : held, wanted and owned
+    own, borrowed : held of its own, and borrowed
     unused : what it is owned to and does not hold
     deficit    : what it is owned to, wants, and does not hold
     longest : microseconds for which one unit was deficit at most, where those deficit longest are the first to come
@@ -45,12 +46,14 @@ class Account:
         "allocated_in",
         "borrowed",
         "borrowed_in",
+        "borrows",
         "deficit",
         "deficit_in",
         "demand",
         "demand_in",
         "held",
         "longest",
+        "owed",
         "own",
         "owned",
         "owned_in",
@@ -63,7 +66,8 @@ class Account:
         self._spans = spans
         self._since = spans.begin
         self.held = self.wanted = self.owned = 0
-        self.use = self.demand = self.own = self.borrowed = self.unused = self.deficit = self.longest = 0
+        self.borrows: int | None = None
+        self.use = self.demand = self.owed = self.own = self.borrowed = self.unused = self.deficit = self.longest = 0
         self._deficit_now = 0
         self._deficit_since: deque[tuple[int, int]] = deque()  # since when so many units are deficit
         self.allocated_in, self.demand_in, self.deficit_in = array("q"), array("q"), array("q")
@@ -75,14 +79,15 @@ class Account:
         if now <= since:
             return
         held, wanted, owned, length = self.held, self.wanted, self.owned, now - since
-        deficit, borrowed = min(wanted, owned) - held, held - owned
+        deficit = min(wanted, owned) - held
+        borrowed = max(0, held - owned) if self.borrows is None else self.borrows
         self.use += held * length
         self.demand += wanted * length
-        if borrowed > 0:
-            self.own += owned * length
+        self.owed += owned * length
+        self.own += (held - borrowed) * length
+        if borrowed:
             self.borrowed += borrowed * length
-        else:
-            self.own += held * length
+        if held < owned:
             self.unused += (owned - held) * length
         deficit = max(0, deficit)
         if deficit != self._deficit_now:
@@ -100,7 +105,7 @@ class Account:
             self.owned_in[at] += owned * part
             if deficit:
                 self.deficit_in[at] += deficit * part
-            if borrowed > 0:
+            if borrowed:
                 self.borrowed_in[at] += borrowed * part
             since, length, at = since + part, length - part, at + 1
         self._since = now

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator import changes as said
-from fairhold.orchestrator.owned import amount_of, capacity, owned_amounts, unit_of
+from fairhold.orchestrator.owned import amount_of, capacity, owned_amounts, place_of, unit_of
 from fairhold.sim.account import Account
+from fairhold.sim.borrowing import Borrowing
 from fairhold.sim.starvation import Starvation
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Measures:
         paths = books.rows.paths
         self.accounts = {path: Account(spans) for path in ("/", *paths[1:])}
         self._above = {path: tuple(self.accounts[each] for each in _line(path)) for path in paths[1:]}
+        self._borrowing = Borrowing(self.accounts, place_of(books, resource)) if group == POOLED else None
         self.room = Account(spans)
         self.starvation = Starvation(cluster, group, spans.begin)
         self.end = spans.begin
@@ -125,6 +127,7 @@ class Measures:
             said.Withdrawn: self._withdraw,
             said.JobMoved: self._move,
             said.CycleRan: self._ran,
+            said.Rebooked: self._rebook,
         }
 
     def take_over(self, cluster: Cluster, now: int) -> None:
@@ -143,6 +146,7 @@ class Measures:
                 for account in self._above[known.leaf]:
                     account.advance(now)
                     account.held += known.amount
+                self._borrow(now, attempt.name)
         self.starvation.take_over(now)
 
     def replan(self, cluster: Cluster) -> None:
@@ -161,6 +165,8 @@ class Measures:
             leaf = self._books.rows.path(job.leaf) if job is not None else known.leaf
             if leaf != known.leaf:
                 self._move(cluster.now, said.JobMoved(name, leaf))
+        for attempt in self._running:
+            self._borrow(cluster.now, attempt)
 
     def _move(self, now: int, change: said.JobMoved) -> None:
         """A job is of another leaf from now on, and so is what it holds and wants."""
@@ -173,6 +179,8 @@ class Measures:
             for account in self._above[leaf]:
                 account.held += sign * held
         self._jobs[change.job] = job._replace(leaf=change.consumer)
+        for number in [each for each, (name, _) in self._running.items() if name == change.job]:
+            self._borrow(now, number)
 
     def note(self, now: int, changes: Sequence[said.Change]) -> None:
         """Take changes in, in the order in which they happened."""
@@ -244,6 +252,8 @@ class Measures:
             if amount != account.owned:
                 account.advance(now)
                 account.owned = amount
+        if self._borrowing is not None:
+            self._borrowing.sort_out(self._cluster, self.group, now)
 
     def _ran(self, _now: int, change: said.CycleRan) -> None:
         self._has_run |= change.resource_group == self.group
@@ -288,11 +298,22 @@ class Measures:
         for account in self._above[job.leaf]:
             account.advance(now)
             account.held += job.amount
+        self._borrow(now, change.attempt)
+
+    def _rebook(self, now: int, change: said.Rebooked) -> None:
+        if change.attempt in self._running:
+            self._borrow(now, change.attempt)
+
+    def _borrow(self, now: int, attempt: int) -> None:
+        """A unit stands where it did not before, or has gone."""
+        if self._borrowing is not None:
+            self._borrowing.stands(self._cluster, self.group, attempt, now)
 
     def _end(self, now: int, change: said.Ended) -> None:
         known = self._running.pop(change.attempt, None)
         if known is None:
             return
+        self._borrow(now, change.attempt)
         name, started = known
         job = self._jobs[name]
         tallies = self._tallies(job.leaf)

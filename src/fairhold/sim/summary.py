@@ -76,9 +76,9 @@ def _shared(measures: Measures) -> Document:
     consumers = {path: _consumer(measures, path) for path in measures.accounts}
     first = [path for path in consumers if path.count("/") == 1 and path != "/"]
     ratios = [
-        part(account.use, account.own + account.unused)
+        part(account.use, account.owed)
         for account in map(measures.accounts.__getitem__, first)
-        if account.demand and account.own + account.unused
+        if account.demand and account.owed
     ]
     return {
         "resource_group": measures.group,
@@ -110,7 +110,7 @@ def _consumer(measures: Measures, path: str) -> Document:
             name: getattr(account, name)
             for name in ("use", "demand", "own", "borrowed", "unused", "deficit", "longest")
         },
-        "owned": account.own + account.unused,
+        "owned": account.owed,
         "left_waiting": max(0, account.wanted - account.held),
         **{name: sum(getattr(each, name) for each in mine) for name in _COUNTS},
         "wait": spread(waits),

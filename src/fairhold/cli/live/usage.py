@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KINDS = ("own", "borrowed", "lent", "lost")
 SLOTS = "slots"
-UNSIZED = "units"
+UNSIZED = "unsized"
 """The column of units of which nobody knows the size."""
 MILLION = 1_000_000
 
