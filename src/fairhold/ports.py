@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.errors import Fault, InputError
+    from fairhold.model.usage import Usage
     from fairhold.orchestrator.events import TaskEnded
     from fairhold.orchestrator.instructions import Notify, Start, Stop, Withdraw
 
@@ -209,22 +210,6 @@ class CycleNote(NamedTuple):
     cause: str
     duration: int
     counts: str = "{}"
-
-
-class Usage(NamedTuple):
-    """What was used in a span of time, in unit-microseconds; `begin` belongs to the span, `end` does not.
-
-    unit : what one unit is, as `spans.Key` says it
-    """
-
-    begin: int
-    end: int
-    consumer: str
-    user: str
-    job: str
-    kind: str
-    amount: int
-    unit: str = ""
 
 
 class Retention(NamedTuple):

@@ -273,9 +273,8 @@ def test_hosts_and_usage_are_read(fake: Fake) -> None:
             "until": until,
         }
         assert "reason" not in fake.asked[-1][2]
-        rows = service.usage(("consumer", "kind"), start=datetime(2026, 1, 5, tzinfo=UTC))["rows"]
-        assert rows[0]["resource_seconds"] == "12.5"
-        assert [row["resource"] for row in service.usage(resource=("gpu", "memory"))["rows"]] == ["gpu", "memory"]
+        rows = service.usage("consumer", resource=("gpu", "memory"), start=datetime(2026, 1, 5, tzinfo=UTC))["rows"]
+        assert [(row["resource"], row["resource_seconds"]) for row in rows] == [("gpu", "5400"), ("memory", "3600")]
         with pytest.raises(ValueError, match="time zone"):
             service.usage(start=datetime(2026, 1, 5))  # noqa: DTZ001
 

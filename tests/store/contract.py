@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.ports import CycleNote, FinishedJob, FinishedTask, PlanVersion, Usage
+from fairhold.model.usage import Usage
+from fairhold.ports import CycleNote, FinishedJob, FinishedTask, PlanVersion
 from fairhold.store import open_store
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.ports import CycleNote, Filter, Retention, Usage
+from fairhold.model.usage import Usage
+from fairhold.ports import CycleNote, Filter, Retention
 from tests.store.contract import NOW, STORES, fill, job, task
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairhold.errors import InputError
-from fairhold.ports import CycleNote, Entry, Filter, Retention, SavedState, StoreError, Usage
+from fairhold.model.usage import Usage
+from fairhold.ports import CycleNote, Entry, Filter, Retention, SavedState, StoreError
 from tests.store.contract import NOW, STORES, fill, job, task
 
 if TYPE_CHECKING:

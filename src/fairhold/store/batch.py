@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable
 
-    from fairhold.ports import CycleNote, FinishedJob, FinishedTask, PlanVersion, Usage
+    from fairhold.model.usage import Usage
+    from fairhold.ports import CycleNote, FinishedJob, FinishedTask, PlanVersion
     from fairhold.store.records import Kind
     from fairhold.store.words import Words
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from fairhold.ports import CycleNote, Entry, PlanVersion, SavedState, StoreError, Usage
+from fairhold.model.usage import Usage
+from fairhold.ports import CycleNote, Entry, PlanVersion, SavedState, StoreError
 from fairhold.store.records import JOBS, TASKS
 from fairhold.store.troubles import DAMAGED
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.errors import Fault, InputError
-    from fairhold.ports import CycleNote, Entry, Filter, FinishedJob, FinishedTask, Page, PlanVersion, Retention, Usage
+    from fairhold.model.usage import Usage
+    from fairhold.ports import CycleNote, Entry, Filter, FinishedJob, FinishedTask, Page, PlanVersion, Retention
     from fairhold.store.directory import Lock
 
 

@@ -12,10 +12,10 @@ from base64 import b64decode, b64encode
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fairhold.model.usage import Usage
 from fairhold.orchestrator.accounting import Accounting
 from fairhold.orchestrator.changes import BudgetsSpent, WindowOpened
 from fairhold.orchestrator.spans import UNKNOWN, span_of, unit_text
-from fairhold.ports import Usage
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:

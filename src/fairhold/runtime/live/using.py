@@ -15,8 +15,9 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from fairhold.model.usage import Usage
     from fairhold.orchestrator.spans import Span
-    from fairhold.ports import Store, Usage
+    from fairhold.ports import Store
     from fairhold.runtime.live.usage import Tail
 
 BY = ("consumer", "user", "job", "kind")
