@@ -126,7 +126,7 @@ def test_what_is_reclaimed_is_followed_and_explained(live: Served, tmp_path: Pat
     kinds = {row["kind"] for row in live.json("usage", "--by", "kind")["rows"]}
     assert {"own", "borrowed", "lent"} <= kinds
     table = live("usage").splitlines()
-    assert table[0].startswith("unit-seconds from the start to ")
+    assert table[0].startswith("slot-hours from the start to ")
     assert table[1].split() == ["own", "borrowed", "lent", "lost", "consumer"]
     assert "borrowed: allocated beyond what it owns" in "\n".join(table)
 
