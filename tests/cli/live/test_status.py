@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def ask(served: Served, answer: str, *args: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
+def ask(
+    served: Served,
+    answer: str | signal.Signals,
+    *args: str,
+    meanwhile: Callable[[], object] | None = None,
+    ahead: str = "",
+) -> tuple[int, str]:
     """A command on a terminal at which somebody answers; the exit status and what is shown.
 
     meanwhile : is called while the question stands
+    ahead     : is typed before the question
     """
     reader, writer = pty.openpty()
     environment = served.environment | {"TERM": "xterm", "COLUMNS": "200"}
     with subprocess.Popen([*ME, *args], stdin=writer, stdout=writer, stderr=writer, cwd=ROOT, env=environment) as child:
         os.close(writer)
+        os.write(reader, ahead.encode())
         shown, is_answered = b"", False
         while True:
             try:
@@ -36,7 +45,10 @@ def ask(served: Served, answer: str, *args: str, meanwhile: Callable[[], object]
             if b"[y/N] " in shown and not is_answered:
                 if meanwhile is not None:
                     meanwhile()
-                os.write(reader, answer.encode())
+                if isinstance(answer, str):
+                    os.write(reader, answer.encode())
+                else:
+                    child.send_signal(answer)
                 is_answered = True
         code = child.wait(LONGEST)
     os.close(reader)
@@ -114,6 +126,26 @@ def test_on_a_terminal_a_plan_is_shown_and_asked_for_before_it_is_in_force(live:
         assert code == 0
         assert "[y/N]" not in shown
     assert live("plan", "apply", str(file)).endswith(f"\nplan {version(live)} is in force\n")
+
+
+def test_what_is_typed_before_the_question_counts_as_a_whole_line_or_not_at_all(live: Served, tmp_path: Path) -> None:
+    file = tmp_path / "more.yaml"
+    for at, (ahead, answer, status) in enumerate(
+        [("y\n", "", 0), ("n\n", "", 1), ("y", "y\n", 0), ("y", "\n", 1), ("", "y\x04", 0)]
+    ):
+        file.write_text(PLAN.replace("limit: 2", f"limit: {3 + at}"))
+        before = version(live)
+        code, shown = ask(live, answer, "plan", "apply", str(file), ahead=ahead)
+        assert (code, version(live) - before) == (status, 1 - status), (ahead, answer, shown)
+
+
+def test_an_interrupted_question_changes_nothing_and_says_so(live: Served, tmp_path: Path) -> None:
+    file = tmp_path / "more.yaml"
+    file.write_text(PLAN.replace("limit: 2", "limit: 9"))
+    before = version(live)
+    code, shown = ask(live, signal.SIGINT, "plan", "apply", str(file))
+    assert (code, version(live)) == (130, before)
+    assert shown.endswith(f"\nnothing was changed; plan {before} is in force\n")
 
 
 def test_a_plan_that_was_changed_while_the_question_stood_is_not_applied(live: Served, tmp_path: Path) -> None:

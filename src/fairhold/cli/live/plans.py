@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
+import termios
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from fairhold.client.exchange import Document, Steps
 
 _HEAD = ("version", "at", "author", "until", "comment")
+_LONGEST_LINE = 4096
+"""Bytes of a line that a terminal hands over."""
+_INTERRUPTED = 128 + 2
 
 
 def show_plan(service: str, version: int | None, *, as_json: bool) -> None:
@@ -95,22 +101,34 @@ def ask_and_apply(service: str, path: Path, body: Document, seen: int | None, sh
     found = of_file.run(service, steps.apply_plan(asked, seen, is_dry=True))
     _warn(found["warnings"], str(path))
     say(diff_text(found["diff"], clock, is_full=shown.is_full))
-    if not _agrees():
+    status = _answer()
+    if status:
         say(f"nothing was changed; plan {found['version']} is in force")
-        return 1
+        return status
     found = of_file.run(service, steps.apply_plan(asked, found["version"]))
     say(f"plan {found['version']} is in force")
     return 0
 
 
-def _agrees() -> bool:
-    """Whether who is asked says yes; all else, and the end of the input, is no."""
+def _answer() -> int:
+    """Ask whether to apply: 0 = yes, 1 = no, which all other answers and the end of the input are, 130 = Ctrl-C.
+
+    A line that was typed before the question counts as the answer. The start of one is dropped: nobody sees it there,
+    and it would stand before the answer. One read takes an answer that ends with Ctrl-D instead of Enter, too.
+    """
+    stdin = sys.stdin.fileno()
+    if not select.select([stdin], [], [], 0)[0]:
+        termios.tcflush(stdin, termios.TCIFLUSH)
     sys.stdout.write("\nApply? [y/N] ")
     sys.stdout.flush()
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
+    try:
+        answer = os.read(stdin, _LONGEST_LINE)
+    except KeyboardInterrupt:
         say("")
-    return answer.strip().lower() in {"y", "yes"}
+        return _INTERRUPTED
+    if not answer.endswith(b"\n"):
+        say("")
+    return 0 if answer.strip().lower() in {b"y", b"yes"} else 1
 
 
 def revert_plan(
