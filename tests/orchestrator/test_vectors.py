@@ -285,7 +285,7 @@ def test_a_plan_without_the_resources_of_jobs_is_not_applied() -> None:
     document = freeze(house.live.cluster)
     other = json.loads(json.dumps(GPUS).replace('"gpu": {}}', '"gpus": {}}').replace('"gpu": 4', '"gpus": 4'))
     other["policies"][0]["consumers"].pop("/C")
-    with pytest.raises(InputError, match="jobs that are not over need, or not with them: `j1`"):
+    with pytest.raises(InputError, match="jobs that have not ended need, or not with them: `j1`"):
         thaw(document, open_cluster_books(parse_plan(json.dumps(other), "plan")[0], 0), forgets=True, own="h1")
     finer = json.loads(json.dumps(GPUS))
     finer["resources"]["gpu"] = {"base": 0.0001}

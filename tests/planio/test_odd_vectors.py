@@ -89,7 +89,7 @@ def test_a_host_without_amounts_is_one_fault() -> None:
         ("share_limit: {gpu: 6}", 'share_limit: {gpu: "-6"}', "negative", "share_limit.gpu", "0 or more"),
         ("memory: 512", 'memory: "1.5 cpu"', "amount-unit", "hosts.0.memory", "as 1.5GiB, or in a unit of bytes"),
         ("memory: 512", 'memory: "-2GiB"', "negative", "hosts.0.memory", "0 or more"),
-        ("memory: 512", 'memory: "1B"', "no-multiple", "hosts.0.memory", "write 0.0009765625"),
+        ("memory: 512", 'memory: "1B"', "no-multiple", "hosts.0.memory", "write 1MiB"),
         ("memory: 512", 'memory: "5 "', "not-a-number", "hosts.0.memory", "a number in GiB"),
         ("cpu: 64", 'cpu: "0.3 cpu"', "amount-unit", "hosts.0.cpu", "write a bare number such as 1 or 0.5"),
         ("cpu: 64", 'cpu: "1e99"', "out-of-range", "hosts.0.cpu", "a smaller amount"),

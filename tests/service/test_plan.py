@@ -114,7 +114,7 @@ def test_diff_says_which_jobs_are_in_the_way_and_goes_on_without_them(bank: Bank
     alone = PLAN.replace(", Research: {}", "")
     found = bank.post("/plan/diff", {"text": alone})
     (fault,) = found["in_the_way"]
-    assert (fault["code"], f"has jobs that are not over: `{mine}`" in fault["what"]) == ("consumer-in-use", True)
+    assert (fault["code"], f"has jobs that have not ended: `{mine}`" in fault["what"]) == ("consumer-in-use", True)
     changed = found["resource_groups"]["compute"]["consumers"]
     assert changed["/Research"]["quota"] == [1, 0]
     (span,) = found["over_time"]["spans"]
@@ -281,6 +281,14 @@ def test_a_plan_starts_nothing_in_a_service_that_stops(bank: Bank) -> None:
     bank.desk.write(lambda core: core.wind_down(stop=False)).result(5)
     put(bank, PLAN.replace("slots: 4", "slots: 7"))
     assert bank.desk.read(lambda core: core.orchestrator.is_closing).result(5)
+
+
+def test_there_is_nothing_before_the_first_version_to_revert_to(bank: Bank) -> None:
+    for query in ("", "?dry_run=1"):
+        fault = bank.post(f"/plan/revert{query}", {}, 404, headers={"If-Match": '"1"'})
+        assert fault["code"] == "unknown-plan"
+        assert "version 1 is in force, and there is no version before it" in str(fault)
+        assert "fairhold plan apply FILE" in str(fault)
 
 
 def test_revert_brings_an_earlier_version_back(bank: Bank) -> None:

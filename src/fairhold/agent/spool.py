@@ -129,7 +129,7 @@ class Spool:
         os.rename(self._path(f"{attempt}.{before}"), self._path(f"{attempt}.{after}"))  # noqa: PTH104
 
     def write(self, attempt: int, place: tuple[int, int], document: Mapping[str, Any]) -> None:
-        """Write a line of an attempt that is not over. Raises FileNotFoundError where it is, SpoolError."""
+        """Write a line of an attempt that has not ended. Raises FileNotFoundError where it is, SpoolError."""
         for stage in ("order", "alive"):  # in this order it goes from one to the other
             try:
                 descriptor = os.open(self._path(f"{attempt}.{stage}"), os.O_RDWR | os.O_CLOEXEC)

@@ -198,7 +198,7 @@ def print_cycle(plan_path: Path, state_path: Path, after: Path | None, *, as_jso
         return
     print_text(_all_tables(cycle.document, _stranded(cycle.after)))
     for name, title in (
-        ("stops", "Stopped, their grace has run out"),
+        ("stops", "Stopped (grace expired)"),
         ("grants", "Granted"),
         ("reclaims", "Reclaimed"),
         ("observed", "Observed, nobody is told"),

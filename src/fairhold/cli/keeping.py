@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.pools import percent
 from fairhold.cycle.summary import ENTITLED, HAS_ALL, HOLDS_ALL, IDLE, LIMIT, NOBODY_WANTS, OWNED, SHARE, SLOTS
+from fairhold.errors import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,7 +69,15 @@ def nothing_stopped(summary: Document) -> str:
         f"{amount} {name.removesuffix('s') if name == SLOTS and amount == 1 else name}" for name, amount in idle.items()
     ]
     is_one = len(idle) == 1 and next(iter(idle.values())) == 1
-    return f"Nothing is stopped: {', '.join(told)} {'stands' if is_one else 'stand'} idle"
+    return f"Nothing is stopped: {', '.join(told)} {'is' if is_one else 'are'} idle, and {_grants_text(why['granted'])}"
+
+
+def _grants_text(granted: Mapping[str, int]) -> str:
+    """Who gets how many units in the next cycle."""
+    named = [f"{count(units, 'unit')} to {path}" for path, units in islice(granted.items(), _NAMED)]
+    more = sum(islice(granted.values(), _NAMED, None))
+    others = [f"{more:,} to others"] if more else []
+    return f"the next cycle grants {', '.join([*named, *others])}"
 
 
 def waits_text(waits: Mapping[str, int]) -> str:

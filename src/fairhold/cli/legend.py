@@ -36,7 +36,7 @@ _MEANINGS = {
     "usage demand": "part of the pool in use or wanted",
     "usage quota": "part of the pool entitled to now",
     "class": "share priority; a higher class is served first",
-    "moved": "usage when all moves are done",
+    "moved": "usage after all reclaims",
     "next": "part of what becomes free",
     "~": "about so much of the resource",
     "history": "decayed usage, part of the capacity",

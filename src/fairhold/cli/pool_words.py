@@ -115,7 +115,7 @@ def _numbers(pool: Document, path: str) -> Iterator[str]:
     usage, demand, quota, moved = (
         percent(pool[key]) for key in ("usage", "usage_demand", "usage_quota", "usage_as_moved")
     )
-    yield f"  {path}: usage {usage} ({moved} when all moves are done), demand {demand}, usage quota {quota} [R-USAGE-3]"
+    yield f"  {path}: usage {usage} ({moved} after all reclaims), demand {demand}, usage quota {quota} [R-USAGE-3]"
     planned, now = _has(pool["share_quota"]), _has(pool["approximate_share_quota"])
     yield f"  share quota: {planned} by ratios alone; about {now} now [R-USAGE-4]"
 

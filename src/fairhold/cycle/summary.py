@@ -35,7 +35,7 @@ HOLDS_ALL, HAS_ALL, LIMIT, OWNED, SHARE = "holds all", "has all", "limit", "owne
 """Why a quota stays: all that is wanted is held; or may be had; it is the limit; what is owned; the division gives as
 much as before."""
 NOBODY_WANTS, IDLE, ENTITLED = "nobody wants", "idle", "entitled"
-"""Why nothing is taken back: nobody wants more than it holds; what is wanted stands idle; nobody holds more than it is
+"""Why nothing is taken back: nobody asks for more than it holds; idle capacity covers it; nobody holds more than it is
 entitled to."""
 
 
@@ -258,14 +258,22 @@ def _nothing_taken(sides: Sides, divisions: _Divisions) -> Document | None:
     """Why no unit gets notice under the new plan; None = no simple reason."""
     rows = [each for division in divisions.values() for path, each in division.items() if path != "/"]
     if all(each.wants <= each.holds for each in rows):
-        return {"reason": NOBODY_WANTS, "idle": {}}
+        return {"reason": NOBODY_WANTS, "idle": {}, "granted": {}}
     document = sides.cycles[1].document
     idle = _idle(sides)
     if document["grants"] and idle:
-        return {"reason": IDLE, "idle": idle}
+        return {"reason": IDLE, "idle": idle, "granted": _granted(document)}
     if all(each.holds <= each.quota for each in rows):
-        return {"reason": ENTITLED, "idle": {}}
+        return {"reason": ENTITLED, "idle": {}, "granted": {}}
     return None
+
+
+def _granted(document: Document) -> dict[str, int]:
+    """Consumer → units that the new cycle grants, most first."""
+    units: Counter[str] = Counter()
+    for row in document["grants"]:
+        units[row["consumer"]] += row["units"]
+    return dict(sorted(units.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _idle(sides: Sides) -> Document:

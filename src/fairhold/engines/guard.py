@@ -4,7 +4,7 @@
                                 `[]` as a good-bye
 
 The pipe closes when the engine's process ends, however it ends. Without a good-bye, the guard then sends SIGKILL to
-everything of the attempts that it was told of and that are not over. Of one that was about to start it knows the mark
+everything of the attempts that it was told of and that have not ended. Of one that was about to start it knows the mark
 alone, and looks for whoever has it. It is a session of its own, so that neither Ctrl-C nor a signal to the group of the
 run reaches it.
 """
@@ -103,7 +103,7 @@ class Guard:
 
 
 def left(lines: Iterable[bytes]) -> tuple[dict[int, bytes], bytes]:
-    """What is to be killed when the pipe has closed: leader → mark, of attempts that are not over.
+    """What is to be killed when the pipe has closed: leader → mark, of attempts that have not ended.
 
     And the mark of one that was about to start, empty = none was.
 

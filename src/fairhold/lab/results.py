@@ -29,7 +29,7 @@ class Results:
 
     folder : where it is
 
-    Its summary and its report go at once: until they are written anew, the folder is that of a run that is not over.
+    Its summary and its report go at once: until they are written anew, the folder is that of a run that has not ended.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -48,7 +48,7 @@ def _gone(gone: Mapping[tuple[str, str], list[str]], groups: Collection[str]) ->
             what = f"the plan has no resource group `{group}` any more, and jobs run or wait there: {_named(jobs)}"
             mend = "cancel them or wait for them"
         else:
-            what = f"the plan has no leaf `{path}` any more, and it has jobs that are not over: {_named(jobs)}"
+            what = f"the plan has no leaf `{path}` any more, and it has jobs that have not ended: {_named(jobs)}"
             was = f"`fairhold plan apply --was NEW={path}`"
             mend = f"move or cancel them, or say what the leaf is called now: {was}"
         yield Fault("consumer-in-use", what, mend)
@@ -56,7 +56,7 @@ def _gone(gone: Mapping[tuple[str, str], list[str]], groups: Collection[str]) ->
 
 def _strange(jobs: list[str]) -> Iterator[Fault]:
     if jobs:
-        what = f"the plan does not share what jobs that are not over need, or not with them: {_named(jobs)}"
+        what = f"the plan does not share what jobs that have not ended need, or not with them: {_named(jobs)}"
         mend = "cancel them or wait for them, or keep their resources, base units and policy entries"
         yield Fault("unit-in-use", what, mend)
 

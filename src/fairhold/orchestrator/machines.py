@@ -79,7 +79,7 @@ def _missing(live: Orchestrator, attempt: Attempt, last: int, *, forgot: bool) -
 
 
 def _found(live: Orchestrator, attempt: Attempt, found: Held) -> None:
-    """The machine holds an attempt that is not over: what it may not have heard is said again."""
+    """The machine holds an attempt that has not ended: what it may not have heard is said again."""
     if found.is_alive:
         run(live, TaskRunning(attempt.name))
     _say_again(live, attempt)

@@ -210,9 +210,8 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
         report.fault("out-of-range", f"{shown(value)} is more than {most}", "write a smaller amount", place)
     elif number and (number * resource.base).denominator != 1:
         nearest = max(1, round(number * resource.base))
-        smallest = amount_text(resource, 1)
-        what = f"{shown(value)} of `{shown(resource.name)}` is no whole multiple of {smallest}"
-        mend = f"write {amount_text(resource, nearest)}, or a smaller `base` of `{shown(resource.name)}` in the plan"
+        what = f"{shown(value)} of `{shown(resource.name)}` is no whole multiple of {_with_unit(resource, 1)}"
+        mend = f"write {_with_unit(resource, nearest)}, or a smaller `base` of `{shown(resource.name)}` in the plan"
         report.fault("no-multiple", what, mend, place)
     elif number * resource.base < least:
         report.fault(
@@ -221,6 +220,15 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
     else:
         return int(number * resource.base)
     return least
+
+
+def _with_unit(resource: Resource, amount: int) -> str:
+    """An amount with its unit: whole in a smaller unit of bytes where the base unit is one, `31MiB`; else declared."""
+    for sizes, factor in ((_SIZES, 1024), (_DECIMAL_SIZES, 1000)):
+        for at, size in enumerate(sizes):
+            if resource.unit in sizes and factor ** (sizes.index(resource.unit) - at) == resource.base:
+                return f"{amount}{size}"
+    return f"{amount_text(resource, amount)}{shown(resource.unit)}"
 
 
 def _scale(unit: str, declared: str) -> Fraction | None:

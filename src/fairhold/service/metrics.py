@@ -146,7 +146,7 @@ class _Collector:
         for group, micros in read.cycle_micros.items():
             latest.add_metric([group], micros / 1e6)
         yield latest
-        yield GaugeMetricFamily("fairhold_jobs", "Jobs that are not over.", value=read.jobs)
+        yield GaugeMetricFamily("fairhold_jobs", "Jobs that have not ended.", value=read.jobs)
         yield GaugeMetricFamily("fairhold_attempts", "Attempts that run.", value=read.attempts)
         yield GaugeMetricFamily("fairhold_agents_connected", "Agents that are connected.", value=self._agents)
         yield GaugeMetricFamily("fairhold_store_bytes", "Size of the store's files.", value=self._store_bytes)

@@ -110,7 +110,7 @@ class Measures:
         self.lost_in: dict[int, int] = {}
         self._last_taken: dict[tuple[str, str], int] = {}
         self._jobs: dict[str, _Job] = {}
-        self._left: dict[str, int] = {}  # job → tasks that are not over
+        self._left: dict[str, int] = {}  # job → tasks that have not ended
         self._fresh: set[str] = set()  # jobs that count and of which no task has started
         self._running: dict[int, tuple[str, int]] = {}  # attempt → job, started
         self._notified: dict[int, int] = {}

@@ -57,7 +57,7 @@ class Pieces(NamedTuple):
 
 
 class _Job:
-    """A job that is not over; held: units of it that run; pieces: what waits, None = nothing."""
+    """A job that has not ended; held: units of it that run; pieces: what waits, None = nothing."""
 
     __slots__ = ("held", "leaf", "number", "pieces", "unit")
 

@@ -139,7 +139,7 @@ def test_a_job_file_is_submitted_under_keys_that_can_be_used_again(fake: Fake, t
 
 
 def test_jobs_show_why_each_waits(fake: Fake) -> None:
-    assert fairhold("jobs").stdout == "no jobs that are not over; `--all` shows finished ones too\n"
+    assert fairhold("jobs").stdout == "no jobs that have not ended; `--all` shows ended ones too\n"
     fake.add({"consumer": "/Research", "argv": ["x"], "name": "a\x1b[2Jb", "count": 5})
     fake.add({"consumer": "/Trading", "argv": ["x"], "hold": True})
     fake.end("2")

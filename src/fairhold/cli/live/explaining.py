@@ -75,7 +75,7 @@ def job_in_words(found: Document, over: list[str]) -> str:
 
 
 def _waiting(found: Document) -> Iterator[str]:
-    """How a job stands that is not over."""
+    """How a job stands that has not ended."""
     why = found.get("reason")
     yield f"job {found['job']} is {found['state']}" + (f" ({why}): {found['text']}" if why else "")
     place = found.get("place")

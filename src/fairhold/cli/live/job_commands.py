@@ -156,6 +156,7 @@ def submit(
     from fairhold.cli.live.jobfile import submit_file  # noqa: PLC0415
     from fairhold.cli.live.submitting import Wishes, submit_job  # noqa: PLC0415
 
+    _refuse(("--time-limit is 0: leave out --time-limit for none", _is_zero(time_limit)))
     wishes = Wishes(
         count=count,
         units=units,
@@ -195,6 +196,12 @@ def submit(
     raise typer.Exit(submit_job(service, consumer, argv or [], wishes, key, wait=wait, as_json=json))
 
 
+def _is_zero(duration: str | None) -> bool:
+    from fairhold.units import parse_duration  # noqa: PLC0415
+
+    return duration is not None and not parse_duration(str(duration))
+
+
 def _refuse(*wrong: tuple[str, bool]) -> None:
     """Raise UsageError with the first that is so."""
     for what, is_so in wrong:
@@ -230,7 +237,7 @@ def jobs(
     is_over = state in {"done", "failed", "cancelled"}
     _refuse(
         (
-            f"--all shows jobs that are over, and --state {state} those that are not",
+            f"--all shows ended jobs, and --state {state} jobs that have not ended",
             everything and bool(state) and not is_over,
         )
     )

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from fairhold.client.exchange import Document, Value
 
-_HEAD = ("job", "state", "reason", "running", "over", "tasks", "priority", "submitted", "user", "name", "consumer")
-_SPARE = ("priority", "submitted", "user", "over", "running", "reason")
+_HEAD = ("job", "state", "reason", "running", "ended", "tasks", "priority", "submitted", "user", "name", "consumer")
+_SPARE = ("priority", "submitted", "user", "ended", "running", "reason")
 _ATTEMPTS = ("task", "attempt", "state", "reason", "code", "started", "took", "host")
 _LONGEST_COMMAND = 2_000
 
 
 def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: bool) -> None:
-    """`jobs`: a row a job, the newest first; then those that are over, the latest end first.
+    """`jobs`: a row a job, the newest first; then ended ones, the latest end first.
 
     limit : rows at most, 0 = all
     """
@@ -39,7 +39,7 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
     if not found["jobs"]:
         is_narrow = any(query.get(name) for name in ("consumer", "state", "user", "label"))
         what = "no such jobs" if is_narrow else "no jobs"
-        say(what if query.get("all") else f"{what} that are not over; `--all` shows finished ones too")
+        say(what if query.get("all") else f"{what} that have not ended; `--all` shows ended ones too")
         return
     fixed = [job.get("preemptible") is False for job in found["jobs"]]
     rows: list[tuple[object, ...]] = [_row(job) for job in found["jobs"]]
@@ -52,13 +52,13 @@ def list_jobs(service: str, query: Mapping[str, Value], limit: int, *, as_json: 
 
 def _row(job: Document) -> tuple[object, ...]:
     tasks = job["tasks"]
-    over = sum(tasks.get(name, 0) for name in ("done", "failed", "cancelled"))
+    ended = sum(tasks.get(name, 0) for name in ("done", "failed", "cancelled"))
     return (
         int(job["job"]),
         job["state"],
         job["reason"],
         tasks.get("running", 0),
-        over,
+        ended,
         tasks["tasks"],
         job.get("priority") or None,
         clock(job.get("submitted")),

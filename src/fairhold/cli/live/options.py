@@ -103,7 +103,7 @@ def _ask(steps: Steps[Returned]) -> Returned | None:
 
 
 def complete_job(incomplete: str) -> list[tuple[str, str]]:
-    """Jobs that are not over, with their names."""
+    """Jobs that have not ended, with their names."""
     from fairhold.client.steps import jobs  # noqa: PLC0415
 
     found = _ask(jobs({}, 200)) or {"jobs": []}
@@ -132,7 +132,7 @@ def complete_host(incomplete: str) -> list[str]:
 
 
 def complete_job_or_consumer(incomplete: str) -> list[tuple[str, str]]:
-    """What can be explained: jobs that are not over, and leaves."""
+    """What can be explained: jobs that have not ended, and leaves."""
     return [*complete_job(incomplete), *((path, "") for path in complete_consumer(incomplete))]
 
 

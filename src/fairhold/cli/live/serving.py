@@ -113,7 +113,9 @@ def _say_ready(url: str, live: LiveSettings, settings: ServiceSettings) -> None:
     from fairhold.service.settings import is_loopback  # noqa: PLC0415
 
     say(f"listening at {url}, state in {settings.directory}")
-    if not settings.pointers:
+    if settings.pointers:
+        say(f"commands without --service use this service from now on, as {settings.pointers[0]} says")
+    else:
         say(f"another service runs here; use this one with --service unix:{settings.directory / 'api.sock'}")
     if live.agents and not is_loopback(live.agents[0]):
         host, port = live.agents

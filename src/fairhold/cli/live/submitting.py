@@ -186,7 +186,7 @@ class WhyWaiting:
         self._told: tuple[object, ...] = ()
 
     def __call__(self, job: Document) -> None:
-        """Look at a job that is not over."""
+        """Look at a job that has not ended."""
         reason, hold = job.get("reason"), job.get("hold")
         if job["state"] == "running" or not reason or (reason, hold) == self._told:
             return

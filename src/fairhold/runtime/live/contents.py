@@ -55,11 +55,11 @@ class LiveContents:
 
     @cached_property
     def _unseen(self) -> set[str]:
-        """Jobs that are not over, but for those whose specs came by."""
+        """Jobs that have not ended, but for those whose specs came by."""
         return set(self._core.cluster.jobs) if self._core and self._core.version else set()
 
     def missing(self) -> Iterator[str]:
-        """Where the log and the plan in force differ; what of jobs that are not over is not there."""
+        """Where the log and the plan in force differ; what of jobs that have not ended is not there."""
         if self._core and self._core.version != self._latest:
             yield f"the log ends with plan {self._core.version} in force, and plan {self._latest} is the latest"
         for job in sorted(self._unseen):

@@ -73,7 +73,7 @@ class Housekeeping:
     """Clears out store and outputs in steps that block a commit for some milliseconds at most; not the desk's work.
 
     directory : with a folder for the outputs of each job
-    live_of   : those of some jobs that are not over, or whose end is not yet written; called in the thread that
+    live_of   : those of some jobs that have not ended, or whose end is not yet written; called in the thread that
                 calls `step` and `forgotten`
     """
 

@@ -40,7 +40,7 @@ class Limits(NamedTuple):
     One leaf alone cannot reach `waiting`: whoever fills one leaf keeps nobody else out.
 
     waiting, waiting_in_leaf : tasks that wait, in all and of one leaf
-    jobs   : that are not over
+    jobs   : that have not ended
     tasks  : of one job
     """
 
@@ -73,7 +73,7 @@ def raised(limit: str) -> str:
 
 
 def still_waited_for(core: Core, after: tuple[Dependency, ...]) -> tuple[Dependency, ...]:
-    """Dependencies on jobs that are not over; those on finished ones are met, or the job is refused."""
+    """Dependencies on jobs that have not ended; those on finished ones are met, or the job is refused."""
     waited = []
     for needed in after:
         if needed.job in core.orchestrator.jobs:

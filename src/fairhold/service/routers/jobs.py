@@ -180,7 +180,7 @@ async def _document(service: Service, job: str) -> dict[str, Any]:
 
 
 async def _tell(service: Service, job: str, event: Callable[[], Event]) -> Response:
-    """Hand an event about a job that is not over to the core; the job after it."""
+    """Hand an event about a job that has not ended to the core; the job after it."""
 
     def tell(core: Core) -> None:
         _require_active(core, job)

@@ -129,7 +129,8 @@ async def revert(
     """Put an earlier version of the plan in force again, as a new version."""
     seen = _seen(if_match)
     if body.to is None and seen == 1:
-        raise refused("unknown-plan", "there is no plan before version 1", "name a version")
+        what = "version 1 is in force, and there is no version before it to go back to"
+        raise refused("unknown-plan", what, "to change the plan, use `fairhold plan apply FILE`")
     earlier = await _version(service, body.to or seen - 1)
     comment = body.comment or f"back to version {earlier.version}"
     wanted = Wanted(earlier.text, caller.user, comment, seen, body.was, Look(AHEAD, is_played=dry_run))

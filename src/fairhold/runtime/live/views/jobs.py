@@ -1,4 +1,4 @@
-"""Jobs, those that are not over first."""
+"""Jobs, those that have not ended first."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def accepted_document(core: Core, job: JobRecord) -> Document:
 
 
 def jobs_page(core: Core, wanted: Wanted, cursor: str = "", limit: int = 100) -> Document:
-    """A page of jobs: those that are not over, the newest first; then the others, the latest end first.
+    """A page of jobs: those that have not ended, the newest first; then the others, the latest end first.
 
     A page may have fewer rows than asked for, even none, and yet a cursor. A job that ends while one turns the pages
     may be seen twice, never missed. Raises InputError `bad-cursor`.
