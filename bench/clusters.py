@@ -13,6 +13,7 @@ from fairhold.ledger.decision import apply
 from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.state import Allocation, Request, State
 from fairhold.model.tree import ConsumerTree
+from fairhold.policies.hybrid.policy import HYBRID
 
 if TYPE_CHECKING:
     from fairhold.ledger.books import Books
@@ -45,7 +46,7 @@ def plan_of(leaves: int, seed: int = 1) -> Plan:
     rank = [None if row == 0 else random.choice((None, 0, 1)) for row in range(len(name))]
     tree = ConsumerTree(name, parent, rank, [30_000_000] * len(name))
     group = ResourceGroup("compute", total, total)
-    entry = PolicyEntry(("compute",), "hybrid", PolicySettings(), settings)
+    entry = PolicyEntry(("compute",), HYBRID, PolicySettings(), settings)
     return Plan("bench", "UTC", 0, tree, {"compute": group}, (entry,))
 
 

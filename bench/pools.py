@@ -20,6 +20,7 @@ from fairhold.model.state import Request, State
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Owning, Resource
 from fairhold.planio.state import state_document
+from fairhold.policies.multidimensional.policy import MULTIDIMENSIONAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -228,7 +229,7 @@ def _plan(
     tree: ConsumerTree, settings: PolicySettings, consumers: Mapping[int, ConsumerSettings], hosts: int = HOSTS
 ) -> Plan:
     group = ResourceGroup("main", 0, 0, hosts=tuple(Host(f"h{at:04}", 0, (), HOST) for at in range(hosts)))
-    entry = PolicyEntry(("main",), "multidimensional", settings, dict(consumers))
+    entry = PolicyEntry(("main",), MULTIDIMENSIONAL, settings, dict(consumers))
     return Plan("bench", "UTC", 0, tree, {"main": group}, (entry,), resources=RESOURCES)
 
 

@@ -14,6 +14,7 @@ from fairhold.model.queue import FairShareSettings, QueueSettings
 from fairhold.model.state import Allocation, Request, State
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Resource
+from fairhold.policies.fair_share.policy import FAIR_SHARE
 from fairhold.rules.queues.shares import fair_shares
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def plan_of(queues: int, branches: int, stated: Mapping[str, QueueSettings]) -> 
     tree = ConsumerTree(names, parents, [None] * len(names), [30_000_000] * len(names))
     hosts = tuple(Host(f"h{at}", 0, (), (GPUS * 8000, GPUS * 64 * 1024, GPUS * 1000)) for at in range(HOSTS))
     consumers = {tree.rows[path]: ConsumerSettings(queue=each) for path, each in stated.items()}
-    entry = PolicyEntry(("main",), "fair_share", PolicySettings(fair_share=FairShareSettings()), consumers)
+    entry = PolicyEntry(("main",), FAIR_SHARE, PolicySettings(fair_share=FairShareSettings()), consumers)
     groups = {"main": ResourceGroup("main", 0, None, hosts)}
     return Plan("", "UTC", 0, tree, groups, (entry,), resources=RESOURCES)
 

@@ -10,8 +10,8 @@ import pytest
 
 from fairhold.cli.files import print_cycle
 from fairhold.errors import BrokenRuleError
-from fairhold.policy.hybrid import HYBRID
-from fairhold.policy.registry import POLICIES
+from fairhold.policies.hybrid.policy import HYBRID, RULES
+from fairhold.policies.registry import POLICIES
 from tests.cli.test_commands import PLAN, STATE, fairhold
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def test_a_wrong_cycle_is_said_to_be_and_nothing_of_it_is_printed_or_written(
     plan, state = tmp_path / "plan.yaml", tmp_path / "state.yaml"
     plan.write_text(Path(PLAN).read_text())
     state.write_text(Path(STATE).read_text())
-    wrong = replace(HYBRID, quotas=(*HYBRID.quotas, one_slot_too_many))
-    monkeypatch.setitem(POLICIES, frozenset(["hybrid"]), wrong)
+    wrong = replace(HYBRID, rules=replace(RULES, quotas=(*RULES.quotas, one_slot_too_many)))
+    monkeypatch.setitem(POLICIES, "hybrid", wrong)
     after = tmp_path / "after.json"
     with pytest.raises(BrokenRuleError, match=r"compute: children_sum_to_their_parent /.*\[broken-rule\]") as caught:
         print_cycle(plan, state, after, check=True, as_json=True)

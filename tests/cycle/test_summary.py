@@ -84,7 +84,8 @@ def test_ten_more_for_one_who_waits_where_some_stand_idle(tmp_path: Path, capsys
     state = queue_state(bio=(14, 4), chem=(20, 20), phys=(4, 4))
     found = Compared(tmp_path, capsys, queues(4), queues(14), state)
     assert found.line == (
-        "1 value changed: /bio deserved +10 gpu. Nothing is stopped: 12 gpu are idle, and the next cycle grants 10 units to /bio; nobody waits longer."
+        "1 value changed: /bio deserved +10 gpu. Nothing is stopped: 12 gpu are idle, and the next cycle grants"
+        " 10 units to /bio; nobody waits longer."
     )
     assert found.summary["nothing_taken"] == {"reason": "idle", "idle": {"gpu": 12}, "granted": {"/bio": 10}}
     assert "- /chem (20 gpu), /phys (4 gpu) keep theirs: they ask for no more than they have" in found.text

@@ -17,8 +17,8 @@ from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.model.plan import PolicySettings
 from fairhold.model.queue import DEFAULT_PRIORITY
 from fairhold.planio.plan import parse_plan
-from fairhold.planio.queues import QUEUE_KEYS
 from fairhold.planio.schema import schema
+from fairhold.policies.fair_share.policy import QUEUE_KEYS
 from fairhold.units import SECOND, UNLIMITED
 from tests.docs.console import ROOT
 from tests.planio.support import QUEUES, swapped

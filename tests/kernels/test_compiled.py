@@ -22,6 +22,7 @@ from fairhold.model.plan import ConsumerSettings, PolicyEntry, PolicySettings, R
 from fairhold.model.plan import Plan as WholePlan
 from fairhold.model.state import State
 from fairhold.model.tree import ConsumerTree
+from fairhold.policies.hybrid.policy import HYBRID
 from fairhold.units import LARGEST
 from tests.kernels.trees import chain, is_leaf, place_in_path, sizes, summed, tree_of
 
@@ -153,7 +154,7 @@ def test_prefer_compiled_lowers_the_bar(monkeypatch: pytest.MonkeyPatch) -> None
 def small_plan(owned: int, slots: int, *, evenly: bool) -> WholePlan:
     tree = ConsumerTree(["", "a", "b"], [-1, 0, 0], [None] * 3, [None] * 3)
     settings = {1: ConsumerSettings(owned=owned), 2: ConsumerSettings(owned=1)}
-    entry = PolicyEntry(("g",), "hybrid", PolicySettings(distribute_evenly=evenly), settings)
+    entry = PolicyEntry(("g",), HYBRID, PolicySettings(distribute_evenly=evenly), settings)
     return WholePlan("c", "UTC", 0, tree, {"g": ResourceGroup("g", slots)}, (entry,))
 
 

@@ -17,6 +17,7 @@ from fairhold.ledger.rows import lay_out
 from fairhold.ledger.snapshot import Snapshot, take_snapshot
 from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, ResourceGroup
 from fairhold.model.tree import ConsumerTree
+from fairhold.policies.hybrid.policy import HYBRID
 from fairhold.rules.lacking import settle_lack
 from tests.kernels.trees import columns, is_leaf, numbers, place_in_path, sizes, summed, trees
 from tests.oracles import reclaiming as oracle
@@ -33,7 +34,7 @@ def snapshot_of(tree: TreeColumns, owned: array[int], held: array[int], slots: i
     settings = {row: ConsumerSettings(owned=owned[row]) for row in range(1, rows)}
     configured = more + sum(owned[tree.first[0] : tree.end[0]])
     group = ResourceGroup("g", slots, configured)
-    plan = Plan("c", "UTC", 0, consumers, {"g": group}, (PolicyEntry(("g",), "hybrid", consumers=settings),))
+    plan = Plan("c", "UTC", 0, consumers, {"g": group}, (PolicyEntry(("g",), HYBRID, consumers=settings),))
     books = Books(lay_out(plan, "g"))
     assert list(books.rows.tree.path) == list(tree.path)
     host = transitions.add_host(books, "", slots)

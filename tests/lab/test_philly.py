@@ -50,7 +50,7 @@ def entitled(name: str, folder: Path) -> dict[str, int]:
     plan = read_plan(folder / f"{name}.yaml")[0]
     (entry,) = plan.policies
     base = plan.resources[0].base if plan.resources else 1
-    return {plan.tree.paths[row]: given_by(entry.policy, of, base) for row, of in entry.consumers.items()}
+    return {plan.tree.paths[row]: given_by(entry.policy.name, of, base) for row, of in entry.consumers.items()}
 
 
 def test_every_policy_gives_the_same_number_to_the_same_consumer() -> None:

@@ -145,7 +145,13 @@ def test_what_is_owned_can_be_said_in_every_way(said: str, noun: Owning) -> None
         ("gpu: 8}", "gpu: 8.25}", "no-multiple", "resource_groups.main.hosts.0.gpu", "write 8"),
         ("gpu: 8}", "gpu: 8.5}", "no-multiple", "resource_groups.main.hosts.0.gpu", "write 8"),
         ("gpu: 8}", "gpu: 0.1}", "no-multiple", "resource_groups.main.hosts.0.gpu", "write 1"),
-        ("memory: 512", "memory: 0.1", "no-multiple", "resource_groups.main.hosts.0.memory", "write 102MiB, or a smaller `base` of `memory` in the plan"),
+        (
+            "memory: 512",
+            "memory: 0.1",
+            "no-multiple",
+            "resource_groups.main.hosts.0.memory",
+            "write 102MiB, or a smaller `base` of `memory` in the plan",
+        ),
         ("memory: 512", "memory: 1e-999", "no-multiple", "resource_groups.main.hosts.0.memory", "write 1MiB"),
         ("memory: 512", "memory: 1e300", "out-of-range", "resource_groups.main.hosts.0.memory", "a smaller amount"),
         ("memory: 512", "memory: -1e300", "negative", "resource_groups.main.hosts.0.memory", "0 or more"),
@@ -288,7 +294,7 @@ def test_slots_and_vectors_are_not_shared_by_one_entry() -> None:
     (fault,) = faults_of(text)
     assert (fault.code, fault.place) == ("slots-and-vectors", ("policies", 0, "resource_groups"))
     text = swapped(text, "[main, rest]", "[main]") + "  - {resource_groups: [rest], policy: hybrid}\n"
-    assert [entry.policy for entry in parse_plan(text, "p")[0].policies] == ["multidimensional", "hybrid"]
+    assert [entry.policy.name for entry in parse_plan(text, "p")[0].policies] == ["multidimensional", "hybrid"]
 
 
 def test_a_group_has_one_entry_of_vectors_at_a_time() -> None:

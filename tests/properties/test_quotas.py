@@ -13,6 +13,7 @@ from fairhold.cycle.run import quotas
 from fairhold.model.plan import ConsumerSettings, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.state import State
 from fairhold.model.tree import ConsumerTree
+from fairhold.policies.hybrid.policy import HYBRID
 from fairhold.units import LARGEST
 from tests.oracles.quotas import entitlements
 from tests.properties.machinery import books_of
@@ -152,7 +153,7 @@ def test_a_chain_of_ten_thousand_levels(evenly: bool) -> None:  # noqa: FBT001
     )
     entry = PolicyEntry(
         (GROUP,),
-        "hybrid",
+        HYBRID,
         PolicySettings(distribute_evenly=evenly),
         {row: ConsumerSettings(owned=9, reserved=2) for row in range(1, length + 1)},
     )

@@ -17,6 +17,7 @@ from fairhold.planio.calendars import make_calendar
 from fairhold.planio.document import parse_document
 from fairhold.planio.report import Report
 from fairhold.planio.zones import load_zone
+from fairhold.policies.hybrid.policy import HYBRID
 from fairhold.units import EPOCH, format_instant, parse_instant
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ GROUP = "g"
 def calendar(zone: str, windows: list[tuple[Span, ...]], special: tuple[SpecialDays, ...] = ()) -> Calendar:
     """The first entry has what no window has."""
     report = Report(parse_document("a: 1", "plan"))
-    entries = [PolicyEntry((GROUP,), "hybrid", window="x" if spans else "", spans=spans) for spans in ((), *windows)]
+    entries = [PolicyEntry((GROUP,), HYBRID, window="x" if spans else "", spans=spans) for spans in ((), *windows)]
     made = make_calendar(report, zone, special, entries, ConsumerTree([""], [-1], [None], [None]))
     assert made is not None
     return made

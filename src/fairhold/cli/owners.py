@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cli.table import table
 from fairhold.cycle.pooled.close import parcels_of
-from fairhold.cycle.pooled.open import POLICY, open_pools
+from fairhold.cycle.pooled.open import open_pools
 from fairhold.kernels.vectors import add
 from fairhold.model.state import State
 from fairhold.model.vector import amounts_document
@@ -32,7 +32,7 @@ def owners(plan: Plan) -> list[Document]:
     return [
         row | ({} if plan.calendar is None else {"entry": at})
         for at, entry in enumerate(plan.policies)
-        if entry.policy == POLICY
+        if entry.policy.shares_vectors and not entry.policy.has_queues
         for row in _of_entry(plan, at)
     ]
 

@@ -130,7 +130,7 @@ def local_time(windows: Windows, instant: int) -> Document:
 
 def _entries(plan: Plan, force: Sequence[int]) -> list[Document]:
     return [
-        {"entry": at, "policy": plan.policies[at].policy, "window": plan.policies[at].window or None}
+        {"entry": at, "policy": plan.policies[at].policy.name, "window": plan.policies[at].window or None}
         for at in dict.fromkeys(force)
     ]
 
@@ -148,7 +148,7 @@ def changes(before: Rows, after: Rows) -> Document:
 def _stated(rows: Rows, node: int) -> Document:
     entry = rows.entries[rows.chosen[rows.row[node]]]
     stated = entry.consumers.get(node, _DEFAULT)
-    values = {"policy": entry.policy} if node else {}
+    values = {"policy": entry.policy.name} if node else {}
     return values | said(stated, rows.paths, rows.source.resources)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.ledger.draft import new_draft
 from fairhold.ledger.snapshot import take_snapshot
-from fairhold.policy.registry import policy_of
+from fairhold.policies.registry import rules_of
 from fairhold.rules.gangs import settle_gangs
 from fairhold.rules.housing import bound_by_hosts
 from fairhold.rules.remembering import remember, remembered
@@ -49,7 +49,7 @@ def run(books: Books, now: int, on_stage: Callable[[str], None] = _unwatched) ->
     on_stage : called with the name of each stage as it begins: `snapshot`, then each rule's
     """
     result = quotas(books, now, on_stage)
-    for rule in policy_of(books.rows).moves:
+    for rule in rules_of(books.rows).moves:
         on_stage(rule.__name__)
         rule(result.snapshot, result.draft)
     return result
@@ -101,7 +101,7 @@ class Divisions:
     def _divide(self, known: array[int] | None) -> Draft:
         snapshot = self._snapshot
         draft = new_draft(snapshot, known)
-        for rule in policy_of(snapshot.rows).quotas:
+        for rule in rules_of(snapshot.rows).quotas:
             self._on_stage(rule.__name__)
             rule(snapshot, draft)
         remember(snapshot, draft)

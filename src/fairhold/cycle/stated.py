@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.said import said, word
 from fairhold.errors import place_text
 from fairhold.model.plan import ConsumerSettings, PolicyEntry
+from fairhold.model.policy import Policy
 from fairhold.model.vector import amounts_document, resource_document
 from fairhold.model.window import WEEKDAYS
 
@@ -149,10 +150,10 @@ Pair = tuple[int | None, int | None]
 def _pairs(old: Sequence[PolicyEntry], new: Sequence[PolicyEntry]) -> list[Pair]:
     """Which entries are the same one: those most alike; (position before, position now), None where there is none."""
     likenesses: tuple[Callable[[PolicyEntry], Hashable], ...] = (
-        lambda entry: (entry.resource_groups, entry.window, entry.policy),
+        lambda entry: (entry.resource_groups, entry.window, entry.policy.name),
         lambda entry: (entry.resource_groups, entry.window),
         lambda entry: entry.resource_groups,
-        lambda entry: entry.policy,
+        lambda entry: entry.policy.name,
     )
     before: dict[int, int] = {}
     left = list(range(len(old)))
@@ -165,7 +166,7 @@ def _pairs(old: Sequence[PolicyEntry], new: Sequence[PolicyEntry]) -> list[Pair]
     return [*((before.get(at), at) for at in range(len(new))), *((each, None) for each in left)]
 
 
-_DEFAULT_ENTRY = PolicyEntry((), "")
+_DEFAULT_ENTRY = PolicyEntry((), Policy("", (), ()))
 
 
 def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths: Sequence[str]) -> Iterator[Changed]:
@@ -198,7 +199,7 @@ def _entries(old: Plan, new: Plan, before: int | None, after: int | None, paths:
 def _of_entry(place: Place, entry: PolicyEntry) -> Stated:
     return {
         (*place, "resource_groups"): [*entry.resource_groups],
-        (*place, "policy"): entry.policy,
+        (*place, "policy"): entry.policy.name,
         (*place, "window"): entry.window or None,
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.document import quota_document
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.drawing.colours import definitions
 from fairhold.drawing.legend import heading
 from fairhold.drawing.letters import wrap
@@ -55,7 +54,7 @@ def _name(plan: Plan, scene: Scene, size: str = "") -> str:
 def _scene(plan: Plan, scene: Scene, state: State, numbers: Mapping[str, Any], *, has_state: bool) -> Block:
     """One picture with its heading."""
     if scene.pooled is not None:
-        of_entry = draw_queues if scene.pooled.entry.policy == QUEUES else draw_vectors
+        of_entry = draw_queues if scene.pooled.entry.policy.has_queues else draw_vectors
         drawn = of_entry(plan, scene.pooled, state, has_state=has_state)
         size = ""
     else:

@@ -36,7 +36,7 @@ class Scene:
 
     def policies(self, plan: Plan) -> str:
         """Names of its policies."""
-        return " and ".join(dict.fromkeys(plan.policies[at].policy for at in self.force))
+        return " and ".join(dict.fromkeys(plan.policies[at].policy.name for at in self.force))
 
     def when(self, plan: Plan) -> str:
         """When it is in force; empty = always."""

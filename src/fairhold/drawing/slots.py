@@ -36,7 +36,7 @@ def draw_slots(
     chosen = plan.entries_of(group, force)
     policies = [plan.policies[at].policy for at in chosen]
     stated = {node: plan.policies[chosen[node]].consumers.get(node, NOTHING) for node in range(len(plan.tree))}
-    lists = {node: each for node, each in stated.items() if policies[node] == "ownership"}
+    lists = {node: each for node, each in stated.items() if policies[node].owns_exactly}
     lent = {(loan.lender, loan.borrower): loan.units for loan in state.borrowed if loan.resource_group == group}
     lends = lendings(lists, lent)
     is_drawn = len({each.lender for each in lends}) <= MOST
@@ -44,7 +44,7 @@ def draw_slots(
     bars = _bars(plan, group, state, numbers, has_state=has_state)
     rows = []
     for node in in_order(plan.tree, plan.tree.children[0]):
-        cells = _said(plan, stated[node], node, policies[node] if len({*force}) > 1 else "")
+        cells = _said(plan, stated[node], node, policies[node].name if len({*force}) > 1 else "")
         numbers_of = _numbers(numbers["consumers"][plan.tree.paths[node]], has_state=has_state)
         cells |= numbers_of | ({"may lend to": to_whom[node]} if node in to_whom else {})
         rows.append(Row(node, cells, 0, bars[node].block()))

@@ -64,13 +64,13 @@ class _Finder:
         """See `candidates`."""
         yield from self._graces()
         yield from self._ranks()
-        yield from {
-            "hybrid": self._of_hybrid,
-            "ownership": self._of_ownership,
-            "share_ratio": self._of_ratios,
-            "multidimensional": self._of_pools,
-            "fair_share": self._of_queues,
-        }[self.entry.policy]()
+        policy = self.entry.policy
+        if policy.shares_vectors:
+            yield from self._of_queues() if policy.has_queues else self._of_pools()
+        elif policy.divides_by_ratio:
+            yield from self._of_ratios()
+        else:
+            yield from self._of_ownership() if policy.owns_exactly else self._of_hybrid()
         yield from self._hosts()
 
     def said(self, row: int) -> ConsumerSettings:

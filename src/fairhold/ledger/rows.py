@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from fairhold.kernels.columns import TreeColumns
     from fairhold.ledger.lists import Lists
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings, ResourceGroup
+    from fairhold.model.policy import Policy
 
 _DEFAULTS = ConsumerSettings()
-_UNSTATED_RATIO = {"share_ratio": 1}
-"""Share ratio of consumers that state none, by policy; elsewhere 0: who states none takes no part."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Rows:
     @cached_property
     def entry(self) -> PolicyEntry:
         """The first entry in force, the only one in most groups; where policies are mixed, that of `hybrid`."""
-        return next((entry for entry in self.entries if entry.policy != "ownership"), self.entries[0])
+        return next((entry for entry in self.entries if not entry.policy.owns_exactly), self.entries[0])
 
     def settings(self, row: int) -> PolicySettings:
         """Switches of the entry that holds for a row."""
@@ -84,13 +83,13 @@ class Rows:
         return back
 
     @cached_property
-    def policies(self) -> frozenset[str]:
-        """Names of the policies in force."""
-        return frozenset(entry.policy for entry in self.entries)
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies in force, each once: one, or two of them mixed."""
+        return tuple({entry.policy.name: entry.policy for entry in self.entries}.values())
 
     def is_scaled(self, row: int) -> bool:
         """Whether what a row owns is scaled with the group (R-SCALE-1)."""
-        return self.entries[self.chosen[row]].policy == "hybrid"
+        return self.entries[self.chosen[row]].policy.scales_owned
 
     def owned_now(self, row: int, slots: int) -> int:
         """What a consumer owns of the slots that there are now, whole slots; exact owners are not scaled (R-MIX-2)."""
@@ -107,7 +106,7 @@ class Rows:
     @cached_property
     def is_owner(self) -> array[int]:
         """(rows,) 1 where slots are owned exactly, by `ownership`; 0 at the root."""
-        exact = [int(entry.policy == "ownership") for entry in self.entries]
+        exact = [int(entry.policy.owns_exactly) for entry in self.entries]
         return array("q", [0, *(exact[at] for at in self.chosen[1:])])
 
     @cached_property
@@ -192,12 +191,12 @@ class Rows:
     @property
     def is_flat(self) -> bool:
         """Whether all leaves share as one list, whatever their branches (R-SHARE-4, R-SHARE-9)."""
-        return self.entry.policy == "share_ratio" and self.entry.settings.enforce == "leaf"
+        return self.entry.policy.divides_by_ratio and self.entry.settings.enforce == "leaf"
 
     @property
     def is_fixed(self) -> bool:
         """Whether planned shares are all that the quotas give (R-SHARE-7)."""
-        return self.entry.policy == "share_ratio" and self.entry.settings.entitlement == "fixed"
+        return self.entry.policy.divides_by_ratio and self.entry.settings.entitlement == "fixed"
 
     @cached_property
     def is_plain(self) -> bool:
@@ -205,20 +204,19 @@ class Rows:
         is_held = self.is_exclusive or any(each.settings.hold_after is not None for each in self.entries)
         controls = self.controls
         is_bound = any(self.plan.reserved) or controls.has_budgets or bool(controls.with_user_limit)
-        is_open = self.policies == {"hybrid"} or (self.policies == {"share_ratio"} and not self.is_fixed)
+        is_open = not self.is_mixed and not self.is_fixed and not self.entry.policy.owns_exactly
         return is_open and not (is_held or is_bound)
 
     @cached_property
     def is_filled(self) -> bool:
         """Whether quotas are one filling, level by level or over all leaves, that needs are the caps of."""
-        if self.policies == {"hybrid"}:
-            return not self.entry.settings.distribute_evenly
-        return self.policies == {"share_ratio"} and not self.is_fixed
+        is_level = self.is_fixed or self.entry.settings.distribute_evenly
+        return not (self.is_mixed or is_level or self.entry.policy.owns_exactly)
 
     @cached_property
     def is_listed(self) -> bool:
         """Whether everybody owns exactly, lends and borrows by lists, and has its turn with the others."""
-        return self.policies == {"ownership"} and not self.spent
+        return self.entry.policy.owns_exactly and not self.spent
 
     @cached_property
     def is_steady(self) -> bool:
@@ -366,7 +364,7 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
     used_up = {node: budget for node in spent if (budget := stated[node].budget) is not None}
     settings = stated
     if used_up:
-        settings = weakened(tree, stated, used_up, [entries[at].policy == "ownership" for at in of_node])
+        settings = weakened(tree, stated, used_up, [entries[at].policy.owns_exactly for at in of_node])
 
     def rank_of(node: int) -> int:
         rank = settings[node].rank if settings[node].rank is not None else tree.rank[node]
@@ -396,5 +394,6 @@ def lay_out(plan: Plan, group: str, force: tuple[int, ...] = (), spent: frozense
     return Rows(*same, columns, planned, ratio, node, grace, configured, tree.paths, spent)
 
 
-def _ratio(policy: str, stated: ConsumerSettings) -> int:
-    return _UNSTATED_RATIO.get(policy, 0) if stated.share_ratio is None else stated.share_ratio
+def _ratio(policy: Policy, stated: ConsumerSettings) -> int:
+    """Who states none has 1 where all is divided by ratios; else it takes no part."""
+    return int(policy.divides_by_ratio) if stated.share_ratio is None else stated.share_ratio

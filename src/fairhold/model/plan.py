@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.model.budget import Budget
     from fairhold.model.calendar import Calendar
+    from fairhold.model.policy import Policy
     from fairhold.model.queue import FairShareSettings, QueueSettings
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.vector import Owning, Resource, Vector
@@ -163,7 +164,7 @@ class PolicyEntry:
     """
 
     resource_groups: tuple[str, ...]
-    policy: str
+    policy: Policy
     settings: PolicySettings = field(default_factory=PolicySettings)
     consumers: Mapping[int, ConsumerSettings] = field(default_factory=dict)
     window: str = ""

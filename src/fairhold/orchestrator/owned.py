@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.kernels.vectors import common, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.vectors import POOLED
@@ -74,7 +73,7 @@ def owned_slots(rows: Rows, slots: int) -> list[int]:
 
     Under `share_ratio` it is the planned share, floored level by level.
     """
-    if "share_ratio" not in rows.policies:
+    if not rows.entry.policy.divides_by_ratio:
         return [slots, *(rows.owned_now(row, slots) for row in range(1, len(rows)))]
     share = [0] * len(rows)
     share[0] = slots
@@ -109,7 +108,7 @@ def deserved_now(plan: Plan, now: int) -> dict[str, Vector]:
     """Path of a queue of the entries in force → what it deserves of every resource, in base units."""
     found: dict[str, Vector] = {}
     for force in entries_in_force(plan, now):
-        if force.entry.policy == QUEUES:
+        if force.entry.policy.has_queues:
             deserved = queue_terms_of(plan, force.entry, force.members).deserved
             for row, top in enumerate(plan.tree.first_level):
                 if top in force.members:

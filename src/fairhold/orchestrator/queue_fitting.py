@@ -6,7 +6,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import groups_of_members, tops_of_queues
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import BORDER
@@ -61,7 +60,7 @@ def check_deserved(books: Books, consumer: str, unit: Vector, min_count: int) ->
     row = plan.tree.rows[consumer]
     groups = groups_of_members(plan)[plan.tree.first_level[row]]
     entries = [each for each in plan.policies if groups & set(each.resource_groups)]
-    if any(each.policy != QUEUES for each in entries):  # in another window nothing has to be deserved
+    if any(not each.policy.has_queues for each in entries):  # in another window nothing has to be deserved
         return
     most, told = max((_room(plan, queue_terms_of(plan, each), row, unit) for each in entries), key=itemgetter(0))
     if most < together:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import ANYWHERE
@@ -103,7 +102,7 @@ def quiet_after(live: Orchestrator, cycle: VectorCycle, changes: Sequence[say.Ch
         return None
     (force, done), plan = cycle.cycles[0], live.books[POOLED].rows.source
     settings, queues = force.entry.settings, done.stood
-    if force.entry.policy != QUEUES or settings.observe_only or settings.dead_zone or settings.await_ends:
+    if not force.entry.policy.has_queues or settings.observe_only or settings.dead_zone or settings.await_ends:
         return None
     if len(force.members) < len(plan.tree.children[0]):
         return None

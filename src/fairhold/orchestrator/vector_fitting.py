@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.force import groups_of_members
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.errors import Fault, InputError, count
 from fairhold.kernels.vectors import lack
 from fairhold.ledger.pool_terms import terms_of
@@ -154,7 +153,7 @@ def _nearest(resources: Sequence[Resource], hosts: Sequence[Host], unit: Vector,
 def _limit(plan: Plan, entry: PolicyEntry, row: int, unit: Vector) -> tuple[int, str]:
     """Units that a leaf which owns nothing may hold by the limits on its way up, and which is the smallest."""
     terms = terms_of(plan, entry)
-    word = "limit" if entry.policy == QUEUES else "share_limit"
+    word = "limit" if entry.policy.has_queues else "share_limit"
     found = [(2**62, "")]
     if row not in terms.own:
         for above in terms.above[row]:

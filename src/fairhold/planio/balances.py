@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
 
 _DEFAULT = ConsumerSettings()
-OWNING = ("hybrid", "ownership")
-"""Policies under which consumers own slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def balances(plan: Plan) -> list[Balance]:
     groups = of_groups(plan.policies)
     divided = {name for name, entries in groups.items() if is_divided(entries, tree)}
     for at, entry in enumerate(plan.policies):
-        if entry.policy not in OWNING:
+        if not entry.policy.owns_slots:
             continue
         below = [0] * len(tree)
         for row, stated in entry.consumers.items():

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings
 from fairhold.model.tree import ROOT
-from fairhold.planio.balances import OWNING
 from fairhold.planio.report import shown
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def check_entry(
 
     Where nothing is owned, any numbers go together.
     """
-    if entry.policy not in OWNING:
+    if not entry.policy.owns_slots:
         return
     check = _EntryCheck(report, place, entry, tree)
     check.each_consumer()

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from fairhold.errors import Place
     from fairhold.model.plan import PolicyEntry
+    from fairhold.model.policy import Policy
     from fairhold.model.window import Zone
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-CONTROLS = ("budget", "max_run_time", "user_limit", "min_runtime")
 BUDGET_KEYS = ("unit_hours", "period", "then")
 
 
-def read_control(report: Report, key: str, value: Value, place: Place, policy: str) -> Budget | int | None:
+def read_control(report: Report, key: str, value: Value, place: Place, policy: Policy) -> Budget | int | None:
     """Read the control of a key out of CONTROLS, as `ConsumerSettings` has it."""
     if key == "budget":
         return read_budget(report, value, place, policy)
@@ -34,7 +34,7 @@ def read_control(report: Report, key: str, value: Value, place: Place, policy: s
     return report.duration(value, place)
 
 
-def read_budget(report: Report, value: Value, place: Place, policy: str) -> Budget | None:
+def read_budget(report: Report, value: Value, place: Place, policy: Policy) -> Budget | None:
     """Read a budget; None, and a fault, where it is none."""
     node = report.mapping(value, place, what="a budget")
     report.keys(node, BUDGET_KEYS, place, {})
@@ -42,8 +42,8 @@ def read_budget(report: Report, value: Value, place: Place, policy: str) -> Budg
     hours = _read_hours(report, node["unit_hours"], (*place, "unit_hours")) if "unit_hours" in node else 0
     period = _read_word(report, node["period"], (*place, "period"), PERIODS) if "period" in node else ""
     then = _read_word(report, node.get("then", THEN[0]), (*place, "then"), THEN)
-    if then == "borrow_only" and policy == "share_ratio":
-        what = "`borrow_only` takes away what is owned, and nothing is owned under `share_ratio`"
+    if then == "borrow_only" and policy.divides_by_ratio:
+        what = f"`borrow_only` takes away what is owned, and nothing is owned under `{policy.name}`"
         report.fault("nothing-owned", what, "write `wait` or `lowest_rank`", (*place, "then"))
     return Budget(hours, period, then) if hours and period and then else None
 

@@ -7,46 +7,43 @@ from typing import TYPE_CHECKING, Any
 from fairhold.model.plan import ConsumerSettings, Peer
 from fairhold.model.tree import ROOT
 from fairhold.planio.absent import ABSENT
-from fairhold.planio.controls import CONTROLS, read_control
+from fairhold.planio.controls import read_control
 from fairhold.planio.lending import read_peers
 from fairhold.planio.names import unknown_path
-from fairhold.planio.owning import OWN_KEYS, VECTOR_KEYS, read_vector_setting
-from fairhold.planio.queues import FAIR_SHARE, QUEUE_KEYS, read_queue
+from fairhold.planio.owning import read_vector_setting
+from fairhold.planio.queues import read_queue
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTORS
+from fairhold.policies.fair_share.policy import QUEUE_KEYS
+from fairhold.policies.keys import CONTROLS
+from fairhold.policies.multidimensional.policy import OWN_KEYS, POOL_KEYS
+from fairhold.policies.registry import POLICIES
 from fairhold.units import LARGEST, UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.errors import Place
+    from fairhold.model.policy import Policy
     from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
-_COMMON = ("limit", "rank", "reclaim_grace", *CONTROLS)
-KEYS_OF = {
-    "hybrid": ("owned", "reserved", *_COMMON),
-    "ownership": ("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *_COMMON),
-    "share_ratio": ("share_ratio", *_COMMON),
-    "multidimensional": (*VECTOR_KEYS, "share_ratio", "rank", "reclaim_grace", *CONTROLS[1:]),
-    "fair_share": (*QUEUE_KEYS, "rank", "reclaim_grace", *CONTROLS[1:]),
-}
+KEYS_OF = {policy.name: policy.keys for policy in POLICIES.values()}
 """Policy → the settings of a consumer that it reads."""
 _Peers = tuple[Peer, ...]
 _Stated = tuple[int, int, int, int | None, int | None, int | None, _Peers, _Peers, tuple[tuple[str, Any], ...]]
 
 
 def read_settings(
-    report: Report, value: Value, place: Place, tree: ConsumerTree, *, policy: str, resources: Known
+    report: Report, value: Value, place: Place, tree: ConsumerTree, *, policy: Policy, resources: Known
 ) -> dict[int, ConsumerSettings]:
     """Row → settings of all consumers that the entry lists; equal settings share one object.
 
-    policy : name of the policy; a key that only others read is refused
+    policy : a key that only others read is refused
     resources : what amounts are of
     """
-    known_keys = frozenset(KEYS_OF[policy])
+    known_keys = frozenset(policy.keys)
     nodes = report.mapping(value, place, what="the consumers of a policy entry")
     rows = tree.rows if nodes else {}
     settings: dict[int, ConsumerSettings] = {}
@@ -70,7 +67,7 @@ def _read_stated(  # noqa: PLR0912, PLR0917 - once for every consumer
     report: Report,
     value: Value,
     place: Place,
-    policy: str,
+    policy: Policy,
     known: frozenset[str],
     tree: ConsumerTree,
     row: int,
@@ -82,12 +79,12 @@ def _read_stated(  # noqa: PLR0912, PLR0917 - once for every consumer
     more: dict[str, Any] = {}
     peers: dict[str, tuple[Peer, ...]] = {}
     node = report.mapping(value, place, what="the settings of a consumer")
-    if policy == FAIR_SHARE:
+    if policy.has_queues:
         more["queue"] = read_queue(report, node, place, resources)
     for key, stated in node.items():
         if key not in known:
             refuse_key(report, key, policy, (*place, key), keys_of=KEYS_OF, not_here={})
-        elif policy == FAIR_SHARE and key in QUEUE_KEYS:
+        elif policy.has_queues and key in QUEUE_KEYS:
             continue  # read as one
         elif key == "owned":
             # Most numbers of a large plan are right and stand here: spare them the call.
@@ -105,7 +102,7 @@ def _read_stated(  # noqa: PLR0912, PLR0917 - once for every consumer
             ratio = report.whole(stated, (*place, key))
         elif key in CONTROLS:
             more[key] = read_control(report, key, stated, (*place, key), policy)
-        elif key in VECTOR_KEYS:
+        elif key in POOL_KEYS:
             more[key] = read_vector_setting(report, key, stated, (*place, key), resources)
         else:
             peers[key] = read_peers(report, stated, (*place, key), tree, row)
@@ -116,7 +113,7 @@ def _read_stated(  # noqa: PLR0912, PLR0917 - once for every consumer
 def refuse_key(
     report: Report,
     key: str,
-    policy: str,
+    policy: Policy,
     place: Place,
     *,
     keys_of: Mapping[str, tuple[str, ...]],
@@ -126,16 +123,17 @@ def refuse_key(
 
     keys_of : policy → the keys that it reads
     """
-    known = keys_of[policy]
+    known = keys_of[policy.name]
     others = [name for name, keys in keys_of.items() if key in keys]
-    if policy == VECTORS and key in OWN_KEYS and key not in known:
+    owns_hosts = "own" in policy.keys
+    if owns_hosts and key in OWN_KEYS and key not in known:
         what, mend = f"`{shown(key)}` is said of one part of what is owned", "write it in an entry of `own`"
         report.fault("wrong-place", what, mend, place)
-    elif policy == VECTORS and key in ABSENT:
+    elif owns_hosts and key in ABSENT:
         why, mend = ABSENT[key]
-        report.fault("other-policy", f"`{key}` is not there under `{VECTORS}`: {why}", mend, place)
+        report.fault("other-policy", f"`{key}` is not there under `{policy.name}`: {why}", mend, place)
     elif others:
-        what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy}`"
+        what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy.name}`"
         report.fault("other-policy", what, f"leave it out, or use {listed(known)}", place)
     else:
         report.unknown_key(key, known, place, not_here)

@@ -63,7 +63,7 @@ def check_lists(report: Report, tree: ConsumerTree, entries: Mapping[int, Policy
     for key, mine, others in (("lend_to", lending, borrowing), ("borrow_from", borrowing, lending)):
         for (owner, peer), where in mine.items():
             place = check.place(owner, key, *where)
-            if entries[entry_of[peer]].policy != "ownership":
+            if not entries[entry_of[peer]].policy.owns_exactly:
                 check.across(owner, peer, key, place)
             elif (peer, owner) not in others:
                 check.one_sided(owner, peer, key, place)
@@ -82,7 +82,7 @@ class _ListCheck:
         """All lists of one kind."""
         found: Lists = {}
         for at, entry in self.entries.items():
-            for row, stated in entry.consumers.items() if entry.policy == "ownership" else ():
+            for row, stated in entry.consumers.items() if entry.policy.owns_exactly else ():
                 if self.entry_of[row] == at:
                     found |= {(row, peer.consumer): (at, place) for place, peer in enumerate(_list(stated, key))}
         return found

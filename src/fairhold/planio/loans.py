@@ -33,7 +33,7 @@ def read_loans(view: StateView, value: Value) -> tuple[Loan, ...]:
         if borrower == lender:
             what = f"`{shown(path)}` borrows from itself"
             report.fault("lends-to-itself", what, "name the leaf that owns the slots", (*place, "lender"))
-        elif not any(entry.policy == "ownership" and group in entry.resource_groups for entry in view.plan.policies):
+        elif not any(entry.policy.owns_exactly and group in entry.resource_groups for entry in view.plan.policies):
             what = f"nobody borrows in `{shown(group)}`: no entry of it has the policy `ownership`"
             report.fault("other-policy", what, "leave it out", place)
         elif (borrower, lender, group) in seen:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.planio.lending import check_lists
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.units import LARGEST
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from fairhold.planio.report import Report
 
 _DEFAULT = ConsumerSettings()
-_MIXED = frozenset({"ownership", "hybrid"})
 _OF_ONE_ROW = ("victims", "within", "lead", "max_reclaims", "dead_zone", "await_ends")
 """Settings that hold for a consumer and not for the whole group, so that they may differ."""
 
@@ -49,24 +48,25 @@ def check_mixtures(report: Report, plan: Plan) -> None:
 def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, ...]) -> None:
     entry_of = plan.entries_of(group.name, force)
     entries = {at: plan.policies[at] for at in dict.fromkeys(force)}
-    policies = frozenset(entry.policy for entry in entries.values())
-    if len(policies) > 1 and policies != _MIXED:
+    policies = {entry.policy.name: entry.policy for entry in entries.values()}
+    is_mixed = len(policies) > 1
+    if is_mixed and not all(one.goes_with(other) for one, other in combinations(policies.values(), 2)):
         what = f"the policies {listed(sorted(policies))} are in force together in `{shown(group.name)}`"
         mend = "use one policy for all, or mix `ownership` and `hybrid`"
         report.fault("policies-not-mixed", what, mend, ("policies", max(entries), "policy"))
         return
-    if len(entries) > 1 and not policies.isdisjoint(VECTOR_POLICIES):
+    if len(entries) > 1 and any(policy.shares_vectors for policy in policies.values()):
         what = f"{len(entries)} entries of {listed(sorted(policies))} share `{shown(group.name)}` at once, and one may"
         mend = "write one entry for all consumers, or give each a `window`"
         report.fault("group-shared-twice", what, mend, ("policies", max(entries), "resource_groups"))
         return
     _check_switches(report, group.name, entries)
-    if "ownership" in policies:
-        _check_ratios(report, plan, entries, entry_of, is_mixed=policies == _MIXED)
+    if any(policy.owns_exactly for policy in policies.values()):
+        _check_ratios(report, plan, entries, entry_of, is_mixed=is_mixed)
         check_lists(report, plan.tree, entries, entry_of)
-    if policies <= _MIXED:
+    if all(policy.owns_slots for policy in policies.values()):
         owned = sum(plan.policies[entry_of[row]].consumers.get(row, _DEFAULT).owned for row in plan.tree.children[0])
-        _check_owned(report, group, owned, is_mixed=policies == _MIXED)
+        _check_owned(report, group, owned, is_mixed=is_mixed)
 
 
 def _check_switches(report: Report, group: str, entries: dict[int, PolicyEntry]) -> None:
@@ -74,7 +74,7 @@ def _check_switches(report: Report, group: str, entries: dict[int, PolicyEntry])
     first: dict[str, tuple[int, PolicySettings]] = {}
     leading = next(iter(entries))
     for at, entry in entries.items():
-        other, settings = first.setdefault(entry.policy, (at, entry.settings))
+        other, settings = first.setdefault(entry.policy.name, (at, entry.settings))
         keys = [field.name for field in fields(PolicySettings) if field.name not in _OF_ONE_ROW]
         if other == at:
             other, settings, keys = leading, entries[leading].settings, ["packing", "observe_only"]
@@ -88,7 +88,7 @@ def _check_ratios(
     report: Report, plan: Plan, entries: dict[int, PolicyEntry], entry_of: list[int], *, is_mixed: bool
 ) -> None:
     for at, entry in entries.items():
-        for row, stated in entry.consumers.items() if entry.policy == "ownership" else ():
+        for row, stated in entry.consumers.items() if entry.policy.owns_exactly else ():
             if stated.share_ratio is None or entry_of[row] != at:
                 continue
             path = plan.tree.paths[row]

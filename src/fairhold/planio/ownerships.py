@@ -13,7 +13,6 @@ from fairhold.model.vector import amount_text, decimal_text
 from fairhold.planio.effectless import owns_nothing
 from fairhold.planio.reach import Reach, count_of, largest, most_of, per_host_of, reach_of_all, together
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.planio.sides import listed_by
 
 if TYPE_CHECKING:
@@ -239,7 +238,7 @@ def check_pools(report: Report, plan: Plan) -> None:
     A request of theirs names no group, and would have pools of both.
     """
     tree = plan.tree
-    entries = [(at, entry) for at, entry in enumerate(plan.policies) if entry.policy in VECTOR_POLICIES]
+    entries = [(at, entry) for at, entry in enumerate(plan.policies) if entry.policy.shares_vectors]
     for (first, one), (second, other) in combinations(entries, 2):
         if set(one.resource_groups) & set(other.resource_groups):
             continue

@@ -11,6 +11,7 @@ from fairhold.planio.hosts import RangeError, expand
 from fairhold.planio.report import kind, listed, shown
 from fairhold.planio.resources import read_amount, read_amounts, unknown_resource
 from fairhold.planio.scalars import is_whole
+from fairhold.policies.multidimensional.policy import OWN_KEYS
 
 if TYPE_CHECKING:
     from fairhold.errors import Place
@@ -18,14 +19,8 @@ if TYPE_CHECKING:
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
-VECTOR_KEYS = ("own", "share_priority", "share_limit", "private_pool_grace")
-"""Settings of a consumer that only this policy reads."""
 WAYS = ("hosts", "per_host", "total")
 """Keys of an `own` entry that say how much; one of them stands in it."""
-OWN_KEYS = (
-    *("resource_group", *WAYS),
-    *("preference", "reserved", "lend_grace", "reclaim_before_next_level"),
-)
 BEST, WORST = 1, 10
 MEND_HOSTS = "write a number, `40%`, `remaining`, or a list of names"
 VectorSetting: TypeAlias = "int | tuple[Owning, ...] | tuple[tuple[int, int], ...] | None"
@@ -33,7 +28,7 @@ _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?) ?%")
 
 
 def read_vector_setting(report: Report, key: str, value: Value, place: Place, resources: Known) -> VectorSetting:
-    """Read the setting of a key out of VECTOR_KEYS, as `ConsumerSettings` has it."""
+    """Read the setting of a key out of POOL_KEYS, as `ConsumerSettings` has it."""
     if key == "own":
         return read_own(report, value, place, resources)
     if key == "share_priority":

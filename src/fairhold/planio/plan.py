@@ -17,9 +17,9 @@ from fairhold.planio.groups import read_groups, refuse_totals
 from fairhold.planio.mixtures import check_mixtures
 from fairhold.planio.ownerships import check_owning, check_pools
 from fairhold.planio.policies import read_policies
-from fairhold.planio.queues import FAIR_SHARE, check_queues
+from fairhold.planio.queues import check_queues
 from fairhold.planio.report import Report
-from fairhold.planio.resources import VECTORS, known, read_resources
+from fairhold.planio.resources import known, read_resources
 from fairhold.planio.sides import NOWHERE, check_sides
 from fairhold.planio.windows import read_special_days
 from fairhold.planio.zones import read_zone
@@ -78,9 +78,9 @@ def parse_plan(text: str, name: str, *, places: bool = False) -> tuple[Plan, tup
     if all(fault.code == NOWHERE for fault in report.faults):  # the others are under their entries all the same
         for at, entry in enumerate(entries):
             check_entry(report, ("policies", at, "consumers"), entry, tree)
-            if entry.policy == FAIR_SHARE:
+            if entry.policy.has_queues:
                 check_queues(report, plan, at)
-            if entry.policy == VECTORS:
+            elif entry.policy.shares_vectors:
                 check_owning(report, plan, at)
                 check_graces(report, plan, at)
                 check_private_pools(report, plan, at)

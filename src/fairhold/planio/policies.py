@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from fairhold.model.plan import ENFORCED, ENTITLEMENTS, PACKINGS, VICTIM_ORDERS, WITHIN, PolicyEntry, PolicySettings
 from fairhold.planio.entries import read_settings, refuse_key
 from fairhold.planio.owning import read_bound
-from fairhold.planio.queues import FAIR_SHARE, SWITCHES, check_limits, read_switches
+from fairhold.planio.queues import check_limits, read_switches
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTOR_POLICIES
-from fairhold.planio.restraint import RESTRAINTS, with_restraints
+from fairhold.planio.restraint import with_restraints
 from fairhold.planio.windows import read_lead, read_window
+from fairhold.policies.registry import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairhold.errors import Place
     from fairhold.model.plan import ResourceGroup
+    from fairhold.model.policy import Policy
     from fairhold.model.tree import ConsumerTree
     from fairhold.model.window import SpecialDays
     from fairhold.planio.report import Report
@@ -25,15 +26,7 @@ if TYPE_CHECKING:
     from fairhold.planio.values import Value
 
 ENTRY_KEYS = ("resource_groups", "policy", "window", "settings", "consumers")
-POLICIES = ("hybrid", "ownership", "share_ratio", *VECTOR_POLICIES)
-_COMMON = ("packing", "victims", "within", "lead", *RESTRAINTS)
-SETTINGS_OF = {
-    "hybrid": ("distribute_evenly", "disable_reclaim_own", *_COMMON),
-    "ownership": _COMMON,
-    "share_ratio": ("enforce", "entitlement", *_COMMON),
-    "multidimensional": ("packing", "victims", "public_pool_grace", "rebalance_interval", *RESTRAINTS[:4]),
-    "fair_share": ("packing", *SWITCHES, *RESTRAINTS[:4]),
-}
+SETTINGS_OF = {policy.name: policy.settings for policy in POLICIES.values()}
 """Policy → the settings that it reads."""
 
 
@@ -109,20 +102,19 @@ def _read_names(
     return tuple(names)
 
 
-def _read_policy(report: Report, value: Value, place: Place) -> str:
-    """Read the name of a policy; empty where it is refused."""
+def _read_policy(report: Report, value: Value, place: Place) -> Policy | None:
+    """Read the name of a policy; None where it is refused."""
     name = report.text(value, place, what="the name of a policy")
-    if name in POLICIES or not name:
-        return name
-    mend = report.suggest(name, POLICIES, f"use one of {listed(POLICIES)}")
-    report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
-    return ""
+    if name and name not in POLICIES:
+        mend = report.suggest(name, POLICIES, f"use one of {listed(POLICIES)}")
+        report.fault("unknown-policy", f"there is no policy `{shown(name)}`", mend, place)
+    return POLICIES.get(name)
 
 
-def _read_switches(report: Report, value: Value, place: Place, policy: str) -> PolicySettings:
+def _read_switches(report: Report, value: Value, place: Place, policy: Policy) -> PolicySettings:
     """Read the `settings:` of an entry; those that its policy does not read are refused."""
     stated = report.mapping(value, place, what="the settings of a policy")
-    node = {key: word for key, word in stated.items() if key in SETTINGS_OF[policy]}
+    node = {key: word for key, word in stated.items() if key in policy.settings}
     for key in stated:
         if key not in node:
             refuse_key(report, key, policy, (*place, key), keys_of=SETTINGS_OF, not_here={})
@@ -138,7 +130,7 @@ def _read_switches(report: Report, value: Value, place: Place, policy: str) -> P
         *(evenly, keep, packing, victims, within, enforce, entitlement, lead),
         public_pool_grace=read_bound(report, node.get("public_pool_grace"), (*place, "public_pool_grace")),
         rebalance_interval=_read_interval(report, node.get("rebalance_interval"), (*place, "rebalance_interval")),
-        fair_share=read_switches(report, node, place) if policy == FAIR_SHARE else None,
+        fair_share=read_switches(report, node, place) if policy.has_queues else None,
     )
     return with_restraints(report, node, place, settings)
 
@@ -148,7 +140,7 @@ def _read_interval(report: Report, value: Value, place: Place) -> int:
     return 0 if value is None or value == "none" else report.duration(value, place)
 
 
-def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], place: Place) -> None:
+def _check_kind(report: Report, policy: Policy, groups: Sequence[ResourceGroup], place: Place) -> None:
     """Refuse a policy of slots for a group of vectors, and the other way round."""
     at_fault = {
         fault.place[1] for fault in report.faults if fault.place[:1] == ("resource_groups",) and fault.place[1:]
@@ -156,26 +148,31 @@ def _check_kind(report: Report, policy: str, groups: Sequence[ResourceGroup], pl
     for group in groups:
         if group.name in at_fault:  # what its hosts would have is not known
             continue
-        if policy == FAIR_SHARE and group.capacity:
+        if policy.has_queues and group.capacity:
             continue
         if group.capacity:
-            what = f"`{policy}` shares what stands on hosts, and of `{shown(group.name)}` only totals are known"
-            mend = f"list its `hosts:`, or use `{FAIR_SHARE}`"
+            what = f"`{policy.name}` shares what stands on hosts, and of `{shown(group.name)}` only totals are known"
+            mend = f"list its `hosts:`, or use {listed(_named(has_queues=True))}"
             report.fault("slots-and-vectors", what, mend, place)
             continue
         has_vectors = any(host.amounts for host in group.hosts)
-        if policy in VECTOR_POLICIES and not has_vectors:
-            what = f"`{policy}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"
+        if policy.shares_vectors and not has_vectors:
+            what = f"`{policy.name}` shares resources of hosts, and the resource group `{shown(group.name)}` has none"
             mend = "give it hosts with amounts, as `{name: g1, cpu: 8}`, or use another policy"
             report.fault("slots-and-vectors", what, mend, place)
-        elif policy not in VECTOR_POLICIES and has_vectors:
-            what = f"`{policy}` shares slots, and the hosts of `{shown(group.name)}` have amounts of resources"
+        elif not policy.shares_vectors and has_vectors:
+            what = f"`{policy.name}` shares slots, and the hosts of `{shown(group.name)}` have amounts of resources"
             report.fault(
                 "slots-and-vectors",
                 what,
-                f"use one of {listed(VECTOR_POLICIES)}, or write the hosts with `slots`",
+                f"use one of {listed(_named(shares_vectors=True))}, or write the hosts with `slots`",
                 place,
             )
+
+
+def _named(**traits: bool) -> list[str]:
+    """Names of the policies that have some traits."""
+    return [name for name, each in POLICIES.items() if all(getattr(each, key) is has for key, has in traits.items())]
 
 
 def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup], place: Place) -> None:

@@ -21,14 +21,10 @@ if TYPE_CHECKING:
     from fairhold.planio.resources import Known
     from fairhold.planio.values import Value
 
-FAIR_SHARE = "fair_share"
 _BOUNDS = {"deserved": "unlimited", "limit": "none"}
 """Amounts by resource, and the word for as much as there is."""
 _RUNTIMES = ("reclaim_min_runtime", "preempt_min_runtime", "preemption_delay")
-QUEUE_KEYS = (*_BOUNDS, "over_quota_weight", "priority", *_RUNTIMES)
-"""Settings of a consumer that this policy reads in its own way."""
-SWITCHES = ("division", "reclaimer_utilization_multiplier", "k", "half_life", "usage_window", "consolidation")
-"""Settings of an entry that only this policy reads."""
+_MULTIPLIER = "reclaimer_utilization_multiplier"
 WINDOW_KEYS = ("tumbling", "start")
 """Of a window that begins anew after a length."""
 LARGEST_PRIORITY = 10**9
@@ -136,8 +132,8 @@ def read_switches(report: Report, node: dict[str, Value], place: Place) -> FairS
             report.fault("unknown-word", f"`{shown(word)}` is no value of `division`", mend, here)
         elif word:
             found["division"] = word
-    if SWITCHES[1] in node:
-        found["multiplier"] = _read_number(report, node[SWITCHES[1]], (*place, SWITCHES[1]), least=1)
+    if _MULTIPLIER in node:
+        found["multiplier"] = _read_number(report, node[_MULTIPLIER], (*place, _MULTIPLIER), least=1)
     if "k" in node:
         found["k"] = _read_number(report, node["k"], (*place, "k"), default=0)
     if "half_life" in node and node["half_life"] not in (None, "none"):

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-VECTORS = "multidimensional"
-VECTOR_POLICIES = (VECTORS, "fair_share")
-"""Policies that share amounts of resources."""
 RESOURCE_KEYS = ("unit", "base", "step", "overcommit")
 NOT_A_RESOURCE = ("name", "slots", "labels")
 """Keys of a host that say something else."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from fairhold.planio.report import Report
     from fairhold.planio.values import Value
 
-RESTRAINTS = ("max_reclaims", "dead_zone", "await_ends", "observe_only", "hold_after")
-
 
 def with_restraints(report: Report, node: dict[str, Value], place: Place, settings: PolicySettings) -> PolicySettings:
     """The settings of an entry with what it states of when to reclaim, and how much."""

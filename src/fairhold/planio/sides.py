@@ -65,7 +65,7 @@ def _meet(one: PolicyEntry, other: PolicyEntry, *, has_rest: bool) -> bool:
 
     Policies that can be mixed are; an entry without a window takes turns with others where their windows leave time.
     """
-    if {one.policy, other.policy} == {"ownership", "hybrid"}:
+    if one.policy != other.policy and one.policy.goes_with(other.policy):
         return True
     if not one.window or not other.window:
         return not has_rest

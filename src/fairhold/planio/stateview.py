@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.planio.names import find_leaf
-from fairhold.planio.queues import FAIR_SHARE
 from fairhold.planio.report import listed, shown
-from fairhold.planio.resources import VECTOR_POLICIES, known
+from fairhold.planio.resources import known
 from fairhold.planio.sides import listed_by
 from fairhold.planio.vectors import host_of_vector
 
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 
 def slot_groups(plan: Plan) -> tuple[str, ...]:
     """Resource groups whose slots a policy entry shares, in the entries' order."""
-    entries = (entry for entry in plan.policies if entry.policy not in VECTOR_POLICIES)
+    entries = (entry for entry in plan.policies if not entry.policy.shares_vectors)
     return tuple(dict.fromkeys(name for entry in entries for name in entry.resource_groups))
 
 
 def vector_entries(plan: Plan) -> list[PolicyEntry]:
     """Policy entries that share vectors."""
-    return [entry for entry in plan.policies if entry.policy in VECTOR_POLICIES]
+    return [entry for entry in plan.policies if entry.policy.shares_vectors]
 
 
 def _room(plan: Plan, amounts: Vector) -> Vector:
@@ -68,7 +67,7 @@ class StateView:
         self.tree = plan.tree
         self.shared = slot_groups(plan)
         self.vectors = frozenset(name for entry in vector_entries(plan) for name in entry.resource_groups)
-        others = (entry for entry in vector_entries(plan) if entry.policy != FAIR_SHARE)
+        others = (entry for entry in vector_entries(plan) if not entry.policy.has_queues)
         self.queues = self.vectors - {name for entry in others for name in entry.resource_groups}
         self.resources = known(plan.resources)
         self.amounts = {host.name: host.amounts for name in self.vectors for host in plan.resource_groups[name].hosts}
@@ -185,7 +184,7 @@ class StateView:
     def has_queues(self, consumer: int) -> bool:
         """Whether a leaf's units of vectors are shared by `fair_share`, at whatever time."""
         groups = set(self.groups_of(consumer)) if consumer > 0 else set()
-        queues = (entry for entry in vector_entries(self.plan) if entry.policy == FAIR_SHARE)
+        queues = (entry for entry in vector_entries(self.plan) if entry.policy.has_queues)
         return any(groups & set(entry.resource_groups) for entry in queues)
 
     def request(self, value: Value, place: Place) -> Request | None:

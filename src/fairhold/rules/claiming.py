@@ -56,7 +56,7 @@ class _Claiming:
     def __init__(self, snapshot: Snapshot, draft: Draft) -> None:
         self.snapshot, self.draft = snapshot, draft
         books = snapshot.books
-        is_owned = snapshot.rows.policies == {"ownership"}
+        is_owned = snapshot.rows.entry.policy.owns_exactly
         have = keep_of_owners(snapshot, draft) if is_owned else keep_below_limits(snapshot, draft)
         above = map(sub, have.held, map(max, have.keep, draft.quota))
         self.spare = list(map(max, above, map(sub, have.held, have.limit), have.bound))

@@ -52,7 +52,7 @@ def _reserves_lacking(snapshot: Snapshot, draft: Draft) -> array[int]:
 
 def _idle_by_ownership(snapshot: Snapshot, draft: Draft) -> array[int]:
     rows = snapshot.rows
-    tree, owned = rows.tree, rows.ratio if rows.entry.policy == "share_ratio" else rows.plan.owned
+    tree, owned = rows.tree, rows.ratio if rows.entry.policy.divides_by_ratio else rows.plan.owned
     free = zeros(len(snapshot.rows))
     free[0] = max(0, snapshot.slots - draft.held[0])
     for row in range(len(free)):

@@ -83,7 +83,7 @@ def _reserves(snapshot: Snapshot, draft: Draft) -> array[int]:
     rows, reserve = snapshot.rows, draft.needs.reserve
     if draft.waived[0]:  # what leaves below do not take back yet, nobody above takes back for them (R-CONTROL-2)
         reserve = array("q", map(sub, reserve, draft.waived))
-    if "ownership" not in rows.policies:
+    if not any(policy.owns_exactly for policy in rows.policies):
         return reserve
     return array("q", (0 if rows.is_owner[row] and not rows.is_leaf(row) else reserve[row] for row in range(len(rows))))
 

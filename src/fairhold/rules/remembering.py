@@ -116,4 +116,5 @@ def _may_rest(snapshot: Snapshot, draft: Draft) -> bool:
     rows, books = snapshot.rows, snapshot.books
     is_moved = snapshot.lost or draft.switched[0] or draft.waived[0] or draft.inside[0] or any(draft.bound)
     is_choosy = books.hosts.closed or books.requests.siting or rows.spares_young
-    return rows.policies == {"hybrid"} and not (is_moved or is_choosy or rows.entry.settings.disable_reclaim_own)
+    is_scaled = rows.entry.policy.scales_owned and not rows.is_mixed
+    return is_scaled and not (is_moved or is_choosy or rows.entry.settings.disable_reclaim_own)

@@ -29,7 +29,7 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
     now = [rows.entries[at].policy for at in rows.chosen]
 
     def shares_now(row: int) -> bool:
-        return (was[row], now[row]) == ("ownership", "hybrid")
+        return was[row].owns_exactly and now[row].scales_owned
 
     borrowed: dict[int, int] = {}
     for (borrower, lender), units in books.borrowed.items():
@@ -42,7 +42,7 @@ def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
         units = borrowed.get(leaf, 0)
         if shares_now(leaf):
             units = max(units, held - (owned * scale_num // scale_den if scale_den else 0))
-        elif (was[leaf], now[leaf]) == ("hybrid", "ownership"):
+        elif was[leaf].scales_owned and now[leaf].owns_exactly:
             units = max(units, held - owned)
         units = min(units, held)
         if units > 0 and not rows.settings(leaf).observe_only:

@@ -246,7 +246,7 @@ def _kinds(plan: Plan, books: Books, row: int, inside: Inside, *, wants_more: bo
         if books.rows.rank(ranked) > 0:
             yield _BetterRank(plan, books, ranked, demand)
     for row_above in line:
-        if books.rows.entry.policy == "share_ratio":
+        if books.rows.entry.policy.divides_by_ratio:
             yield _HigherRatio(books, row_above, demand)
         elif not books.rows.controls.owns_nothing[row_above]:
             yield MoreOwned(books, row_above, demand)
@@ -290,7 +290,7 @@ def look_inside(books: Books, row: int, need: array[int], reserve: array[int]) -
     """
     rows, limit, demand = books.rows, books.rows.plan.limit, books.demand
     tree, start = rows.tree, rows.position[row]
-    is_shared = rows.entry.policy == "share_ratio"
+    is_shared = rows.entry.policy.divides_by_ratio
     more = {row: 1}  # row → by how much its need has to grow; those under a full limit have none
     best_leaf, best_cap = (2, 0, row), (LARGEST + 1, -1)
     for at in tree.path[start : start + rows.size[row]]:

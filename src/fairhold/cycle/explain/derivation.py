@@ -18,7 +18,7 @@ from fairhold.cycle.explain.whatif import one_more
 from fairhold.kernels.columns import PHASE_REST
 from fairhold.ledger.tables import NOBODY
 from fairhold.model.state import REASONS
-from fairhold.policy.registry import policy_of
+from fairhold.policies.registry import rules_of
 from fairhold.rules.exact import Filling, fill_children
 from fairhold.rules.granting import is_fixed
 from fairhold.rules.ratios import fill_sharers
@@ -41,7 +41,7 @@ def explain(plan: Plan, result: CycleResult, path: str, *, what_if: bool = True)
     snapshot, draft, rows = result.snapshot, result.draft, result.snapshot.rows
     row = rows.by_path[path]
     if not any(result.decision[:3]):  # where nothing had to move, the cycle did not weigh who could give what
-        policy_of(rows).weigh(snapshot, draft)
+        rules_of(rows).weigh(snapshot, draft)
     balance = draft.balance
     return Explanation(
         path=path,

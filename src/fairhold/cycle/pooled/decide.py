@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.front import front_of
-from fairhold.cycle.pooled.open import QUEUES, open_settled
+from fairhold.cycle.pooled.open import open_settled
 from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
@@ -135,9 +135,9 @@ def _sweep_books(  # noqa: PLR0917 - likewise
         books.sure.update(unit for unit in books.units() if unit.started >= books.now)
     before: Queues | None = None
     crowds: Crowds | None = None
-    if books.is_brief and is_at_rest(books, are_queues=entry.policy == QUEUES):
+    if books.is_brief and is_at_rest(books, are_queues=entry.policy.has_queues):
         sweeps = Sweeps(books, Ways(books), [])
-    elif entry.policy != QUEUES:
+    elif not entry.policy.has_queues:
         sweeps = run_sweeps(books)
     else:
         crowds = gather(books)

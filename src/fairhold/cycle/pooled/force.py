@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.open import QUEUES, entries_of
+from fairhold.cycle.pooled.open import entries_of
 from fairhold.ledger.rows import in_force, shares_vectors
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _with_members(plan: Plan, groups: Mapping[int, list[str]]) -> list[InForce]:
 def tops_of_queues(plan: Plan) -> frozenset[int]:
     """First-level consumers whose units of vectors `fair_share` shares, at whatever time."""
     groups = groups_of_members(plan)
-    shared = {group for entry in entries_of(plan) if entry.policy == QUEUES for group in entry.resource_groups}
+    shared = {group for entry in entries_of(plan) if entry.policy.has_queues for group in entry.resource_groups}
     return frozenset(top for top, theirs in groups.items() if theirs & shared)
 
 

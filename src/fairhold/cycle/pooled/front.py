@@ -16,7 +16,6 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cycle.pooled.open import POLICY
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.model.siting import ANYWHERE
 from fairhold.units import UNLIMITED
@@ -45,7 +44,7 @@ class Front(NamedTuple):
 
 def front_of(plan: Plan, entry: PolicyEntry, state: State) -> Front | None:
     """The requests that are enough for a cycle of an entry; None = it looks at all."""
-    if entry.policy != POLICY or len(state.requests) < LEAST or not _is_plain(plan, entry):
+    if entry.policy.has_queues or len(state.requests) < LEAST or not _is_plain(plan, entry):
         return None
     busy = {each.request for each in state.allocations}
     busy.update([each.request for each in state.held])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.force import InForce, entries_in_force
 from fairhold.cycle.pooled.keeping import Kept
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
 from fairhold.model.vector import amounts_document
 
@@ -48,8 +47,8 @@ def quota_part(plan: Plan, state: State) -> Document:
     """What `quota` says of pools; nothing where no vectors are shared."""
     forces = entries_in_force(plan, state.now)
     found = [(force, quota_pools(plan, force.entry, force.part_of(plan, state), force.members)) for force in forces]
-    queues = {force.name: each for force, each in found if force.entry.policy == QUEUES}
-    pools = _pools((force, each) for force, each in found if force.entry.policy != QUEUES)
+    queues = {force.name: each for force, each in found if force.entry.policy.has_queues}
+    pools = _pools((force, each) for force, each in found if not force.entry.policy.has_queues)
     return pools | ({"resource_groups": queues} if queues else {})
 
 

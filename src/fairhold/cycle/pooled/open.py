@@ -31,15 +31,13 @@ if TYPE_CHECKING:
     from fairhold.model.vector import Parcel as ParcelNoun
     from fairhold.rules.pools.holdings import Parts
 
-POLICY = "multidimensional"
-QUEUES = "fair_share"
 Stop = tuple[str, str, int]
 """(request, host, units) that are stopped."""
 
 
 def entries_of(plan: Plan) -> list[PolicyEntry]:
     """Entries that share vectors."""
-    return [entry for entry in plan.policies if entry.policy in {POLICY, QUEUES}]
+    return [entry for entry in plan.policies if entry.policy.shares_vectors]
 
 
 def open_pools(plan: Plan, entry: PolicyEntry, state: State) -> PoolBooks:

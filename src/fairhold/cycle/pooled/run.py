@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.close import allocations_of, held_of, notices_of, own_entries_of, parcels_of
 from fairhold.cycle.pooled.decide import decide
-from fairhold.cycle.pooled.open import QUEUES, open_pools
+from fairhold.cycle.pooled.open import open_pools
 from fairhold.cycle.pooled.shares import in_units, part_text, planned
 from fairhold.cycle.queued.document import oversubscribed, queues_document
 from fairhold.cycle.queued.open import count_all, open_queues
@@ -178,7 +178,7 @@ def quota_pools(plan: Plan, entry: PolicyEntry, state: State, members: Collectio
     members : first-level consumers that take part, None = all
     """
     books = open_pools(plan, entry, state)
-    if entry.policy == QUEUES:
+    if entry.policy.has_queues:
         return queues_document(plan, count_all(books, open_queues(plan, entry, state, books, members)))
     pools = private_pools(books)
     for level in [*books.terms.leaves, *pools]:

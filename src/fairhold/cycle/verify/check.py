@@ -13,7 +13,6 @@ from fairhold.cycle.verify.compare import (
     differences,
 )
 from fairhold.cycle.verify.conditions import check_conditions
-from fairhold.cycle.verify.document import QUEUES
 from fairhold.cycle.verify.expected import cycle_document, expected_hosts, quota_document, run_cycle
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.compare import compare_moves, compare_pools
@@ -66,7 +65,7 @@ def _findings(plan: Plan, state: State, result: dict[str, Any]) -> tuple[Finding
     if not shares_now(plan, state.now):
         return tuple(_check(_slots(plan, state, result), check_conditions(plan, state, result)))
     groups = [name for name in plan.resource_groups if is_of_vectors(plan, name)]
-    queues = [share.name for share in shares_now(plan, state.now) if share.entry.policy == QUEUES]
+    queues = [share.name for share in shares_now(plan, state.now) if share.entry.policy.has_queues]
     slots, pools = part(result, vectors_of(state), groups, queues)
     state_of_slots = slots_of(state)
     findings = _check(_slots(plan, state_of_slots, slots), check_conditions(plan, state_of_slots, slots))

@@ -60,7 +60,7 @@ def quotas_are_within_bounds(sheet: Sheet, table: Table) -> Iterator[Finding]:
     for path in sheet.paths:
         row = table[path]
         low, high, limit = row["reserve"], row["need"], UNLIMITED if row["limit"] is None else row["limit"]
-        if sheet.policies[path] == "ownership" and path != TOP:
+        if sheet.policies[path].owns_exactly and path != TOP:
             low = 0  # its reserve is not scaled: with too few slots its quota is below it
         elif not sheet.children[path] and path != TOP:
             slots, configured = sheet.slots, sheet.configured
@@ -77,7 +77,7 @@ def quotas_are_within_bounds(sheet: Sheet, table: Table) -> Iterator[Finding]:
 def children_sum_to_their_parent(sheet: Sheet, table: Table) -> Iterator[Finding]:
     """Children sum to their parent's quota, or to their need where that is less (R-ROUND-1)."""
     for path, children in sheet.children.items():
-        below = [child for child in children if sheet.policies[child] != "ownership"]
+        below = [child for child in children if not sheet.policies[child].owns_exactly]
         if below:
             whole = max(0, sheet.slots - sheet.apart) if sheet.is_mixed else sheet.slots
             amount = whole if path == TOP else table[path]["quota"]
@@ -96,7 +96,7 @@ def alike_differ_by_one(sheet: Sheet, table: Table) -> Iterator[Finding]:
     for path, below in sheet.children.items():
         alike: dict[tuple[object, ...], list[str]] = {}
         for child in below:
-            if not sheet.children[child] and sheet.policies[child] != "ownership" and child not in lowered:
+            if not sheet.children[child] and not sheet.policies[child].owns_exactly and child not in lowered:
                 key = (
                     sheet.owned[child],
                     sheet.ratio[child],

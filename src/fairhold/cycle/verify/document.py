@@ -10,10 +10,6 @@ from fairhold.units import parse_duration, parse_instant
 
 __all__ = ["DocumentReader", "MalformedError", "instant", "mapping", "rows", "short", "text", "whole"]
 
-QUEUES = "fair_share"
-"""The policy whose part of a result is read elsewhere (`pooled`)."""
-VECTORS = frozenset({"multidimensional", QUEUES})
-"""Policies that share amounts of resources."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -88,7 +84,7 @@ class DocumentReader:
     """Reads state documents of one plan."""
 
     def __init__(self, plan: Plan) -> None:
-        slots = [entry for entry in plan.policies if entry.policy not in VECTORS]
+        slots = [entry for entry in plan.policies if not entry.policy.shares_vectors]
         groups = list(dict.fromkeys(group for entry in slots for group in entry.resource_groups))
         self.only_group = groups[0] if len(groups) == 1 else None
         self.rows = plan.tree.rows

@@ -108,7 +108,7 @@ def _consumers(sheet: Sheet, quotas: Quotas, held: Mapping[str, int], held_after
         }
         | (
             {"share_ratio": None if path == "/" else sheet.ratio[path], "planned": str(quotas.planned[path])}
-            if sheet.policy == "share_ratio"
+            if sheet.policy.divides_by_ratio
             else {}
         )
         for path in sheet.paths

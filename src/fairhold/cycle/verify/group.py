@@ -150,7 +150,7 @@ def entitlements(sheet: Sheet, held: Mapping[str, int]) -> tuple[Quotas, Parts |
 def _by_policy(sheet: Sheet) -> tuple[Quotas, Parts | None]:
     if sheet.owns_exactly:
         return compute_owned(sheet)
-    return (compute_shares(sheet) if sheet.policy == "share_ratio" else compute_quotas(sheet)), None
+    return (compute_shares(sheet) if sheet.policy.divides_by_ratio else compute_quotas(sheet)), None
 
 
 def _claimed(  # noqa: PLR0917 - what a cycle knows, in its order

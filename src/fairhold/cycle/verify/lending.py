@@ -35,7 +35,7 @@ def loans_after(
 
     As before the cycle, then in the order of the lists; of no lender more than it owns and does not hold.
     """
-    leaves = [leaf for leaf in sheet.leaves if sheet.policies[leaf] == "ownership"]
+    leaves = [leaf for leaf in sheet.leaves if sheet.policies[leaf].owns_exactly]
     last = {leaf for leaf in leaves if is_under(sheet, leaf, "borrow_only")}
     mine = {leaf: parts.own[leaf] if leaf in last else sheet.owned[leaf] for leaf in leaves}
     unused = Counter({leaf: max(0, sheet.owned[leaf] - min(held[leaf], mine[leaf])) for leaf in leaves})

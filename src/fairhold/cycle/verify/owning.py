@@ -33,7 +33,7 @@ class Parts:
 
 def compute_owned(sheet: Sheet) -> tuple[Quotas, Parts]:
     """All quotas of a group in which some own exactly."""
-    owners = [path for path in sheet.paths if sheet.policies[path] == "ownership"]
+    owners = [path for path in sheet.paths if sheet.policies[path].owns_exactly]
     others = compute_quotas(_others(sheet)) if sheet.is_mixed else None
     reserve = dict.fromkeys(owners, 0)
     need = dict(reserve)
@@ -62,10 +62,10 @@ def _others(sheet: Sheet) -> Sheet:
         sheet,
         slots=max(0, sheet.slots - sheet.apart),
         configured=sheet.configured - sheet.apart,
-        paths=tuple(path for path in sheet.paths if sheet.policies[path] != "ownership"),
-        leaves=tuple(leaf for leaf in sheet.leaves if sheet.policies[leaf] != "ownership"),
+        paths=tuple(path for path in sheet.paths if not sheet.policies[path].owns_exactly),
+        leaves=tuple(leaf for leaf in sheet.leaves if not sheet.policies[leaf].owns_exactly),
         children=dict(sheet.children)
-        | {TOP: tuple(top for top in sheet.children[TOP] if sheet.policies[top] != "ownership")},
+        | {TOP: tuple(top for top in sheet.children[TOP] if not sheet.policies[top].owns_exactly)},
     )
 
 
@@ -143,7 +143,7 @@ def pairs(sheet: Sheet, leaves: Iterable[str]) -> list[tuple[str, str, int]]:
     found = []
     for leaf in leaves:
         for lender, most in sheet.borrow_from[leaf].items():
-            other = sheet.lend_to[lender].get(leaf) if sheet.policies[lender] == "ownership" else None
+            other = sheet.lend_to[lender].get(leaf) if sheet.policies[lender].owns_exactly else None
             if other is not None:
                 found.append((leaf, lender, min(most, other)))
     return found

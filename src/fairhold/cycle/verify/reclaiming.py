@@ -65,7 +65,7 @@ class Reclaim:
         """Above its quota by rounding only, it and every branch above it, but where only leaves count (R-PROTECT-1)."""
         if leaf in self.loosened or self.held[leaf] <= self.quotas.quota[leaf]:
             return False
-        alone = self.sheet.is_flat or self.sheet.policies[leaf] == "ownership"
+        alone = self.sheet.is_flat or self.sheet.policies[leaf].owns_exactly
         line = (leaf,) if alone else self.sheet.chain(leaf)
         return all(self.held[path] <= self.quotas.most[path] for path in line if path != TOP)
 
@@ -113,7 +113,7 @@ def _claim(case: Reclaim, path: str) -> Claim:
     inner = min(m, u)
     out = min(m - inner, max(0, quota - whole))
     # What a branch of `ownership` reserves itself is not reclaimed for (R-OWN-2).
-    reserve = 0 if case.sheet.policies[path] == "ownership" else case.quotas.reserve[path] - case.waived[path]
+    reserve = 0 if case.sheet.policies[path].owns_exactly else case.quotas.reserve[path] - case.waived[path]
     missing = inner + max(out, reserve - whole + max(0, least - inner), 0)
     can_go = max(least, min(u, inner + max(0, whole - keep)))
     must_go = max(least, inner, min(can_go, case.above_limit(path, missing)))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.verify.counting import LAST, spent_now, user_limits, without_budgets
-from fairhold.cycle.verify.document import VECTORS
 from fairhold.cycle.verify.windows import earliest_deadline, entries_now
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fairhold.model.plan import Plan, PolicyEntry, ResourceGroup
+    from fairhold.model.policy import Policy
     from fairhold.model.state import Request, State
     from fairhold.model.tree import ConsumerTree
 
@@ -38,7 +38,7 @@ class Sheet:
         down, where the state has only counts, nothing
     inventory  : names of all hosts, up or down
     down       : names of the hosts that are down; closed: of those that start nothing, those that are down too
-    policy     : name of the policy
+    policy     : the policy
     ratio      : path → share ratio; 1 where none is stated
     policies, switches : path → policy and settings of the entry that it is under; the root: those of the group
     was        : path → policy at the cycle before, where the entries in force were others then; else empty
@@ -86,11 +86,11 @@ class Sheet:
     down: frozenset[str]
     closed: frozenset[str]
     opens: int
-    policy: str
+    policy: Policy
     ratio: Mapping[str, int]
-    policies: Mapping[str, str]
+    policies: Mapping[str, Policy]
     switches: Mapping[str, PolicySettings]
-    was: Mapping[str, str]
+    was: Mapping[str, Policy]
     lend_to: Mapping[str, Mapping[str, int]]
     borrow_from: Mapping[str, Mapping[str, int]]
     stated_ratio: Mapping[str, int]
@@ -136,31 +136,31 @@ class Sheet:
     @property
     def owns_exactly(self) -> bool:
         """Whether some consumers are under `ownership`."""
-        return any(self.policies[top] == "ownership" for top in self.children[TOP])
+        return any(self.policies[top].owns_exactly for top in self.children[TOP])
 
     @property
     def apart(self) -> int:
         """Slots that `ownership` owns."""
-        return sum(self.owned[top] for top in self.children[TOP] if self.policies[top] == "ownership")
+        return sum(self.owned[top] for top in self.children[TOP] if self.policies[top].owns_exactly)
 
     def is_bounded(self, path: str) -> bool:
         """Whether a consumer shares beside `ownership`, and only what that leaves (R-MIX-3)."""
-        return self.is_mixed and self.policies[path] != "ownership"
+        return self.is_mixed and not self.policies[path].owns_exactly
 
     def budget(self, held: Mapping[str, int]) -> int:
         """Idle units that consumers of `hybrid` may have beside `ownership`."""
-        mine = sum(held[top] for top in self.children[TOP] if self.policies[top] != "ownership")
+        mine = sum(held[top] for top in self.children[TOP] if not self.policies[top].owns_exactly)
         return max(0, max(0, self.slots - self.apart) - mine)
 
     @property
     def is_flat(self) -> bool:
         """Whether all leaves share as one list (R-SHARE-4, R-SHARE-9)."""
-        return self.policy == "share_ratio" and self.settings.enforce == "leaf"
+        return self.policy.divides_by_ratio and self.settings.enforce == "leaf"
 
     @property
     def is_fixed(self) -> bool:
         """Whether planned shares are all that the quotas give (R-SHARE-7)."""
-        return self.policy == "share_ratio" and self.settings.entitlement == "fixed"
+        return self.policy.divides_by_ratio and self.settings.entitlement == "fixed"
 
     @property
     def holds(self) -> bool:
@@ -192,7 +192,7 @@ class Sheet:
 
 def planned_groups(plan: Plan) -> list[str]:
     """List the resource groups of slots that a policy entry names, in plan order."""
-    named = {group for entry in plan.policies for group in entry.resource_groups if entry.policy not in VECTORS}
+    named = {group for entry in plan.policies for group in entry.resource_groups if not entry.policy.shares_vectors}
     return [group for group in plan.resource_groups if group in named]
 
 
@@ -219,11 +219,11 @@ def make_sheet(plan: Plan, state: State, group: str) -> Sheet:
     tree, pool = plan.tree, plan.resource_groups[group]
     by_top = entries_now(plan, group, state.now)
     one, *others = by_top.values()
-    group_entry = next((entry for entry in (one, *others) if entry.policy != "ownership"), one)
+    group_entry = next((entry for entry in (one, *others) if not entry.policy.owns_exactly), one)
     entry = {path: by_top.get(tree.first_level[row], group_entry) for row, path in enumerate(tree.paths)}
     stated = {path: entry[path].consumers.get(row, ConsumerSettings()) for row, path in enumerate(tree.paths)}
     spent = spent_now(plan, state, group, stated)
-    of = without_budgets(stated, spent, {path for path, each in entry.items() if each.policy == "ownership"})
+    of = without_budgets(stated, spent, {path for path, each in entry.items() if each.policy.owns_exactly})
     line = _inherit(plan, of, spent)
     children = _ordered_children(tree.paths, line.parent, line.rank)
     requests = {request.id: request for request in state.requests if request.resource_group == group}
@@ -346,13 +346,13 @@ def _run_limits(tree: ConsumerTree, of: Mapping[str, ConsumerSettings]) -> dict[
     return limits
 
 
-def _policies_before(plan: Plan, state: State, group: str, now: Mapping[int, PolicyEntry]) -> dict[str, str]:
+def _policies_before(plan: Plan, state: State, group: str, now: Mapping[int, PolicyEntry]) -> dict[str, Policy]:
     """Path → policy at the cycle before; empty where the same entries are in force."""
     before = {} if state.previous_cycle is None else entries_now(plan, group, state.previous_cycle)
     if not before or all(before[top] is now[top] for top in now):
         return {}
     top = plan.tree.first_level
-    return {path: before[top[row]].policy if row else "" for row, path in enumerate(plan.tree.paths)}
+    return {path: before[top[row]].policy for row, path in enumerate(plan.tree.paths) if row}
 
 
 def _ordered_children(

@@ -22,7 +22,7 @@ def free_slots(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[st
     free = {"/": max(0, sheet.slots - held[TOP])}
     for path in sheet.paths:
         below = sheet.children[path]
-        shared_by = sheet.ratio if sheet.policy == "share_ratio" else sheet.owned
+        shared_by = sheet.ratio if sheet.policy.divides_by_ratio else sheet.owned
         weights = {child: shared_by[child] for child in below}
         if not any(weights.values()):
             weights = dict.fromkeys(below, 1)
@@ -34,7 +34,7 @@ def free_slots(sheet: Sheet, quotas: Quotas, held: Mapping[str, int]) -> dict[st
 
 def _wants_more(sheet: Sheet, held: Mapping[str, int], leaf: str) -> bool:
     """Whether a leaf wants one more unit and every limit on its path has room for it; of `ownership` nobody counts."""
-    wants = sheet.counted[leaf] > held[leaf] and sheet.policies[leaf] != "ownership"
+    wants = sheet.counted[leaf] > held[leaf] and not sheet.policies[leaf].owns_exactly
     return wants and all(held[path] < sheet.limit[path] for path in sheet.chain(leaf))
 
 

@@ -18,7 +18,7 @@ def given_up(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
 
     held : before the grants
     """
-    shares_now = {path for path in sheet.was if (sheet.was[path], sheet.policies[path]) == ("ownership", "hybrid")}
+    shares_now = {path for path in sheet.was if sheet.was[path].owns_exactly and sheet.policies[path].scales_owned}
     borrowed: Counter[str] = Counter()
     for (borrower, lender), units in sheet.loans.items():
         if {borrower, lender} & shares_now:
@@ -28,7 +28,7 @@ def given_up(sheet: Sheet, held: Mapping[str, int]) -> Counter[str]:
         above = 0
         if leaf in shares_now:
             above = held[leaf] - _owned_now(sheet, leaf)
-        elif (sheet.was[leaf], sheet.policies[leaf]) == ("hybrid", "ownership"):
+        elif sheet.was[leaf].scales_owned and sheet.policies[leaf].owns_exactly:
             above = held[leaf] - sheet.stated_owned[leaf]
         if not sheet.switches[leaf].observe_only:
             found[leaf] = max(0, min(held[leaf], max(above, borrowed[leaf])))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.lab.places import NoPlaceError, nearest
 from fairhold.planio.document import Document
 from fairhold.planio.report import Report, listed, shown
-from fairhold.planio.resources import VECTOR_POLICIES
 from fairhold.planio.scalars import is_whole
 from fairhold.planio.sides import listed_by
 from fairhold.planio.stateview import StateView, slot_groups
@@ -56,7 +55,7 @@ class Wants:
         plan = self._plan
         row = plan.tree.rows[path]
         naming = [entry for entry, listed in self._listed if plan.tree.first_level[row] in listed]
-        slots = [entry for entry in naming or plan.policies if entry.policy not in VECTOR_POLICIES]
+        slots = [entry for entry in naming or plan.policies if not entry.policy.shares_vectors]
         has_vectors = not naming or len(slots) < len(naming)
         names = dict.fromkeys(name for entry in slots for name in entry.resource_groups)
         return _Groups(tuple(names), self._view.groups_of(row) if has_vectors else ())

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.lab.explorer.demand import Wants
 from fairhold.lab.explorer.numbers import numbers
-from fairhold.planio.entries import KEYS_OF
-from fairhold.planio.policies import SETTINGS_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,11 +28,11 @@ def content_document(explorer: Explorer, title: str) -> Document:
         "title": title,
         "entries": [
             {
-                "policy": entry.policy,
+                "policy": entry.policy.name,
                 "resource_groups": entry.resource_groups,
                 "window": entry.window,
-                "settings": SETTINGS_OF[entry.policy],
-                "keys": KEYS_OF[entry.policy],
+                "settings": entry.policy.settings,
+                "keys": entry.policy.keys,
                 "stated": dict(_flat(document["policies"][at].get("settings") or {})),
             }
             for at, entry in enumerate(plan.policies)

@@ -217,7 +217,7 @@ class Live:
         return spec
 
     def _live_of(self, jobs: list[str]) -> set[str]:
-        """Those of some jobs that have not ended, or whose end is not written yet; the desk knows, between two rounds."""
+        """Those of some jobs that have not ended, or whose end is not written yet; asked of the desk."""
 
         def live(core: Core) -> set[str]:
             return {job for job in jobs if job in core.cluster.jobs or job in core.journal.jobs}

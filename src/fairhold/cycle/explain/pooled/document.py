@@ -15,7 +15,6 @@ from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
 from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.explain.queued.document import explain_queue
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
@@ -42,7 +41,7 @@ def explain_pools(
         if takes_part and group in {"", *force.entry.resource_groups}:
             cycle = run_pools(plan, force.entry, force.part_of(plan, state), force.members)
             inquiry = Inquiry(plan, state, force, cycle, row, request)
-            if force.entry.policy == QUEUES:
+            if force.entry.policy.has_queues:
                 found.append(explain_queue(inquiry, what_if=what_if))
                 continue
             found.append(_explained(inquiry, Search(inquiry, PoolParameters(inquiry)) if what_if else None))
@@ -53,7 +52,7 @@ def _explained(inquiry: Inquiry, search: Search | None) -> Document:
     why, new = Why(inquiry), set(inquiry.cycle.sweeps.placed)
     return {
         "consumer": inquiry.path(inquiry.row),
-        "policy": inquiry.force.entry.policy,
+        "policy": inquiry.force.entry.policy.name,
         "resource_groups": list(inquiry.force.entry.resource_groups),
         "owned": list(owned(inquiry)),
         "lent": lent(inquiry),

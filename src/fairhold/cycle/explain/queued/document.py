@@ -32,7 +32,7 @@ def explain_queue(inquiry: Inquiry, *, what_if: bool) -> Document:
     new = set(inquiry.cycle.sweeps.placed)
     return {
         "consumer": inquiry.path(inquiry.row),
-        "policy": inquiry.force.entry.policy,
+        "policy": inquiry.force.entry.policy.name,
         "resource_groups": list(inquiry.force.entry.resource_groups),
         "division": asking.terms.settings.division,
         "resources": [

@@ -10,7 +10,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import QUEUES, instant
+from fairhold.cycle.verify.document import instant
 from fairhold.cycle.verify.finding import Finding
 from fairhold.cycle.verify.pooled.amounts import Amounts, fits, scaled, summed
 from fairhold.cycle.verify.pooled.force import shares_now
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 def check_pools(plan: Plan, state: State, said: Json) -> Iterator[Finding]:
     """All conditions of a result whose pools have been found to be of the agreed form."""
     shares = shares_now(plan, state.now)
-    of_pools = [share for share in shares if share.entry.policy != QUEUES]
+    of_pools = [share for share in shares if not share.entry.policy.has_queues]
     for share in of_pools:
         terms = make_terms(plan, share.entry)
         tables = said["pools"] if len(of_pools) == 1 else said["pools"][share.name]

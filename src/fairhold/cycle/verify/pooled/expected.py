@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import QUEUES
 from fairhold.cycle.verify.pooled.force import Share, shares_now
 from fairhold.cycle.verify.pooled.lending import lend_up, usable
 from fairhold.cycle.verify.pooled.opening import open_stock
@@ -49,7 +48,7 @@ def expected_pools(plan: Plan, state: State) -> Json:
     queues: Json = {}
     for share in shares_now(plan, state.now):
         stock = open_stock(plan, share, state)
-        if share.entry.policy == QUEUES:
+        if share.entry.policy.has_queues:
             queues[share.name] = queue_rows(plan, make_table(plan, share, state, stock), stock)
             continue
         for owner in [*stock.terms.leaves, *stock.private()]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.verify.document import VECTORS
 from fairhold.cycle.verify.windows import open_entries
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Share:
 
 def is_of_vectors(plan: Plan, group: str) -> bool:
     """Whether a resource group is shared in vectors."""
-    return any(entry.policy in VECTORS for entry in plan.policies if group in entry.resource_groups)
+    return any(entry.policy.shares_vectors for entry in plan.policies if group in entry.resource_groups)
 
 
 def shares_now(plan: Plan, instant: int) -> list[Share]:
@@ -41,7 +40,7 @@ def shares_now(plan: Plan, instant: int) -> list[Share]:
     A consumer takes part in the first that has a group of an entry that lists somebody of its branch; who is in none
     takes part where all have the same groups.
     """
-    mine = [entry for entry in plan.policies if entry.policy in VECTORS]
+    mine = [entry for entry in plan.policies if entry.policy.shares_vectors]
     listed = {
         row: {
             group

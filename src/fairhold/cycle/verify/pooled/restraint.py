@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.verify.document import QUEUES
 from fairhold.cycle.verify.pooled.controls import Restraint
 from fairhold.cycle.verify.pooled.opening import open_settled
 from fairhold.cycle.verify.pooled.sweeps import Sweeps
@@ -64,7 +63,7 @@ def _sweep(plan: Plan, share: Share, state: State, restraint: Restraint) -> Deci
     stock, stops = open_settled(plan, share, state)
     if state.previous_cycle == state.now:
         stock.sure.update(unit for unit in stock.units() if unit.started >= state.now)
-    if share.entry.policy != QUEUES:
+    if not share.entry.policy.has_queues:
         return Decided(stock, stops, Sweeps(stock, restraint), [], [])
     table = make_table(plan, share, state, stock)
     told = queue_rows(plan, table, stock)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.quotas import quotas_of_leaves
 from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED
@@ -136,7 +135,7 @@ def _lend_deserved(cluster: Cluster, now: int, columns: dict[str, _Columns]) -> 
     tree, resources = plan.tree, range(len(plan.resources))
     owned, allocated, lent = columns["owned"], columns["allocated"], columns["lent"]
     for force in entries_in_force(plan, now):
-        if force.entry.policy != QUEUES:
+        if not force.entry.policy.has_queues:
             continue
         hosts = [host for group in force.entry.resource_groups for host in plan.resource_groups[group].hosts]
         there = total((what_there_is(cluster, host, plan.resources) for host in hosts), len(plan.resources))

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from fairhold.cycle.explain.restraint import controls_of
 from fairhold.cycle.run import run
-from fairhold.policy.registry import policy_of
+from fairhold.policies.registry import rules_of
 from fairhold.runtime.live.views.lineup import LineUp
 from fairhold.runtime.live.views.presence import presence_in
 
@@ -91,7 +91,7 @@ class Prospect:
     def _weighed(self) -> CycleResult:
         """The cycle, in which it is known who could give what: one that does something has weighed that."""
         if not any(self.result.decision[:3]):
-            policy_of(self.books.rows).weigh(self.result.snapshot, self.result.draft)
+            rules_of(self.books.rows).weigh(self.result.snapshot, self.result.draft)
         return self.result
 
     def coming_to(self, leaf: int) -> list[Coming]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.pooled.force import entries_in_force
-from fairhold.cycle.pooled.open import QUEUES
 from fairhold.cycle.pooled.run import quota_pools
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import number
@@ -48,7 +47,7 @@ def state_today(core: Core) -> State:
 def queues_now(core: Core) -> dict[str, Document]:
     """Path → how a queue stands in every resource, by the entries in force: as `quota` says it, and its usage."""
     books = core.cluster.books.get(POOLED)
-    if books is None or not any(entry.policy == QUEUES for entry in core.plan.policies):
+    if books is None or not any(entry.policy.has_queues for entry in core.plan.policies):
         return {}
     plan, now = core.plan, _now(core)
     state = state_today(core)
@@ -56,7 +55,7 @@ def queues_now(core: Core) -> dict[str, Document]:
     of_entry = {history.at: history for history in books.vectors.histories}
     found: dict[str, Document] = {}
     for force in entries_in_force(plan, now):
-        if force.entry.policy != QUEUES:
+        if not force.entry.policy.has_queues:
             continue
         told = quota_pools(plan, force.entry, force.part_of(plan, state), force.members)
         used = _usage(core, of_entry.get(force.at))

@@ -1,6 +1,8 @@
 """`ownership`: everybody owns exactly, and lends to whom it names (SPEC §4); alone, and beside `hybrid`."""
 
-from fairhold.policy.policy import Policy
+from fairhold.model.policy import Policy
+from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS
+from fairhold.policies.rules import Rules
 from fairhold.rules.aging import await_ages
 from fairhold.rules.claiming import claim_hosts
 from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
@@ -13,8 +15,7 @@ from fairhold.rules.sharing import assess_needs, divide_by_ownership
 from fairhold.rules.switching import give_up_at_a_switch
 from fairhold.rules.waiting import await_ends
 
-OWNERSHIP = Policy(
-    "ownership",
+RULES = Rules(
     quotas=(assess_needs_of_owners, divide_by_lists),
     moves=(
         set_reserves_aside,
@@ -29,8 +30,7 @@ OWNERSHIP = Policy(
     ),
     weigh=weigh_owners,
 )
-BESIDE_HYBRID = Policy(
-    "ownership beside hybrid",
+BESIDE_HYBRID = Rules(
     quotas=(assess_needs, assess_needs_of_owners, divide_by_ownership, divide_by_lists),
     moves=(
         set_reserves_aside,
@@ -44,4 +44,12 @@ BESIDE_HYBRID = Policy(
         await_ages,
         only_observe,
     ),
+)
+OWNERSHIP = Policy(
+    "ownership",
+    settings=OF_SLOTS,
+    keys=("owned", "reserved", "lend_to", "borrow_from", "share_ratio", *OF_HOLDERS),
+    owns_exactly=True,
+    rules=RULES,
+    beside={"hybrid": BESIDE_HYBRID},
 )

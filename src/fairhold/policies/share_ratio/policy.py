@@ -1,6 +1,8 @@
 """`share_ratio`: everything is shared, by ratio (seed 3, SPEC §5)."""
 
-from fairhold.policy.policy import Policy
+from fairhold.model.policy import Policy
+from fairhold.policies.keys import OF_HOLDERS, OF_SLOTS
+from fairhold.policies.rules import Rules
 from fairhold.rules.aging import await_ages
 from fairhold.rules.claiming import claim_hosts
 from fairhold.rules.granting import grant_idle_slots, set_reserves_aside
@@ -10,8 +12,7 @@ from fairhold.rules.reclaiming import reclaim
 from fairhold.rules.restraining import only_observe
 from fairhold.rules.waiting import await_ends
 
-SHARE_RATIO = Policy(
-    "share_ratio",
+RULES = Rules(
     quotas=(assess_needs_of_sharers, plan_shares, divide_by_ratio),
     moves=(
         set_reserves_aside,
@@ -23,4 +24,11 @@ SHARE_RATIO = Policy(
         await_ages,
         only_observe,
     ),
+)
+SHARE_RATIO = Policy(
+    "share_ratio",
+    settings=("enforce", "entitlement", *OF_SLOTS),
+    keys=("share_ratio", *OF_HOLDERS),
+    divides_by_ratio=True,
+    rules=RULES,
 )

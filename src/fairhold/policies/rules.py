@@ -1,4 +1,4 @@
-"""A policy."""
+"""What a policy of slots runs in a cycle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Policy:
+class Rules:
     """The rules of a cycle, in the order in which they run.
 
     quotas : rules that only compute what everybody is entitled to
@@ -25,7 +25,6 @@ class Policy:
     weigh  : the rule of these that says who can give what, by itself
     """
 
-    name: str
     quotas: tuple[Rule, ...]
     moves: tuple[Rule, ...]
     weigh: Rule = weigh

@@ -1,0 +1,1 @@
+"""Queues deserve amounts, and what is left is divided fairly."""

@@ -1,0 +1,1 @@
+"""What is owned, and what is shared beside it."""

@@ -1,0 +1,1 @@
+"""Hosts and parts of them are owned and shared in pools."""

@@ -1,0 +1,1 @@
+"""All is shared by ratio."""

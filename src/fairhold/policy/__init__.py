@@ -1,1 +1,0 @@
-"""What an administrator chooses: each policy is a short tuple of rules."""
