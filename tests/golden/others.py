@@ -219,7 +219,9 @@ def other_plan_of(name: str, hours: float, document: Json) -> Story:
         plan, simulation, _ = _halfway(name, hours)
         standing = Standing(plan, simulation.now, freeze(simulation.live.cluster))
         other = plan_of(document)
-        write(_line(effect_of(standing, other, {}, AHEAD)))
+        effect = effect_of(standing, other, {}, AHEAD)
+        del effect["summary"]  # words about the rest
+        write(_line(effect))
         found = effect_over_time(
             *(standing, other, {}, AHEAD),
             end_of=lambda _, attempt: attempt.started + 900 * SECOND * (1 + attempt.name % 5),

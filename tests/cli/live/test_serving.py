@@ -75,8 +75,8 @@ def test_a_service_that_listens_says_where(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], agents: tuple[str, int] | None
 ) -> None:
     ready(tmp_path, agents, is_alone=True)
-    said, warned = capsys.readouterr()
-    assert said.splitlines() == [
+    told, warned = capsys.readouterr()
+    assert told.splitlines() == [
         f"listening at http://here, state in {tmp_path}",
         f"commands without --service use this service from now on, as {tmp_path / 'current'} says",
     ]
