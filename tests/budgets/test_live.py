@@ -19,8 +19,8 @@ from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.recovery import frozen, take_up
 from fairhold.runtime.live.views.consumers import consumers_document
-from fairhold.sim.batch import Demands, play
 from fairhold.store.opening import open_store
+from tests.orchestrator.batch import Demands, play
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.house import House, notices, starts
 from tests.windows.test_live import NINE, Hour

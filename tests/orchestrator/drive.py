@@ -9,13 +9,13 @@ from fairhold.cycle.pacing import MAX_INTERVAL
 from fairhold.orchestrator.events import Event, JobSubmitted, Outcome, TaskEnded, Woken
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.instructions import Instruction, Start, Stop, WakeAt
-from fairhold.sim.batch import END, SUBMIT, WAKE
+from tests.orchestrator.batch import END, SUBMIT, WAKE
 
 if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
-    from fairhold.sim.batch import Demands
+    from tests.orchestrator.batch import Demands
 
 
 class InventedEngine:

@@ -12,7 +12,7 @@ from fairhold.cycle.open import open_books
 from fairhold.ledger.books import Books
 from fairhold.model.state import State
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.batch import Demands, play
+from tests.orchestrator.batch import Demands, play
 from tests.orchestrator.drive import InventedEngine
 
 GROUP = "compute"

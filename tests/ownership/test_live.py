@@ -15,8 +15,8 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.recovery import frozen, take_up
-from fairhold.sim.batch import Demands, play
 from fairhold.store.opening import open_store
+from tests.orchestrator.batch import Demands, play
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.house import House
 from tests.windows.test_live import NINE, Hour

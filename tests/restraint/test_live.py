@@ -19,7 +19,7 @@ from fairhold.orchestrator.handle import Orchestrator
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 from fairhold.runtime.record import Record
-from fairhold.sim.batch import Demands, play
+from tests.orchestrator.batch import Demands, play
 from tests.orchestrator.drive import InventedEngine
 from tests.orchestrator.house import SECOND, House, notices, stops
 

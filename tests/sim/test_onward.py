@@ -52,7 +52,7 @@ def test_what_is_played_on_is_what_happens(seed: int) -> None:
         lambda _, attempt: attempt.started + length[attempt.job.name],
         lambda now, changes: rest.extend((now, change) for change in changes),
     )
-    assert copy.run(10_000 * SECOND)
+    assert copy.run_until(10_000 * SECOND)
     assert told(rest, half) == told(whole.lines, half)
     assert freeze(first.live.cluster) == before
 
@@ -64,7 +64,7 @@ def test_a_time_limit_ends_a_task_and_what_has_none_runs_on() -> None:
     house.submit("/A", count=1)
     copy = Onward(copied(house.live, house.plan, house.now), house.now)
     assert sorted(copy.live.attempts) == [1, 2]
-    copy.run(3_000 * SECOND)
+    copy.run_until(3_000 * SECOND)
     running = {attempt.job.name for attempt in copy.live.attempts.values()}
     assert running == {"j2", "j3"}
     assert house.live.attempts.keys() == {1, 2}
@@ -77,7 +77,7 @@ def test_what_is_being_stopped_is_gone_at_once() -> None:
     house.wait(3 * SECOND)
     assert [attempt.stopping for attempt in house.live.attempts.values()].count("reclaim") == 1
     copy = Onward(copied(house.live, house.plan, house.now), house.now)
-    copy.run(house.now + SECOND)
+    copy.run_until(house.now + SECOND)
     assert sorted(attempt.job.name for attempt in copy.live.attempts.values()) == ["j1", "j2"]
 
 
@@ -86,7 +86,7 @@ def test_a_story_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     house = House(h1=2)
     house.submit(count=1_000, time_limit=SECOND)
     copy = Onward(copied(house.live, house.plan, house.now), house.now)
-    assert not copy.run(2_000 * SECOND)
+    assert not copy.run_until(2_000 * SECOND)
     assert copy.events == 10
 
 
@@ -111,6 +111,6 @@ def test_a_clock_that_calls_again_and_again_is_cut() -> None:
     before = Simulation(Scene(plan, jobs, 0, end=9 * SECOND), [Story()], is_brief=True)
     before.run()
     copy = Onward(copied(before.live, plan, before.now), before.now)
-    assert not copy.run(7 * 24 * 3600 * SECOND, 20)
+    assert not copy.run_until(7 * 24 * 3600 * SECOND, 20)
     assert copy.wakes == 20
     assert copy.now < 200 * SECOND

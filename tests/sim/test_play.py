@@ -20,7 +20,7 @@ from fairhold.sim.account import Spans
 from fairhold.sim.checking import Truths
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
-from fairhold.sim.play import Simulation, Watch
+from fairhold.sim.play import Simulation
 from fairhold.sim.quotas import Quotas, VectorQuotas
 from fairhold.sim.scene import Outage, Resizing, Scene, Work
 from fairhold.sim.submitting import slots_of
@@ -32,6 +32,8 @@ from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, played, random_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from fairhold.sim.driver import Watch
 
 TWO = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, slots=4)
 HOSTS = plan_of({"/A": {"owned": 2}, "/B": {"owned": 2}}, group={"hosts": [{"name": "h[1-2]", "slots": 2}]})

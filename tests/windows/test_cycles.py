@@ -19,9 +19,9 @@ from fairhold.orchestrator.changes import WindowOpened
 from fairhold.orchestrator.cluster import Cluster
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.planio.statewrite import state_document
-from fairhold.sim.batch import Demands, play
 from fairhold.units import SECOND
 from tests.examples import FEWER
+from tests.orchestrator.batch import Demands, play
 from tests.orchestrator.drive import InventedEngine
 from tests.windows.plans import DAY, GROUP, NIGHT, entry, plan_of, random_plan
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairhold.lab.scenario import Scenario
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.sim.play import Watch
+    from fairhold.sim.driver import Watch
     from fairhold.sim.replaying import OnPlan
     from fairhold.sim.scene import Scene
 

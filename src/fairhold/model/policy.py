@@ -35,8 +35,8 @@ class Policy:
     owns_exactly: bool = False
     scales_owned: bool = False
     divides_by_ratio: bool = False
-    rules: Any = None
-    beside: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    rules: Any = field(default=None, compare=False)
+    beside: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def owns_slots(self) -> bool:

@@ -33,7 +33,7 @@ def live_course(plan: Plan, cluster: Cluster, now: int, instants: Sequence[int],
     onward = Onward(cluster, now, end_of, teller.note)
     course = teller.course
     for instant in instants:
-        if not onward.run(instant, MOST_WAKES):
+        if not onward.run_until(instant, MOST_WAKES):
             course.until = onward.now
             break
         course.held.append(teller.held())

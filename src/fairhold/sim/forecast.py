@@ -139,7 +139,7 @@ def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon:
         try:
             onward = Onward(look.cluster(), look.now, ends.of, note)
             work += onward.events
-            onward.run(look.now + horizon)
+            onward.run_until(look.now + horizon)
             work += onward.events
         except _AllBegun:
             work += 1 + ends.asked

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from fairhold.orchestrator.events import Exit, Outcome, TaskEnded, Woken
-from fairhold.orchestrator.handle import Orchestrator
-from fairhold.orchestrator.instructions import Start, Stop, WakeAt
+from fairhold.orchestrator.events import Exit, Outcome, Woken
 from fairhold.rules.holding import run_limit
+from fairhold.sim.driver import Driver, Durations, Source
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.changes import Change
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.events import Event
+    from fairhold.orchestrator.instructions import Start
     from fairhold.orchestrator.tasks import Attempt
 
     EndOf = Callable[[Cluster, Attempt], int | None]
@@ -33,83 +32,55 @@ def at_limit(cluster: Cluster, attempt: Attempt) -> int | None:
     return attempt.started + limit if limit else None
 
 
-class Onward:
+class Onward(Driver):
     """What the live service would do from an instant on, if it had this cluster.
 
-    cluster    : one of its own, from `thaw`: it is changed
-    end_of     : when attempts end by themselves, those that run and those that will
+    cluster : one of its own, from `thaw`: it is changed
+    end_of  : when attempts end by themselves, those that run and those that will
     on_changes : told what happens, as the service would have written it down; `live.cluster.ended` has the attempts
                  that are over by it
-
-    now    : its instant; live: the orchestrator
-    events, wakes : how many were played, and how many of them only the clock called for
     """
 
     def __init__(
         self, cluster: Cluster, now: int, end_of: EndOf = at_limit, on_changes: OnChanges | None = None
     ) -> None:
-        self.now, self.live = now, Orchestrator(cluster, is_brief=True)
-        self.events = self.wakes = 0
-        self._end_of, self._on_changes = end_of, on_changes
-        self._heap: list[tuple[int, int, bool]] = []  # (instant, attempt, whether it is stopped)
-        self._wake: int | None = None
-        for number, attempt in cluster.attempts.items():
+        assumed = Assumed(end_of)
+        self._on_changes = on_changes
+        super().__init__(cluster, now, Source(), assumed, end=UNLIMITED)
+        self.most_events = MOST_EVENTS
+        for attempt in cluster.attempts.values():
             if attempt.stopping:
-                heappush(self._heap, (now, number, True))
+                assumed.stop(self, attempt.name)
             else:
-                self._let_end(attempt)
+                assumed.let_end(self, attempt)
         self.live.now = now
         self.live.changed_all()
-        self._feed(Woken())
+        self.feed(Woken())
 
-    def run(self, until: int, most_wakes: int = UNLIMITED) -> bool:
-        """Let everything happen that does before an instant; False: as many as may be did, and there are more.
-
-        most_wakes : of the events of all calls, those that only the clock calls for: short steps of history call for
-                     one each while anybody waits
-
-        May be called again with a later instant.
-        """
-        while self.events < MOST_EVENTS and self.wakes < most_wakes:
-            ends = self._heap[0][0] if self._heap else UNLIMITED
-            wakes = UNLIMITED if self._wake is None else max(self._wake, self.now)
-            instant = min(ends, wakes)
-            if instant >= until:
-                self.now = max(self.now, until)
-                return True
-            self.now = max(instant, self.now)
-            if ends <= wakes:
-                _, number, is_stopped = heappop(self._heap)
-                if number in self.live.attempts:
-                    self._feed(_end_of(number, is_stopped=is_stopped))
-            else:
-                self._wake = None
-                self.wakes += 1
-                self._feed(Woken())
-        return False
-
-    def _feed(self, event: Event) -> None:
-        self.events += 1
-        instructions = self.live.handle(event, self.now)
+    def feed(self, event: Event) -> None:
+        """As every driver, and somebody is told."""
+        super().feed(event)
         if self._on_changes is not None:
             self._on_changes(self.now, self.live.changes)
-        for order in instructions:
-            if isinstance(order, Start):
-                self._let_end(self.live.attempts[order.attempt])
-            elif isinstance(order, Stop):
-                heappush(self._heap, (self.now, order.attempt, True))
-            elif isinstance(order, WakeAt):
-                self._wake = order.instant
-        if not instructions or not isinstance(instructions[-1], WakeAt):
-            self._wake = None
 
-    def _let_end(self, attempt: Attempt) -> None:
-        end = self._end_of(self.live.cluster, attempt)
+
+class Assumed(Durations):
+    """Attempts run as long as somebody says, and stop at once; they hear no notice."""
+
+    def __init__(self, end_of: EndOf) -> None:
+        self._end_of = end_of
+
+    def start(self, driver: Driver, order: Start) -> None:
+        """It ends by itself, where that is known."""
+        self.let_end(driver, driver.live.attempts[order.attempt])
+
+    def let_end(self, driver: Driver, attempt: Attempt) -> None:
+        """The same, of an attempt."""
+        end = self._end_of(driver.live.cluster, attempt)
         if end is not None:
-            heappush(self._heap, (max(end, self.now), attempt.name, False))
+            driver.ends(attempt.name, max(end, driver.now), Outcome.FINISHED)
 
-
-def _end_of(attempt: int, *, is_stopped: bool) -> TaskEnded:
-    if is_stopped:
-        return TaskEnded(attempt, Outcome.STOPPED, Exit("reclaim"))
-    return TaskEnded(attempt, Outcome.FINISHED)
+    def stop(self, driver: Driver, attempt: int) -> None:
+        """Who ends by itself at this instant has ended."""
+        if driver.due(attempt) > driver.now:
+            driver.ends(attempt, driver.now, Outcome.STOPPED, Exit("reclaim"))

@@ -7,8 +7,7 @@ What is decided is new, so that attempts begin and end at other instants than in
 from __future__ import annotations
 
 from dataclasses import replace
-from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import InputError
 from fairhold.ledger.vectors import POOLED
@@ -25,229 +24,197 @@ from fairhold.orchestrator.events import (
     TaskRunning,
     Woken,
 )
-from fairhold.orchestrator.handle import Orchestrator
-from fairhold.orchestrator.instructions import Notify, Start, Stop, WakeAt
 from fairhold.sim.courses import Courses
+from fairhold.sim.driver import Driver, Durations, Source
+from fairhold.sim.play import rhythm_of
 from fairhold.sim.replaying import opened
 from fairhold.sim.story import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
 from fairhold.sim.submitting import Refused
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from fairhold.cycle.run import CycleResult
-    from fairhold.orchestrator.events import Event
-    from fairhold.orchestrator.pooling import VectorCycle
+    from fairhold.ledger.books import Books
+    from fairhold.orchestrator.cluster import Cluster
+    from fairhold.orchestrator.handle import Orchestrator
+    from fairhold.orchestrator.instructions import Start
     from fairhold.orchestrator.tasks import Attempt
-    from fairhold.sim.play import Watch
+    from fairhold.sim.driver import Watch
     from fairhold.sim.scene import Scene
+    from fairhold.sim.story import Story
 
 _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, TaskRunning, TaskEnded, Woken)
 """What came of what was decided then, or was part of deciding it."""
 
 
-class _Run:
-    """An attempt that runs: its end that is scheduled (serial), and when it would end by itself."""
-
-    __slots__ = ("end", "job", "serial", "started", "task")
-
-    def __init__(self, attempt: Attempt, now: int) -> None:
-        self.job, self.task, self.started = attempt.job.name, attempt.index, now
-        self.serial, self.end = 0, UNLIMITED
-
-
-class Otherwise:
-    """One run of a recorded story under another plan; has what `Simulation` has.
-
-    passed_over : wishes of users, and reports of machines, that mean nothing under this plan
-    guessed     : tasks whose lengths the record does not have
-    """
+class Otherwise(Driver):
+    """One run of a recorded story under another plan; has what `Simulation` has."""
 
     def __init__(self, scene: Scene, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:
         assert scene.story is not None
-        self.scene, self.story, self.now = scene, scene.story, scene.start
-        self.refused: dict[tuple[str, str], Refused] = {}
-        self.passed_over = 0
-        self.courses = Courses(self.story)
-        self._given = [line for line in self.story.lines if not isinstance(line.what, _OF_THE_RECORD)]
-        self.arrived, self.last = 0, sum(isinstance(line.what, JobSubmitted) for line in self._given)
-        self._place, self._serial = 0, 0
-        self._watches = watches
-        self._end = scene.end or self.story.end
-        self._runs: dict[int, _Run] = {}
-        self._failed: dict[tuple[str, int], int] = {}
-        self._saved: dict[tuple[str, int], int] = {}
-        self._over: dict[str, str] = {}
-        self._heap: list[tuple[int, int, int, Outcome, Exit | None]] = []
-        self._wake: int | None = None
-        cluster = opened(scene.plan, self.story, is_same=False)
-        self.live = Orchestrator(
-            cluster,
-            cycle_min_gap=scene.min_gap,
-            cycle_max_interval=scene.max_interval,
-            on_cycle=self._cycled if watches else None,
-            on_vectors=self._cycled_vectors if watches else None,
-            is_brief=is_brief,
-        )
+        self.scene, self._is_brief = scene, is_brief
+        self.given, self.recorded = Given(scene, scene.story), Recorded(Courses(scene.story))
+        cluster = opened(scene.plan, scene.story, is_same=False)
+        end = scene.end or scene.story.end
+        super().__init__(cluster, scene.start, self.given, self.recorded, end=end, watches=watches)
         self.live.now = self.now
         self.live.changed_all()
         for attempt in cluster.attempts.values():
-            self._begin(attempt, attempt.started)
+            self.recorded.begin(self, attempt, attempt.started)
             if attempt.stopping:
-                self._stop(attempt.name)
-        self._feed(Woken())
+                self.recorded.stop(self, attempt.name)
+        self.feed(Woken())
+
+    def orchestrator(self, cluster: Cluster) -> Orchestrator:
+        """In the rhythm of the scene."""
+        return rhythm_of(self, self.scene, cluster, is_brief=self._is_brief)
+
+    @property
+    def passed_over(self) -> int:
+        """Wishes of users, and reports of machines, that mean nothing under this plan."""
+        return self.given.passed_over
 
     @property
     def guessed(self) -> int:
         """Tasks whose lengths the record does not have."""
-        return len(self.courses.guessed)
+        return len(self.recorded.courses.guessed)
 
-    def run(self) -> None:
-        """To the end."""
-        while self.step():
-            pass
 
-    def step(self) -> bool:
-        """Let the next thing happen; False: the end of the record is there."""
-        ends = self._heap[0][0] if self._heap else UNLIMITED
-        given = self._given[self._place].at if self._place < len(self._given) else UNLIMITED
-        wakes = UNLIMITED if self._wake is None else max(self._wake, self.now)
-        instant = min(ends, given, wakes)
-        if instant >= self._end:
-            self.now = self._end
-            return False
-        self.now = max(self.now, instant)
-        if ends <= instant:
-            _, serial, number, outcome, exit_ = heappop(self._heap)
-            if number in self._runs and self._runs[number].serial == serial:
-                self._feed(TaskEnded(number, outcome, exit_))
-        elif given <= instant:
-            self._place += 1
-            self._give(self._given[self._place - 1].what)
-        else:
-            self._wake = None
-            self._feed(Woken())
-        return True
+class Given(Source):
+    """What came from outside in a story.
 
-    # What was given
+    passed_over : wishes of users, and reports of machines, that mean nothing under this plan
+    """
 
-    def _give(self, event: Event) -> None:
+    def __init__(self, scene: Scene, story: Story) -> None:
+        super().__init__()
+        self._slot = scene.slot
+        self._lines = [line for line in story.lines if not isinstance(line.what, _OF_THE_RECORD)]
+        self.last = sum(isinstance(line.what, JobSubmitted) for line in self._lines)
+        self.passed_over = self._place = 0
+        self._over: dict[str, str] = {}
+        self._refused: dict[tuple[str, str], Refused] = {}
+        self.refused = self._refused
+
+    def next(self) -> int:
+        """When the next line was."""
+        return self._lines[self._place].at if self._place < len(self._lines) else UNLIMITED
+
+    def job_ended(self, change: said.JobEnded) -> None:
+        """Others may depend on it."""
+        self._over[change.job] = change.state
+
+    def happen(self, driver: Driver) -> None:
+        """The next line; what means nothing under this plan is counted."""
+        event = self._lines[self._place].what
+        self._place += 1
         if isinstance(event, JobSubmitted):
             self.arrived += 1
-            self._submit(event)
+            self._submit(driver, event)
             return
         if isinstance(event, MachineReported):
-            on = self.live.cluster.on(event.machine)
+            on = driver.live.cluster.on(event.machine)
             event = replace(event, last=0, held=tuple(Held(each.name, False, None) for each in on))  # noqa: FBT003
         try:
-            self._feed(event)
+            driver.feed(event)
         except InputError:
             self.passed_over += 1
 
-    def _submit(self, event: JobSubmitted) -> None:
+    def _submit(self, driver: Driver, event: JobSubmitted) -> None:
         after: list[Dependency] = []
         for each in event.after:
             state = self._over.get(each.job)
             if state is None or not (each.on == "any" or (each.on == "ok") == (state == said.DONE)):
                 after.append(each)
         try:
-            self._feed(replace(event, after=tuple(after), **self._place_of(event)))
+            driver.feed(replace(event, after=tuple(after), **self._place_of(driver.live.books, event)))
         except InputError as error:
             fault = error.faults[0]
             key = fault.code, event.consumer
-            before = self.refused.get(key)
+            before = self._refused.get(key)
             first, count = (event.job, 0) if before is None else (before.job, before.jobs)
-            self.refused[key] = Refused(fault.code, fault.what, fault.mend, first, count + 1)
+            self._refused[key] = Refused(fault.code, fault.what, fault.mend, first, count + 1)
 
-    def _place_of(self, event: JobSubmitted) -> dict[str, Any]:
+    def _place_of(self, books: Mapping[str, Books], event: JobSubmitted) -> dict[str, Any]:
         """Where the units come from under this plan, where that is not as it was."""
-        books = self.live.books
         if event.resource_group in books:
             return {}
         groups = [name for name in books if name != POOLED and event.consumer in books[name].rows.by_path]
         if groups:
             return {"resource_group": groups[0], "unit": (), "min_count": 0, "preemptible": None}
         if POOLED in books:
-            return {"resource_group": POOLED, "unit": event.unit or self.scene.slot, "units": 1}
+            return {"resource_group": POOLED, "unit": event.unit or self._slot, "units": 1}
         return {}
 
-    # What is ordered
 
-    def _feed(self, event: Event) -> None:
-        instructions = self.live.handle(event, self.now)
-        for change in self.live.changes:
-            if isinstance(change, said.Ended):
-                self._ended(change)
-            elif isinstance(change, said.JobEnded):
-                self._over[change.job] = change.state
-        for watch in self._watches:
-            watch.note(self.now, self.live.changes)
-        for order in instructions:
-            if isinstance(order, Start):
-                attempt = self.live.attempts[order.attempt]
-                self._begin(attempt, self.now, order.longest)
-            elif isinstance(order, Notify):
-                self._leave(order.attempt)
-            elif isinstance(order, Stop):
-                self._stop(order.attempt)
-            elif isinstance(order, WakeAt):
-                self._wake = order.instant
-        if not instructions or not isinstance(instructions[-1], WakeAt):
-            self._wake = None
+class _Run(NamedTuple):
+    """An attempt that runs: whose, and since when."""
 
-    def _schedule(self, number: int, at: int, outcome: Outcome, exit_: Exit | None = None) -> None:
-        """An attempt ends then, unless it does earlier."""
-        run = self._runs[number]
-        if at < run.end:
-            self._serial += 1
-            run.serial, run.end = self._serial, at
-            heappush(self._heap, (max(at, self.now), self._serial, number, outcome, exit_))
+    job: str
+    task: int
+    started: int
 
-    def _begin(self, attempt: Attempt, started: int, longest: int = 0) -> None:
-        run = self._runs[attempt.name] = _Run(attempt, started)
+
+class Recorded(Durations):
+    """Tasks run, fail and leave as they did in the record."""
+
+    def __init__(self, courses: Courses) -> None:
+        self.courses = courses
+        self._runs: dict[int, _Run] = {}
+        self._failed: dict[tuple[str, int], int] = {}
+        self._saved: dict[tuple[str, int], int] = {}
+
+    def start(self, driver: Driver, order: Start) -> None:
+        """An attempt begins."""
+        self.begin(driver, driver.live.attempts[order.attempt], driver.now, order.longest)
+
+    def begin(self, driver: Driver, attempt: Attempt, started: int, longest: int = 0) -> None:
+        """It fails as it did, or has done its work, or has come to its limit."""
+        run = self._runs[attempt.name] = _Run(attempt.job.name, attempt.index, started)
         task = run.job, run.task
         failures, failed = self.courses.of(*task).failures, self._failed.get(task, 0)
         if failed < len(failures):
             failure = failures[failed]
-            self._schedule(attempt.name, started + failure.after, failure.outcome, failure.exit)
+            _ends(driver, attempt.name, started + failure.after, failure.outcome, failure.exit)
         elif (length := self.courses.length(*task)) != ENDLESS:
             left = max(0, length - self._saved.get(task, 0))
-            self._schedule(attempt.name, started + left, Outcome.FINISHED)
+            _ends(driver, attempt.name, started + left, Outcome.FINISHED)
         if longest:
-            self._schedule(attempt.name, started + longest, Outcome.FAILED, Exit("time_limit"))
+            _ends(driver, attempt.name, started + longest, Outcome.FAILED, Exit("time_limit"))
 
-    def _leave(self, number: int) -> None:
-        run = self._runs[number]
+    def leave(self, driver: Driver, attempt: int) -> None:
+        """It goes as it went then."""
+        run = self._runs[attempt]
         course = self.courses.of(run.job, run.task)
         if course.leaves is not None:
             outcome = Outcome.YIELDED if course.saves else Outcome.FAILED
-            self._schedule(number, self.now + course.leaves, outcome, Exit("yielded" if course.saves else "failed"))
+            exit_ = Exit("yielded" if course.saves else "failed")
+            _ends(driver, attempt, driver.now + course.leaves, outcome, exit_)
 
-    def _stop(self, number: int) -> None:
-        run = self._runs.get(number)
+    def stop(self, driver: Driver, attempt: int) -> None:
+        """It takes as long as it did."""
+        run = self._runs.get(attempt)
         if run is not None:
             delay = self.courses.of(run.job, run.task).stops
-            self._schedule(number, self.now + delay, Outcome.STOPPED, Exit("reclaim"))
+            _ends(driver, attempt, driver.now + delay, Outcome.STOPPED, Exit("reclaim"))
 
-    def _ended(self, change: said.Ended) -> None:
+    def ended(self, driver: Driver, change: said.Ended) -> None:
+        """What it has saved, or lost, and how often it has failed."""
         run = self._runs.pop(change.attempt, None)
         if run is None:
             return
-        task, ran = (run.job, run.task), self.now - run.started
+        task, ran = (run.job, run.task), driver.now - run.started
         if change.reason == "yielded":
             self._saved[task] = self._saved.get(task, 0) + ran
             return
-        if change.then == said.AGAIN and ran:
-            for watch in self._watches:
-                watch.lost(self.now, change.attempt, ran)
+        if change.then == said.AGAIN:
+            driver.lose(change.attempt, ran)
         if change.reason not in {"reclaim", "host_lost"} and change.then != said.DONE:
             self._failed[task] = self._failed.get(task, 0) + 1
 
-    def _cycled(self, result: CycleResult, _cause: str) -> None:
-        for watch in self._watches:
-            watch.cycled(self.now, result)
 
-    def _cycled_vectors(self, result: VectorCycle, _cause: str) -> None:
-        for watch in self._watches:
-            watch.cycled_vectors(self.now, result)
+def _ends(driver: Driver, attempt: int, at: int, outcome: Outcome, exit_: Exit | None = None) -> None:
+    """An attempt ends then, unless it does earlier."""
+    if at < driver.due(attempt):
+        driver.ends(attempt, at, outcome, exit_)

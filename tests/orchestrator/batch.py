@@ -1,4 +1,4 @@
-"""A recorded sequence of demands, played through the books without orchestrator, jobs or engine.
+"""A slow twin of the orchestrator: demands are played through the books without orchestrator, jobs or engine.
 
 It calls the same transitions, the same cycle and the same hand-over as `Orchestrator.handle`, so that both take the
 same decisions; what differs is that nothing here is an object per task.
