@@ -119,9 +119,9 @@ def _answer() -> int:
     stdin = sys.stdin.fileno()
     if not select.select([stdin], [], [], 0)[0]:
         termios.tcflush(stdin, termios.TCIFLUSH)
-    sys.stdout.write("\nApply? [y/N] ")
-    sys.stdout.flush()
     try:
+        sys.stdout.write("\nApply? [y/N] ")
+        sys.stdout.flush()
         answer = os.read(stdin, _LONGEST_LINE)
     except KeyboardInterrupt:
         say("")
