@@ -75,7 +75,7 @@ def test_a_cycle_of_slots_tells_the_warnings_of_its_plan(slots: Files) -> None:
     assert sorted(told(result)) == [("/", "group-not-shared"), ("/", "root-balance"), ("/A", "one-sided-lending")]
     one = next(row["message"] for row in result["warnings"] if row["consumer"] == "/A")
     assert one.startswith("policies[0].consumers./A.lend_to[0]: `/A` names `/B` under `lend_to`, and")
-    assert one.endswith("; add `borrow_from: [{consumer: /A}]` to `/B`, or leave this away")
+    assert one.endswith("; add `borrow_from: [{consumer: /A}]` to `/B`, or leave this out")
     assert done.stderr == ""
     assert slots.verified(result) == []
 

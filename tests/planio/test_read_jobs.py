@@ -194,11 +194,11 @@ def test_a_name_that_nobody_wrote_is_not_blamed() -> None:
         parse_jobs(JOBS.replace("name: train", "name: job-3") + unnamed, PLAN, "f")
     (fault,) = caught.value.faults
     assert (fault.code, fault.place, fault.mend) == ("duplicate-job", ("jobs", 2), "add `name:`")
-    assert fault.what == "this job has no name, and `job-3`, after its number, is that of another"
+    assert fault.what == "this job has no name, and the name from its number, `job-3`, is taken by another job"
     with pytest.raises(InputError) as caught:
         parse_jobs(JOBS.replace("name: train", "name: job-1"), PLAN, "f")
     (fault,) = caught.value.faults
-    assert fault.what == "there are two jobs `job-1`; the first has no name, and is called so by its number"
+    assert fault.what == "there are two jobs `job-1`; the first has no name, so its number is its name"
 
 
 def test_how_many_tasks_are_taken_is_the_limit_of_the_service() -> None:

@@ -257,7 +257,7 @@ def test_a_key_of_another_policy_is_refused_with_the_keys_of_this_one() -> None:
 
 def test_a_word_that_is_not_allowed_is_said_with_its_key() -> None:
     (fault,) = faults_of(edited("policy: hybrid", "policy: hybrid\n    settings: {victims: eldest}"))
-    assert fault.what == "`eldest` is no value of `victims`"
+    assert fault.what == "`eldest` is not a value of `victims`"
 
 
 def test_all_faults_come_at_once_in_the_order_of_the_file() -> None:

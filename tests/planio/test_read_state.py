@@ -213,7 +213,7 @@ def test_a_notice_for_too_many_is_told_how_many_there_are(old: str, new: str, wh
 
 def test_a_reason_that_is_none_is_said_with_its_key() -> None:
     (fault,) = faults_of(FULL.replace("reason: limit", "reason: bored"), HOST_PLAN)
-    assert fault.what == "`bored` is no value of `reason`"
+    assert fault.what == "`bored` is not a value of `reason`"
     assert fault.mend == "write one of `quota`, `limit`, `window`, `lost`, `consolidation`"
 
 

@@ -132,8 +132,8 @@ def test_what_is_owned_can_be_said_in_every_way(said: str, noun: Owning) -> None
         ("step: 0.5", "step: 0.0005", "no-multiple", "resources.cpu.step", "write 0.001"),
         ("step: 0.5", "step: 0", "out-of-range", "resources.cpu.step", "write an amount above 0, or leave it out"),
         ("step: 0.5", "step: -1", "negative", "resources.cpu.step", "write an amount above 0"),
-        ("overcommit: 1.5", "overcommit: 0", "out-of-range", "resources.cpu.overcommit", "no more than there is"),
-        ("overcommit: 1.5", "overcommit: -2", "negative", "resources.cpu.overcommit", "no more than there is"),
+        ("overcommit: 1.5", "overcommit: 0", "out-of-range", "resources.cpu.overcommit", "exactly what there is"),
+        ("overcommit: 1.5", "overcommit: -2", "negative", "resources.cpu.overcommit", "exactly what there is"),
         ("overcommit: 1.5", "overcommit: a lot", "not-a-number", "resources.cpu.overcommit", "such as 1.5"),
         ("unit: GiB", "unit: 5", "not-a-string", "resources.memory.unit", "quote it"),
         ("unit: GiB", "unt: GiB", "unknown-key", "resources.memory.unt", "did you mean `unit`?"),
@@ -158,7 +158,7 @@ def test_what_is_owned_can_be_said_in_every_way(said: str, noun: Owning) -> None
         ("memory: 512", "memory: 512m", "amount-unit", "resource_groups.main.hosts.0.memory", "as 512GiB"),
         ("memory: 512", "memory: true", "not-a-number", "resource_groups.main.hosts.0.memory", "a number in GiB"),
         ("memory: 512", "memry: 512", "unknown-resource", "resource_groups.main.hosts.0.memry", "mean `memory`?"),
-        ("memory: 512", "slots: 4", "slots-and-vectors", "resource_groups.main.hosts.0.slots", "leave one away"),
+        ("memory: 512", "slots: 4", "slots-and-vectors", "resource_groups.main.hosts.0.slots", "leave one out"),
         ("cpu: 128", "slots: 4", "slots-and-vectors", "resource_groups.main.hosts", "two resource groups"),
         ("{name: r1, cpu: 8}", "{name: r1}", "missing-key", "resource_groups.rest.hosts.0", "an amount, as `cpu: 8`"),
         ("{name: r1, cpu: 8}", "null", "missing-key", "resource_groups.rest.hosts.0", "`name:`"),
@@ -200,7 +200,7 @@ def test_a_bad_plan_is_refused_with_place_and_mend(old: str, new: str, code: str
         ("hosts: all", "", "", "unknown-word", "/Trading.own.0.hosts", "`remaining`"),
         ("hosts: {g1: 1}", "", "", "wrong-type", "/Trading.own.0.hosts", "`remaining`"),
         ("hosts: []", "", "", "missing-key", "/Trading.own.0.hosts", "name one"),
-        ("hosts: [g1, g1]", "", "", "duplicate-host", "/Trading.own.0.hosts.1", "leave one away"),
+        ("hosts: [g1, g1]", "", "", "duplicate-host", "/Trading.own.0.hosts.1", "leave one out"),
         ('hosts: ["g[2-1]"]', "", "", "host-range", "/Trading.own.0.hosts.0", "write `g[01-20]`"),
         ("hosts: [g5]", "", "", "unknown-host", "/Trading.own.0.hosts", "name a host"),
         ("hosts: [r1]", "", "", "wrong-host", "/Trading.own.0.hosts", "name a host of `main`"),
@@ -353,11 +353,11 @@ def test_settings_that_have_no_effect_are_refused(said: str, code: str) -> None:
 @pytest.mark.parametrize("said", ["hold_after: 5m", "lead: 5m", "within: users"])
 def test_a_refused_setting_says_why_and_what_to_do_instead(said: str) -> None:
     (fault,) = faults_of(swapped(VECTORS, "packing: balanced", f"packing: balanced, {said}"))
-    assert "is not there under `multidimensional`: " in fault.what
+    assert "is not available under `multidimensional`: " in fault.what
     assert fault.mend.startswith("leave it out")
 
 
 def test_a_budget_is_refused_with_the_reason() -> None:
     (fault,) = faults_of(swapped(VECTORS, "reclaim_grace: 30s", "budget: {unit_hours: 3, period: day}"))
-    assert "one of eight GPUs alike" in fault.what
+    assert "a unit of eight GPUs would cost the same" in fault.what
     assert "share_limit" in fault.mend

@@ -201,7 +201,7 @@ def test_any_amounts_are_verified_and_read_back(demand: Json, held: Json, group:
 @pytest.mark.parametrize(
     ("queues", "told"),
     [
-        ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 2}}}, "`/A` beside them all of it"),
+        ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 2}}}, "`/A` all of it beside them"),
         ({"A": {"deserved": "unlimited"}, "B": {"deserved": {"gpu": 9}}}, "there are 8"),
         ({"A": {"deserved": "unlimited"}, "B": {}}, ""),
         ({"A": {"deserved": "unlimited"}, "A/x": {"deserved": {"gpu": 5}}, "A/y": {"deserved": {"gpu": 4}}}, "most 8"),

@@ -71,8 +71,8 @@ def test_windows_that_are_read(text: str, spans: list[tuple[int, int, int]]) -> 
     [
         ("", "window", "a part of the window is empty", "write `Mon-Fri 08:00-18:00, Sat 10:00-14:00`"),
         ("Mon", "window", "ends with days without times", "write `Mon-Fri"),
-        ("08:00-18:00", "window", "stands without days", "write `Mon-Sun 08:00-18:00` for every day"),
-        ("Mon 8:00-18:00", "window", "are no times", "two digits each"),
+        ("08:00-18:00", "window", "has no days before it", "write `Mon-Sun 08:00-18:00` for every day"),
+        ("Mon 8:00-18:00", "window", "is not a time range", "two digits each"),
         ("Mon 08:00-18:60", "window", "no clock shows", "from 00:00 to 24:00"),
         ("Mon 08:00-08:00", "window", "ends where it begins", "write `00:00-24:00` for a whole day"),
         ("Mon 24:00-08:00", "window", "goes beyond 24:00", "begin before 24:00"),
@@ -191,8 +191,8 @@ def test_a_special_day_can_make_a_gap() -> None:
 @pytest.mark.parametrize(
     ("special", "code", "what"),
     [
-        ({"x": {"dates": ["2026-02-30"]}}, "date", "`2026-02-30` is no date"),
-        ({"x": {"dates": ["25.12.2026"]}}, "date", "`25.12.2026` is no date"),
+        ({"x": {"dates": ["2026-02-30"]}}, "date", "`2026-02-30` is not a date"),
+        ({"x": {"dates": ["25.12.2026"]}}, "date", "`25.12.2026` is not a date"),
         ({"x": {"dates": [2026]}}, "date", "a date is expected"),
         ({"x": {"dates": ["2027-01-02..2026-12-24"]}}, "date", "ends before it begins"),
         ({"x": {"dates": ["1969-12-31"]}}, "date", "is not between"),
@@ -207,7 +207,7 @@ def test_a_special_day_can_make_a_gap() -> None:
         ({"x": {}}, "missing-key", "needs `dates`"),
         ({"Mon": {"dates": []}}, "name", "cannot be the name of special days"),
         ({"a b": {"dates": []}}, "name", "cannot be the name of special days"),
-        ({"x": {"dates": [], "hours": 1}}, "unknown-key", "`hours` is no key here"),
+        ({"x": {"dates": [], "hours": 1}}, "unknown-key", "`hours` is not a key here"),
         ({f"x{number}": {"dates": []} for number in range(51)}, "out-of-range", "51 kinds of special days"),
     ],
 )

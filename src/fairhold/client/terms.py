@@ -100,7 +100,7 @@ def check_key(key: str) -> None:
 def check_text(text: str) -> None:
     """Raises ArgumentError for a plan that is no text."""
     if not isinstance(text, str):
-        raise ArgumentError([Fault("wrong-type", "the plan is no string", "write text.decode()", ("text",))])
+        raise ArgumentError([Fault("wrong-type", "the plan is not a string", "write text.decode()", ("text",))])
 
 
 def _words(argv: Sequence[str]) -> list[str]:
@@ -111,7 +111,7 @@ def _words(argv: Sequence[str]) -> list[str]:
         raise ArgumentError([Fault("wrong-type", what, 'give a list, as ["echo", "hello"]', ("argv",))])
     for at, word in enumerate(words):
         if not isinstance(word, str):
-            what = f"a word of the command is no string but of type {type(word).__name__}"
+            what = f"a word of the command is not a string but of type {type(word).__name__}"
             raise ArgumentError([Fault("wrong-type", what, "write str(…) around it", ("argv", at))])
     return words
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 ABSENT = {
     "budget": (
-        "unit-hours would count a unit of one CPU and one of eight GPUs alike",
-        "leave it out; to bound what it holds at any time write `share_limit`",
+        "a unit of one CPU and a unit of eight GPUs would cost the same unit-hours",
+        "leave it out; to limit how much it holds at any time, use `share_limit`",
     ),
     "hold_after": (
-        "units of many shapes leave gaps on hosts, and nobody could say what to hold for a gang and until when",
-        "leave it out; to be sure of its space let its leaf own it: `own`, with `reserved: true`",
+        "units of different sizes leave gaps on hosts, so there is no telling what to hold for a gang, and until when",
+        "leave it out; to guarantee the space, let its leaf own it: `own` with `reserved: true`",
     ),
     "lead": (
-        "what is to be free at the switch depends on who owns which host then, and that is settled at the switch",
-        "leave it out; begin the window earlier by the longest `reclaim_grace` of those who let go",
+        "what has to be free at the switch depends on who owns which host then, which is decided at the switch",
+        "leave it out; start the window earlier by the longest `reclaim_grace` of those who give back",
     ),
     "limit": (
-        "a number of slots says nothing of resources",
+        "a number of slots does not limit resources",
         "leave it out, or write `share_limit` with an amount of each resource",
     ),
     "owned": (
-        "hosts and parts of hosts are owned, and no slots",
+        "under this policy hosts and parts of hosts are owned, not slots",
         "leave it out, or write `own`",
     ),
     "within": (
-        "requests of a leaf go by priority, submitted, id; in turn eight GPUs a unit would count as much as one CPU",
-        "leave it out; so that no user fills a leaf write `user_limit`, or give users leaves of their own",
+        "requests of a leaf go by priority, submission time and id; users in turn would count eight GPUs like one CPU",
+        "leave it out; to keep a user from filling a leaf, use `user_limit`, or give users their own leaves",
     ),
 }
 """Key → why, and what to do instead."""

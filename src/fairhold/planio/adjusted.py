@@ -27,7 +27,7 @@ def read_adjusted(view: StateView, value: Value) -> dict[str, Adjusted]:
         if name in view.vectors:
             found[name] = Adjusted(at, of)
         elif name in view.plan.resource_groups:
-            what = f"the resource group `{shown(name)}` has slots, and nobody owns parts of its hosts"
+            what = f"the resource group `{shown(name)}` is shared in slots, so no consumer owns parts of its hosts"
             report.fault("unknown-resource-group", what, "leave it out", place)
         elif not view.is_other:
             mend = report.suggest(name, view.plan.resource_groups, "name a resource group of the plan")

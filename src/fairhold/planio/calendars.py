@@ -94,11 +94,14 @@ def _check_all_have_time(report: Report, calendar: Calendar, group: str) -> None
     for track in calendar.windows.tracks[group]:
         for entry in sorted({track.rest, *(at for at, _ in track.windows)} - seen - {NEVER}):
             if entry == track.rest:
-                why, mend = "windows of others have all of the time", "leave the entry out, or shorten one of them"
+                why, mend = (
+                    "the windows of other entries cover all of the time",
+                    "leave the entry out, or shorten one of them",
+                )
             else:
                 why, mend = "its window names only special days without a date", "give them `dates`, or name other days"
             place = ("policies", entry) if entry == track.rest else ("policies", entry, "window")
-            report.warn("never-in-force", f"the entry is never in force in `{shown(group)}`: {why}", mend, place)
+            report.warn("never-in-force", f"the entry never applies to `{shown(group)}`: {why}", mend, place)
 
 
 def _check_leads(report: Report, calendar: Calendar, group: str) -> None:
@@ -114,9 +117,9 @@ def _check_leads(report: Report, calendar: Calendar, group: str) -> None:
                 lost.setdefault((longest, entry, clock), []).append(WEEKDAYS[start // DAY % 7])
     for (longest, entry, clock), days in lost.items():
         when = f"{', '.join(days)} {clock}"
-        what = f"this lead leaves nothing of {when} in `{shown(group)}` for `policies[{entry}]`"
+        what = f"the lead is longer than {when} of `policies[{entry}]` in `{shown(group)}`"
         place = ("policies", longest, "settings", "lead")
-        report.warn("never-in-force", what, "shorten the lead, or lengthen that window", place)
+        report.warn("never-in-force", what, "use a shorter `lead`, or a longer window there", place)
 
 
 class _Wrong(NamedTuple):
@@ -156,17 +159,17 @@ def _report(report: Report, whose: str, track: Track, wrong: _Wrong, days: Seque
     when = f"{', '.join(days)} {_clock(wrong.start)}-{_clock(wrong.end)}"
     if not wrong.entries:
         what = f"no policy entry for {whose} has {when}"
-        mend = "lengthen a window, or leave `window` away in one entry: it then has the rest of the time"
+        mend = "lengthen a window, or leave `window` out in one entry: it then applies for the rest of the time"
         report.fault("window-gap", what, mend, ("policies", track.windows[0][0], "window"))
         return
     last = max(wrong.entries)
     others = dict.fromkeys(entry for entry in wrong.entries if entry != last)
     if others:
         who = " and ".join(f"`policies[{entry}]`" for entry in (*others, last))
-        what = f"{when} for {whose} lies in the windows of {who}"
+        what = f"{when} for {whose} is in the windows of {who}"
     else:
-        what = f"{when} stands in the window twice"
-    mend = "let one end where the other begins; write what follows midnight under its own day to end it there"
+        what = f"{when} is in the window twice"
+    mend = "let one end where the other begins; write the part after midnight under the next day"
     report.fault("window-overlap", what, mend, ("policies", last, "window"))
 
 

@@ -53,7 +53,7 @@ class TreeBuilder:
         """Report a tree that was cut off."""
         if not self.is_full():
             return
-        what = f"the paths of all consumers have more than {MOST_CHARACTERS:,} characters together"
+        what = f"the paths of all consumers have more than {MOST_CHARACTERS:,} characters in total"
         self.report.fault("tree-too-large", what, "use shorter names or fewer levels", ("consumers",))
 
     def settle(self) -> ConsumerTree:
@@ -128,13 +128,13 @@ def _read_paths(builder: TreeBuilder, top: dict[str, Value]) -> None:
             row = _add_path(builder, rows, path)
         else:
             # A row that is known by now was added for the path of a descendant; the next row is its child.
-            what = f"`{shown(path)}` stands after a consumer below it, `{shown(builder.name[row + 1])}`"
-            report.fault("parent-after-child", what, "write it before, so that plan order is clear", place)
+            what = f"`{shown(path)}` comes after a consumer below it, `{shown(builder.name[row + 1])}`"
+            report.fault("parent-after-child", what, "write it before them, so that the plan order is clear", place)
         if value:
             builder.settings(row, value, place)
             if isinstance(value, dict) and "consumers" in value:
                 mend = f"write `{shown(path)}/NAME: {{}}` beside it"
-                report.fault("mixed-consumers", "a consumer that is keyed by path holds others", mend, place)
+                report.fault("mixed-consumers", "a consumer that is keyed by path has others nested in it", mend, place)
         elif value is not None and value != {}:
             report.mapping(value, place, what="the settings of a consumer")
 

@@ -43,7 +43,7 @@ def read_budget(report: Report, value: Value, place: Place, policy: Policy) -> B
     period = _read_word(report, node["period"], (*place, "period"), PERIODS) if "period" in node else ""
     then = _read_word(report, node.get("then", THEN[0]), (*place, "then"), THEN)
     if then == "borrow_only" and policy.divides_by_ratio:
-        what = f"`borrow_only` takes away what is owned, and nothing is owned under `{policy.name}`"
+        what = f"`borrow_only` acts on what is owned, and nothing is owned under `{policy.name}`"
         report.fault("nothing-owned", what, "write `wait` or `lowest_rank`", (*place, "then"))
     return Budget(hours, period, then) if hours and period and then else None
 
@@ -60,7 +60,7 @@ def _read_word(report: Report, value: Value, place: Place, known: tuple[str, ...
     word = report.text(value, place, what=f"one of {listed(known)}")
     if isinstance(value, str) and word not in known:
         mend = report.suggest(word, known, f"write one of {listed(known)}")
-        report.fault("unknown-word", f"`{shown(word)}` is no value of `{place[-1]}`", mend, place)
+        report.fault("unknown-word", f"`{shown(word)}` is not a value of `{place[-1]}`", mend, place)
         return ""
     return word
 
@@ -70,7 +70,7 @@ def read_max_run_time(report: Report, value: Value, place: Place) -> int:
     if value is None or value == "none":
         return 0
     if is_whole(value) and value == 0:
-        report.fault("out-of-range", "no attempt can run for 0 seconds", "write `none` for any time", place)
+        report.fault("out-of-range", "0 seconds leaves no attempt any time to run", "write `none` for no limit", place)
         return 0
     return report.duration(value, place)
 

@@ -43,14 +43,14 @@ def read_sizes(view: StateView, value: Value) -> Sizes:
             mend = report.suggest(name, view.plan.resource_groups, "name a resource group of the plan")
             report.fault("unknown-resource-group", f"there is no resource group `{shown(name)}`", mend, place)
         elif group.hosts:
-            what = f"`{shown(name)}` has hosts in the plan, so what it has is what the hosts have that are up"
+            what = f"`{shown(name)}` has hosts in the plan, so its size is that of the hosts that are up"
             report.fault("slots-and-hosts", what, "list hosts that are down under `hosts_down:`", place)
         fields = report.mapping(node, place, what="the slots of a resource group")
         has_totals = group is not None and bool(group.capacity)
         report.keys(fields, SLOT_KEYS, place, {})
         mine, other = ("capacity", "slots") if has_totals else ("slots", "capacity")
         if other in fields and group is not None and not group.hosts:
-            what = f"`{shown(name)}` has `{mine}` in the plan, and no `{other}`"
+            what = f"`{shown(name)}` has `{mine}` in the plan, not `{other}`"
             report.fault("slots-and-vectors", what, f"write `{mine}:`", (*place, other))
         elif group is not None and not group.hosts:
             report.missing(fields, (mine,), place, "a resource group in a state")
@@ -97,7 +97,7 @@ def _read_amounts(
     if name in groups:
         amounts[row, str(name)] = found
         return
-    what = f"no policy entry that `{shown(str(path))}` is under shares the resource group `{shown(str(name))}`"
+    what = f"no policy entry of `{shown(str(path))}` shares the resource group `{shown(str(name))}`"
     mend = f"name one of {listed(groups)}" if groups else "list it in a policy entry, in the plan"
     report.fault("group-without-policy", what, mend, place)
 
@@ -112,8 +112,8 @@ def check_amounts(view: StateView, *, places: bool) -> None:
             report.fault("counts-and-requests", what, "give one of the two for a resource group", place)
     if places and view.stated:
         name, place = next(iter(view.stated.items()))
-        what = f"units are placed for requests, and of `{shown(name)}` only amounts are said"
-        mend = "write `requests:` and `allocations:`; amounts are enough for `quota`, `explain` and `verify` of a quota"
+        what = f"requests need hosts, and `{shown(name)}` has only amounts"
+        mend = "write `requests:` and `allocations:`; with amounts only `quota`, `explain` and `verify` of a quota work"
         report.fault("needs-requests", what, mend, place)
 
 

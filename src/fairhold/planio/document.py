@@ -83,12 +83,12 @@ def parse_document(text: str, name: str) -> Document:
 def _bad_character(text: str) -> Fault | None:
     """Return the fault of a text that is no text: NUL characters, halves of surrogate pairs."""
     at = text.find("\0")
-    what = "there is a NUL character, so this is no text file"
+    what = "there is a NUL character, so this is not a text file"
     if at < 0:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            at, what = error.start, "there is half of a surrogate pair, which is no character"
+            at, what = error.start, "there is half of a surrogate pair, which is not a character"
         else:
             return None
     return Fault("not-text", what, "save the file as plain UTF-8 text", line=text.count("\n", 0, at) + 1)

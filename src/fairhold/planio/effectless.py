@@ -28,12 +28,12 @@ def check_overcommit(report: Report, plan: Plan) -> None:
         times = decimal_text(resource.overcommit) if 10**9 % resource.overcommit.denominator == 0 else "this"
         of = f"of `{shown(resource.name)}`"
         if not most:
-            what, mend = f"{times} times what any host has {of} is rounded down to nothing", "write 1 or more"
+            what, mend = f"{times} times what any host has {of} rounds down to nothing", "write 1 or more"
         elif resource.overcommit < 1:
-            what = f"of every host a part {of} stays idle: {times} times what it has is used at most"
-            mend = "write 1 or more, or give hosts what may be used of them"
+            what = f"at most {times} times what a host has {of} is used; the rest stays idle"
+            mend = "write 1 or more, or lower the amounts of the hosts to what may be used"
         elif all(int(each * resource.overcommit) == each for each in has):
-            what = f"{times} times what a host has {of} is rounded down to what it has"
+            what = f"{times} times what a host has {of} rounds down to what it has"
             mend = "write more, or leave it out"
         else:
             continue
@@ -48,12 +48,12 @@ def check_private_pools(report: Report, plan: Plan, at: int) -> None:
         path = plan.tree.paths[row]
         place = ("policies", at, "consumers", path, "private_pool_grace")
         if plan.tree.is_leaf(row):
-            what = f"`{shown(path)}` is a leaf: what it owns is its own, and it has no private pool"
-            mend = "leave it out; to bound who borrows write `lend_grace` in an entry of `own`"
+            what = f"`{shown(path)}` is a leaf, and a leaf has no private pool"
+            mend = "leave it out; to limit who borrows, write `lend_grace` in an entry of `own`"
             report.fault("no-private-pool", what, mend, place)
         elif not stated.own:
-            what = f"`{shown(path)}` owns nothing, so that it has no private pool"
-            report.warn("private-pool-empty", what, "write what it owns, as `own`, or leave this out", place)
+            what = f"`{shown(path)}` owns nothing, so it has no private pool"
+            report.warn("private-pool-empty", what, "write `own` with what it owns, or leave this out", place)
 
 
 def check_lend_graces(report: Report, plan: Plan, at: int) -> None:
@@ -62,7 +62,7 @@ def check_lend_graces(report: Report, plan: Plan, at: int) -> None:
         for number, own in enumerate(stated.own if plan.tree.is_leaf(row) else ()):
             if own.reserved and own.lend_grace is not None:
                 place = ("policies", at, "consumers", plan.tree.paths[row], "own", number, "lend_grace")
-                what = "what a leaf reserves is lent to nobody, so that nobody has to let it go"
+                what = "what a leaf reserves is never lent, so nobody has to give it back"
                 report.warn("no-effect", what, "leave it out, or leave `reserved` out", place)
 
 

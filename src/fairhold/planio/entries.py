@@ -127,11 +127,11 @@ def refuse_key(
     others = [name for name, keys in keys_of.items() if key in keys]
     owns_hosts = "own" in policy.keys
     if owns_hosts and key in OWN_KEYS and key not in known:
-        what, mend = f"`{shown(key)}` is said of one part of what is owned", "write it in an entry of `own`"
+        what, mend = f"`{shown(key)}` applies to one entry of `own`", "write it in an entry of `own`"
         report.fault("wrong-place", what, mend, place)
     elif owns_hosts and key in ABSENT:
         why, mend = ABSENT[key]
-        report.fault("other-policy", f"`{key}` is not there under `{policy.name}`: {why}", mend, place)
+        report.fault("other-policy", f"`{key}` is not available under `{policy.name}`: {why}", mend, place)
     elif others:
         what = f"`{shown(key)}` belongs to the policy {listed(others)}, and this entry's is `{policy.name}`"
         report.fault("other-policy", what, f"leave it out, or use {listed(known)}", place)

@@ -33,7 +33,7 @@ def check_graces(report: Report, plan: Plan, at: int) -> None:
         if longer:
             path = shown(tree.paths[row])
             why = "it lends without a `lend_grace`" if None in longer else "this is below its `lend_grace`"
-            what = f"strangers may borrow what children of `{path}` may not: {why}"
+            what = f"consumers outside `{path}` may borrow what its children may not: {why}"
             mend = "write a `lend_grace` that is no longer, or leave this out"
             report.warn(
                 "private-grace-short", what, mend, ("policies", at, "consumers", tree.paths[row], "private_pool_grace")
@@ -54,10 +54,10 @@ def _warn_of_long_graces(report: Report, plan: Plan, at: int) -> None:
             continue
         told.add(by)
         path = shown(tree.paths[leaf])
-        what = f"the `reclaim_grace` of `{path}` is longer than any lender or pool allows: it can never borrow"
+        what = f"`{path}` can never borrow: its `reclaim_grace` is longer than any lender or pool allows"
         stated_here = entry.consumers.get(by, _DEFAULT).grace is not None
         place: Place = ("policies", at, "consumers", tree.paths[by], "reclaim_grace")
-        report.warn("never-borrows", what, "shorten it, or lengthen a bound", place if stated_here else place[:3])
+        report.warn("never-borrows", what, "shorten it, or allow a longer one", place if stated_here else place[:3])
 
 
 def _longest_bounds(plan: Plan, entry: PolicyEntry) -> list[int]:

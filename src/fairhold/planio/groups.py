@@ -59,7 +59,7 @@ def _read_group(report: Report, name: str, node: dict[str, Value], taken: set[st
         return ResourceGroup(name, report.whole(node.get("slots", 0), (*place, "slots")), configured)
     if "slots" in node:
         what = f"the resource group `{shown(name)}` has both `slots` and `hosts`"
-        report.fault("slots-and-hosts", what, "leave `slots` away: it is the sum of the hosts'", (*place, "slots"))
+        report.fault("slots-and-hosts", what, "leave `slots` out: it is the sum of the hosts' slots", (*place, "slots"))
     faults = len(report.faults)
     hosts = read_hosts(report, node["hosts"], (*place, "hosts"), taken, resources)
     if len(report.faults) == faults:  # what a host at fault would have is not known
@@ -76,8 +76,8 @@ def _read_totals(report: Report, name: str, node: dict[str, Value], resources: K
     """Read a group of which only is said what it has in all."""
     place: Place = (*_PLACE, name)
     others = {
-        "hosts": ("slots-and-hosts", "leave one away: what hosts have is their sum"),
-        "slots": ("slots-and-vectors", "leave one away: the group is shared in slots or in resources"),
+        "hosts": ("slots-and-hosts", "leave one out: the capacity is the sum of the hosts"),
+        "slots": ("slots-and-vectors", "leave one out: a group is shared either in slots or in resources"),
         "configured_slots": ("slots-and-vectors", "leave it out"),
     }
     for key, (code, mend) in others.items():
@@ -101,8 +101,8 @@ def refuse_totals(report: Report, groups: Mapping[str, ResourceGroup]) -> None:
     """Refuse groups without hosts where units are to be placed."""
     for name, group in groups.items():
         if group.capacity:
-            what = f"units stand on hosts, and of `{shown(name)}` only totals are known"
-            mend = "list its hosts under `hosts:`; totals are enough for `quota`, `explain` and `verify` of a quota"
+            what = f"units run on hosts, and `{shown(name)}` has only totals"
+            mend = "list its hosts under `hosts:`; with totals only `quota`, `explain` and `verify` of a quota work"
             report.fault("needs-hosts", what, mend, (*_PLACE, name, "capacity"))
 
 
@@ -110,7 +110,7 @@ def _check_alike(report: Report, name: str, node: dict[str, Value], hosts: Seque
     """Refuse a group that is counted in slots and in vectors."""
     vectors = [bool(host.amounts) for host in hosts]
     if any(vectors) and not all(vectors):
-        what = f"some hosts of `{shown(name)}` have slots, and others amounts of resources"
+        what = f"`{shown(name)}` has hosts with slots and hosts with amounts of resources"
         report.fault("slots-and-vectors", what, "write two resource groups", (*_PLACE, name, "hosts"))
     elif any(vectors) and "configured_slots" in node:
         what = f"the hosts of `{shown(name)}` have amounts of resources and no slots"

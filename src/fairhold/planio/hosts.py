@@ -59,7 +59,7 @@ def _spans(inner: str) -> list[tuple[range, int]]:
     for part in inner.split(","):
         match = _PART.fullmatch(part.strip(" "))
         if not match:
-            raise RangeError(f"`{shown(part)}` is no range of numbers of at most {MOST_DIGITS} digits")
+            raise RangeError(f"`{shown(part)}` is not a range of numbers with at most {MOST_DIGITS} digits")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
             raise RangeError(f"the range `{part}` ends before it starts")
@@ -101,8 +101,8 @@ def _read_amounts(report: Report, node: dict[str, Value], place: Place, resource
             report.missing(node, ("slots",), place, "a host")
         return ()
     if "slots" in node:
-        what = "the host has slots and amounts of resources, and is shared in one of them"
-        report.fault("slots-and-vectors", what, "leave one away", (*place, "slots"))
+        what = "the host has both slots and amounts of resources, and can be shared in only one of them"
+        report.fault("slots-and-vectors", what, "leave one out", (*place, "slots"))
     elif not is_told and not any(units for _, units in amounts):
         report.fault("out-of-range", "the host has nothing of any resource", "write an amount above 0", place)
     return full(resources, amounts)

@@ -13,7 +13,7 @@ _FORM = re.compile(
 )
 _OFFSET = "add `Z` for UTC, or an offset such as `+01:00`"
 _DIGITS = "write at most six digits after the point: whole microseconds"
-_DAY = "write a day and a time that there are"
+_DAY = "write a day and a time that exist"
 _RANGE = "write an instant from the years 1970 to 8999"
 
 

@@ -86,16 +86,16 @@ def _read_name(report: Report, node: dict[str, Value], at: int, taken: dict[str,
         name = report.text(node["name"], place, what="the name of a job")
         if isinstance(node["name"], str) and not is_name(name):
             mend = "use printable text that does not start with `/`, which paths of consumers do"
-            report.fault("name", f"`{shown(name)}` is no name of a job", mend, place)
+            report.fault("name", f"`{shown(name)}` is not a name for a job", mend, place)
         elif name in taken:
             what = f"there are two jobs `{shown(name)}`"
             if not taken[name]:
-                what += "; the first has no name, and is called so by its number"
+                what += "; the first has no name, so its number is its name"
             report.fault("duplicate-job", what, "give each its own name", place)
     else:
         name = f"job-{at + 1}"
         if name in taken:
-            what = f"this job has no name, and `{name}`, after its number, is that of another"
+            what = f"this job has no name, and the name from its number, `{name}`, is taken by another job"
             report.fault("duplicate-job", what, "add `name:`", place)
     taken.setdefault(name, "name" in node)
     return name
@@ -140,10 +140,10 @@ def _check_unit(view: StateView, node: dict[str, Value], place: Place, *, is_vec
     report = view.report
     for key in ("unit", "min_count") if not is_vector else ():
         if key in node:
-            what = f"`{key}` is for resources of hosts, and this job is for slots"
+            what = f"`{key}` is for jobs that need resources of hosts, and this job needs slots"
             report.fault("wrong-unit", what, "write `units`: the slots that a task needs at once", (*place, key))
     if is_vector and "units" in node:
-        what = "`units` does not go beside a `unit` of resources"
+        what = "a job has either `units` (slots) or a `unit` of resources"
         report.fault("wrong-unit", what, "leave it out", (*place, "units"))
     least, count = node.get("min_count", 0), node.get("count", 1)
     if is_vector and is_whole(least) and is_whole(count) and least > count:
@@ -166,6 +166,6 @@ def _read_environment(report: Report, value: Value, place: Place) -> dict[str, s
     for name, text in report.mapping(value, place, what="variables with their values").items():
         here = (*place, name)
         if not name or "=" in name or "\0" in name:
-            report.fault("name", f"`{shown(name)}` is no name of a variable", "use a name without `=`", here)
+            report.fault("name", f"`{shown(name)}` is not a name for a variable", "use a name without `=`", here)
         variables[name] = program_text(report, text, here, "the value of a variable")
     return variables

@@ -45,7 +45,7 @@ def load_json(text: str) -> tuple[Value, list[Fault]]:
     except RecursionError as error:
         raise InputError([Fault("nested-too-deep", TOO_DEEP, MEND_DEEP)]) from error
     except json.JSONDecodeError as error:
-        what = f"this is no JSON: {error.msg}"
+        what = f"this is not valid JSON: {error.msg}"
         mend = "a text that starts with `{` or `[` is read as JSON; start YAML with a key"
         raise InputError([Fault("json-syntax", what, mend, line=error.lineno, column=error.colno)]) from error
     except _NotFiniteError as error:
@@ -57,7 +57,7 @@ def load_json(text: str) -> tuple[Value, list[Fault]]:
     faults = _twice(text) if has_twice else []
     if _HALF_PAIR.search(text) and not _is_text(value):
         line = _line_of(text, _HALF_PAIR.search(text))
-        what = "there is half of a surrogate pair, which is no character"
+        what = "there is half of a surrogate pair, which is not a character"
         faults.append(Fault("not-text", what, "write the character itself", line=line))
     return value, faults
 
@@ -87,7 +87,7 @@ def _twice(text: str) -> list[Fault]:
     offsets = sorted({at for _, *both in walk.twice for at in both})
     marks = dict(zip(offsets, _marks(text, offsets), strict=True))
     for place, first, second in walk.twice:
-        what = f"the key `{shown(place[-1])}` stands twice, first in line {marks[first][0]}"
+        what = f"the key `{shown(place[-1])}` appears twice, first in line {marks[first][0]}"
         line, column = marks[second]
         faults.append(Fault("duplicate-key", what, MEND_TWICE, place, line=line, column=column))
     return faults

@@ -89,7 +89,11 @@ class KaiFiles:
             return
         name = value.get("kind")
         if not isinstance(name, str) or name == "List":
-            what = "a list of objects has no `items`" if name == "List" else "this is no object: it has no `kind`"
+            what = (
+                "a list of objects has no `items`"
+                if name == "List"
+                else "this is not a Kubernetes object: it has no `kind`"
+            )
             self._found.tell(document, place, "kai-no-object", what, "give files as `kubectl get -o yaml` prints them")
             return
         self._objects[name] += 1

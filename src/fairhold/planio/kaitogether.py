@@ -32,7 +32,7 @@ class Together:
                 yield queue.document, Fault("kai-no-parent", what, "add the parent, or name another", place)
             children.setdefault(queue.parent, []).append(queue)
             if queue.name in self._above(queue)[1:]:
-                what = f"`{shown(queue.name)}` is above itself, so KAI never reaches it"
+                what = f"`{shown(queue.name)}` is its own ancestor, so KAI never reaches it"
                 place = (*queue.place, "spec", "parentQueue")
                 yield queue.document, Fault("kai-parent-loop", what, "name another parent, or none", place)
         for parent, mine in children.items():

@@ -46,7 +46,7 @@ def read_peers(report: Report, value: Value, place: Place, tree: ConsumerTree, r
         if peer == row > 0:
             report.fault("lends-to-itself", f"`{shown(path)}` names itself", "leave it out", (*here, "consumer"))
         elif peer in peers:
-            report.fault("listed-twice", f"`{shown(path)}` stands twice on the list", "keep one of the two", here)
+            report.fault("listed-twice", f"`{shown(path)}` is on the list twice", "keep one of the two", here)
         elif peer > 0:
             peers[peer] = Peer(peer, limit)
     return tuple(peers.values())
@@ -92,7 +92,7 @@ class _ListCheck:
 
     def across(self, owner: int, peer: int, key: str, place: Place) -> None:
         one, other = (f"`{shown(self.tree.paths[row])}`" for row in (owner, peer))
-        what = f"{one} names {other} under `{key}`, which is under another policy: only `ownership` lends and borrows"
+        what = f"{one} names {other} under `{key}`, which has another policy: only leaves of `ownership` lend by list"
         self.report.fault("lends-across-policies", what, "leave it out", place)
 
     def one_sided(self, owner: int, peer: int, key: str, place: Place) -> None:
@@ -100,7 +100,7 @@ class _ListCheck:
         what = (
             f"{one} names {other} under `{key}`, and {other} does not name {one} under `{OTHER[key]}`: nothing is lent"
         )
-        mend = f"add `{OTHER[key]}: [{{consumer: {shown(self.tree.paths[owner])}}}]` to {other}, or leave this away"
+        mend = f"add `{OTHER[key]}: [{{consumer: {shown(self.tree.paths[owner])}}}]` to {other}, or leave this out"
         self.report.warn("one-sided-lending", what, mend, place)
 
 

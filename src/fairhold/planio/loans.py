@@ -34,11 +34,11 @@ def read_loans(view: StateView, value: Value) -> tuple[Loan, ...]:
             what = f"`{shown(path)}` borrows from itself"
             report.fault("lends-to-itself", what, "name the leaf that owns the slots", (*place, "lender"))
         elif not any(entry.policy.owns_exactly and group in entry.resource_groups for entry in view.plan.policies):
-            what = f"nobody borrows in `{shown(group)}`: no entry of it has the policy `ownership`"
+            what = f"no policy entry of `{shown(group)}` is `ownership`, so nobody borrows there by agreement"
             report.fault("other-policy", what, "leave it out", place)
         elif (borrower, lender, group) in seen:
-            what = f"`{shown(path)}` and its lender stand twice under `borrowed`"
-            report.fault("listed-twice", what, "write the units of both in one", place)
+            what = f"`{shown(path)}` and its lender are listed twice under `borrowed`"
+            report.fault("listed-twice", what, "add the units up in one entry", place)
         else:
             seen.add((borrower, lender, group))
             loans.append(Loan(borrower, lender, group, units))

@@ -51,12 +51,12 @@ def _check(report: Report, plan: Plan, group: ResourceGroup, force: tuple[int, .
     policies = {entry.policy.name: entry.policy for entry in entries.values()}
     is_mixed = len(policies) > 1
     if is_mixed and not all(one.goes_with(other) for one, other in combinations(policies.values(), 2)):
-        what = f"the policies {listed(sorted(policies))} are in force together in `{shown(group.name)}`"
+        what = f"the policies {listed(sorted(policies))} apply together to `{shown(group.name)}`"
         mend = "use one policy for all, or mix `ownership` and `hybrid`"
         report.fault("policies-not-mixed", what, mend, ("policies", max(entries), "policy"))
         return
     if len(entries) > 1 and any(policy.shares_vectors for policy in policies.values()):
-        what = f"{len(entries)} entries of {listed(sorted(policies))} share `{shown(group.name)}` at once, and one may"
+        what = f"{len(entries)} entries of {listed(sorted(policies))} share `{shown(group.name)}` at once; only one may"
         mend = "write one entry for all consumers, or give each a `window`"
         report.fault("group-shared-twice", what, mend, ("policies", max(entries), "resource_groups"))
         return
@@ -94,10 +94,10 @@ def _check_ratios(
             path = plan.tree.paths[row]
             place = ("policies", at, "consumers", path, "share_ratio")
             if is_mixed:
-                what = f"`{shown(path)}` has a share ratio, and `hybrid` has the slots that nobody owns here"
+                what = f"`{shown(path)}` has a share ratio, but here the slots that nobody owns go to `hybrid`"
                 report.fault("ratio-in-mixture", what, "leave it out", place)
             elif plan.tree.children[row]:
-                what = f"`{shown(path)}` has consumers below it, and under `ownership` only leaves have a share ratio"
+                what = f"`{shown(path)}` has consumers below it, and only leaves have a share ratio under `ownership`"
                 report.fault("ratio-on-branch", what, "write it at the leaves below", place)
 
 
@@ -105,7 +105,7 @@ def _check_owned(report: Report, group: ResourceGroup, owned: int, *, is_mixed: 
     """Check what the first level owns against the slots of one group."""
     place = ("resource_groups", group.name)
     if owned > LARGEST:
-        what = f"the consumers of the first level own {owned} together, more than {LARGEST}"
+        what = f"the consumers of the first level own {owned} in total, more than {LARGEST}"
         report.fault("out-of-range", what, "lower what they own", place)
     elif group.configured_slots is not None and group.configured_slots < owned:
         what = f"the consumers of the first level own {owned}, more than the {group.configured_slots} configured slots"
@@ -117,5 +117,5 @@ def _check_owned(report: Report, group: ResourceGroup, owned: int, *, is_mixed: 
     if is_mixed and group.configured_slots is not None and group.configured_slots > owned:
         balance = group.configured_slots - owned
         what = f"`/` has a balance of {balance}: {owned} of {group.configured_slots} configured slots are owned"
-        mend = f"let `hybrid` consumers own {balance} more, so that what they own now is what the plan says"
+        mend = f"let `hybrid` consumers own {balance} more; then the owned numbers of the plan hold as they are"
         report.warn("root-balance", what, mend, (*place, "configured_slots"))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairhold.model.tree import ConsumerTree
     from fairhold.planio.report import Report
 
-NAME_MEND = "use letters, digits, marks other than `/`, and blanks only between them"
+NAME_MEND = "use letters, digits and marks other than `/`, with spaces only in between"
 COMPARED = 5_000
 """Among how many siblings a close name is looked for."""
 
@@ -27,7 +27,7 @@ def name_fault(name: str) -> str:
     if not name.isprintable():
         return f"the name `{shown(name)}` holds a character that cannot be printed"
     if name[0] == " " or name[-1] == " " or name.strip() != name:
-        return f"the name `{shown(name)}` starts or ends with a blank"
+        return f"the name `{shown(name)}` starts or ends with a space"
     return ""
 
 
@@ -44,7 +44,7 @@ def find_leaf(report: Report, tree: ConsumerTree, path: str, place: Place) -> in
     if row < 0:
         unknown_path(report, tree, path, place)
     elif not tree.is_leaf(row):
-        what = f"`{shown(path)}` is no leaf, and only leaves have demand of their own"
+        what = f"`{shown(path)}` is not a leaf, and only leaves can have requests"
         children = tree.children[row]
         mend = f"name a leaf below it, as `{shown(tree.paths[children[0]])}`" if children else "name a leaf"
         report.fault("not-a-leaf", what, mend, place)
@@ -60,7 +60,7 @@ def unknown_path(report: Report, tree: ConsumerTree, path: str, place: Place) ->
 
 def _suggest_path(report: Report, tree: ConsumerTree, path: str) -> str:
     """Compare the first unknown step of the path with what stands beside it."""
-    otherwise = "name a consumer that stands under `consumers:` in the plan, by its full path"
+    otherwise = "name a consumer under `consumers:` in the plan, by its full path"
     for plain in (f"/{path}", path.rstrip("/")):
         if tree.rows.get(plain, 0):
             return f"did you mean `{shown(plain)}`?"

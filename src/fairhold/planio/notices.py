@@ -98,26 +98,26 @@ def _read_notice(view: StateView, node: dict[str, Value], place: Place) -> Notic
 
 def _refuse_move(view: StateView, reason: str, place: Place) -> None:
     if reason == CONSOLIDATION:
-        what = f"`{reason}` is a reason of units of resources, and these are slots"
+        what = f"`{reason}` is a reason for units of resources, and these are slots"
         view.report.fault("other-policy", what, "leave it out", (*place, "reason"))
 
 
 def _check_vector(view: StateView, node: dict[str, Value], request: Request, reason: str, place: Place) -> None:
     """Refuse what no cycle says of units of vectors: that they are for who holds them, or go at a switch."""
     if node.get("for") == request.id:
-        what = f"`{shown(request.id)}` is to give units back for itself"
+        what = f"`{shown(request.id)}` is asked to give units back to itself"
         view.report.fault("wrong-holder", what, "name the request that they are for, or `null`", (*place, "for"))
     if reason == CONSOLIDATION:
         _check_move(view, node, request, place)
     elif reason in REASONS[2:]:
-        what = f"`{reason}` is a reason of policies of slots, and these are units of resources"
+        what = f"`{reason}` is a reason for slots, and these are units of resources"
         view.report.fault("other-policy", what, "leave it out, or write `limit`", (*place, "reason"))
 
 
 def _check_move(view: StateView, node: dict[str, Value], request: Request, place: Place) -> None:
     """Refuse units that move and are no queue's, or for nobody."""
     if not view.has_queues(request.consumer):
-        what = "units are moved by `fair_share`, and their consumer is under another policy"
+        what = "only `fair_share` moves units, and this consumer has another policy"
         view.report.fault("other-policy", what, "leave it out, or write `limit`", (*place, "reason"))
     if node.get("for") is None:
         what = "units move for a request, and none is named"
@@ -140,7 +140,7 @@ def _refuse_kind(view: StateView, node: dict[str, Value], place: Place) -> None:
     """Refuse what only notices of units of vectors have."""
     for key in KIND_KEYS:
         if key in node:
-            what = f"`{key}` tells units of resources from one another, and these are slots"
+            what = f"`{key}` is for units of resources, and these are slots"
             view.report.fault("wrong-holder", what, "leave it out", (*place, key))
 
 
@@ -163,8 +163,8 @@ def _of_counts(view: StateView, node: dict[str, Value], place: Place, notice: No
         )
         return None
     if "host" in node:
-        what = "a notice without request names a host, and counts have no hosts"
-        report.fault("wrong-host", what, "leave `host` away", (*place, "host"))
+        what = "a notice without a request names a host, and counts have no hosts"
+        report.fault("wrong-host", what, "leave `host` out", (*place, "host"))
     return replace(notice, consumer=consumer, resource_group=group)
 
 
@@ -174,14 +174,14 @@ def _check_holder(view: StateView, node: dict[str, Value], request: Request, pla
         row = view.leaf(node["consumer"], (*place, "consumer"))
         if row not in {-1, request.consumer}:
             what = f"the request `{shown(request.id)}` belongs to `{shown(view.tree.paths[request.consumer])}`"
-            view.report.fault("wrong-holder", what, "leave `consumer` away", (*place, "consumer"))
+            view.report.fault("wrong-holder", what, "leave `consumer` out", (*place, "consumer"))
     if request.unit:
         refuse_group(view, node, place)
     elif "resource_group" in node:
         group = view.group_of(node, place)
         if group not in {"", request.resource_group}:
             what = f"the request `{shown(request.id)}` stands in `{shown(request.resource_group)}`"
-            view.report.fault("wrong-holder", what, "leave `resource_group` away", (*place, "resource_group"))
+            view.report.fault("wrong-holder", what, "leave `resource_group` out", (*place, "resource_group"))
 
 
 def _read_reason(view: StateView, node: dict[str, Value], place: Place) -> str:
@@ -192,7 +192,7 @@ def _read_reason(view: StateView, node: dict[str, Value], place: Place) -> str:
     word = view.report.text(node["reason"], place, what="a reason")
     if isinstance(node["reason"], str) and word not in REASONS:
         mend = view.report.suggest(word, REASONS, f"write one of {listed(REASONS)}")
-        view.report.fault("unknown-word", f"`{shown(word)}` is no value of `reason`", mend, place)
+        view.report.fault("unknown-word", f"`{shown(word)}` is not a value of `reason`", mend, place)
     return word
 
 
@@ -215,7 +215,7 @@ def _taker_request(view: StateView, value: Value, place: Place) -> str:
         return ""
     taker = view.requests.get(value)
     if value.startswith("/") or (taker and not taker.unit):
-        what = f"`{shown(value)}` is no request for resources"
+        what = f"`{shown(value)}` is not a request for resources"
         view.report.fault("unknown-request", what, "name the request that the units are for, or `null`", place)
         return ""
     return value
@@ -235,7 +235,7 @@ def read_held(view: StateView, value: Value) -> tuple[HeldUnits, ...]:
         if request:
             held.append(HeldUnits(request.id, view.host_for(node, request, place), units))
             if request.unit and (request.id, held[-1].host) in seen and held[-1].host:
-                what = f"`{shown(request.id)}` stands twice with `{shown(held[-1].host)}`"
-                report.fault("listed-twice", what, "write one row with the units of both", place)
+                what = f"`{shown(request.id)}` is listed twice with `{shown(held[-1].host)}`"
+                report.fault("listed-twice", what, "add the units up in one row", place)
             seen.add((request.id, held[-1].host))
     return tuple(held)

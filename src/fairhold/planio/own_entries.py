@@ -33,8 +33,8 @@ def read_own_entries(view: StateView, value: Value) -> tuple[OwnEntry, ...]:
         key = parcel.host, parcel.consumer, entry
         if key in seen:
             path = view.tree.paths[parcel.consumer]
-            what = f"entry {entry} of `{shown(path)}` stands twice with `{shown(parcel.host)}`"
-            report.fault("listed-twice", what, "write one row of both", place)
+            what = f"entry {entry} of `{shown(path)}` is listed twice with `{shown(parcel.host)}`"
+            report.fault("listed-twice", what, "merge them into one row", place)
         seen.add(key)
         found.append(OwnEntry(parcel.host, parcel.consumer, entry, parcel.amounts))
     return tuple(found)

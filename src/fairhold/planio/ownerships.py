@@ -110,7 +110,7 @@ class _OwnCheck:
         self._check_pairs(family)
         rest = [(row, position) for row, position, own in family if own.remaining]
         for row, position in rest[1:]:
-            what = f"`remaining` is written at `{shown(self.tree.paths[rest[0][0]])}` already, and nothing is left then"
+            what = f"`remaining` is already used by `{shown(self.tree.paths[rest[0][0]])}`, which leaves nothing"
             self.report.fault(
                 "remaining-twice", what, "write a number or a percentage", (*self.place(row, position), "hosts")
             )
@@ -125,9 +125,9 @@ class _OwnCheck:
         self._check_effect(family, reach, hosts)
         if hosts and any(own.per_host for _, _, own in family):
             what = (
-                f"whole hosts of `{shown(group)}` and a part of every host are owned side by side: no host has room for"
+                f"`{shown(group)}` is owned both as whole hosts and as a part of every host, and no host has room for"
             )
-            what += " both, and the best ranks have theirs"
+            what += " both; the best ranks get theirs"
             self.report.warn("overcommitted", what, "write parts alone, or whole hosts", self.place(*family[-1][:2]))
         self._check_amounts(parent, group, family, reach, hosts)
 
@@ -197,8 +197,8 @@ class _OwnCheck:
                 what = f"`{path}` owns the host `{shown(names[0])}` whole in one entry, and a part of it in another"
                 self.report.fault("owned-twice", what, "leave one of the two out", place)
             elif not (names or one.remaining) and _terms(one) == _terms(other) and _way(one) == _way(other):
-                what = f"two entries of `{path}` say the same of `{shown(one.resource_group)}` but how much it owns"
-                self.report.fault("owned-twice", what, "write one entry with what is owned in all", place)
+                what = f"two entries of `{path}` for `{shown(one.resource_group)}` differ only in how much is owned"
+                self.report.fault("owned-twice", what, "write one entry with the total", place)
 
     def _more(self, parent: int, group: str, theirs: str, its: str, family: _Stated) -> None:
         """Tell that children own more than their parent; of the group itself, as a warning: then ranks decide."""
@@ -246,9 +246,7 @@ def check_pools(report: Report, plan: Plan) -> None:
         for row in sorted(other.consumers):
             if tree.first_level[row] in listed_in_one:
                 path = shown(tree.paths[row])
-                what = (
-                    f"`{path}` stands under `policies[{first}]` and `policies[{second}]`, which share different groups"
-                )
+                what = f"`{path}` is in `policies[{first}]` and `policies[{second}]`, which share different groups"
                 mend = "list all of its branch in one of them, or write one entry for all groups"
                 report.fault("consumer-under-two", what, mend, ("policies", second, "consumers", tree.paths[row]))
                 break

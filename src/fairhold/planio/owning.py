@@ -67,7 +67,11 @@ def _read_entry(report: Report, node: dict[str, Value], place: Place, resources:
         group = report.text(node["resource_group"], at, what="the name of a resource group")
     ways = [way for way in WAYS if way in node]
     if len(ways) != 1:
-        what = f"the entry says how much in {len(ways)} ways: {listed(ways)}" if ways else "it does not say how much"
+        what = (
+            f"the entry says how much in {len(ways)} ways: {listed(ways)}"
+            if ways
+            else "the entry does not say how much is owned"
+        )
         report.fault("owned-in-one-way", what, f"write one of {listed(WAYS)}", (*place, *ways[1:2]))
     stated: dict[str, Any] = _read_hosts(report, node["hosts"], (*place, "hosts")) if "hosts" in node else {}
     if "per_host" in node:
@@ -99,10 +103,10 @@ def _read_hosts(report: Report, value: Value, place: Place) -> dict[str, Any]:
     if isinstance(value, str):
         part = _read_percent(report, value, place)
         if part is None:
-            report.fault("unknown-word", f"`{shown(value)}` says no number of hosts", MEND_HOSTS, place)
+            report.fault("unknown-word", f"`{shown(value)}` is not a number of hosts", MEND_HOSTS, place)
         return {"percent": part} if part else {}
     if is_whole(value) and value == 0:
-        report.fault("out-of-range", "0 hosts are nothing", "write 1 or more, or leave the entry out", place)
+        report.fault("out-of-range", "owning 0 hosts has no effect", "write 1 or more, or leave the entry out", place)
         return {}
     if not is_whole(value) and not isinstance(value, float):
         report.fault("wrong-type", f"expected hosts, found {kind(value)}", MEND_HOSTS, place)
@@ -140,7 +144,7 @@ def _read_names(report: Report, items: list[Value], place: Place) -> tuple[str, 
         for name in found:
             if name in names:
                 what = f"the host `{shown(name)}` is listed twice"
-                report.fault("duplicate-host", what, "leave one away", here)
+                report.fault("duplicate-host", what, "leave one out", here)
             names[name] = None
     return tuple(names)
 

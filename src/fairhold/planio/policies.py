@@ -70,7 +70,7 @@ def read_policies(
             entries.append(PolicyEntry(names, policy, settings, consumers, window, spans))
     for name in groups:
         if name not in shared:
-            what = f"no policy entry shares the resource group `{shown(name)}`: its slots stay idle"
+            what = f"no policy entry shares the resource group `{shown(name)}`, so its slots stay idle"
             report.warn("group-not-shared", what, "name it in a policy entry", ("resource_groups", name))
     return tuple(entries)
 
@@ -92,12 +92,12 @@ def _read_names(
     for at, item in enumerate(items):
         name = report.text(item, (*place, at), what="the name of a resource group")
         if name in names:
-            what = f"the resource group `{shown(name)}` stands twice in one policy entry"
+            what = f"the resource group `{shown(name)}` is listed twice in one policy entry"
             report.fault("group-shared-twice", what, "name it once", (*place, at))
         elif name in groups:
             names.append(name)
         elif isinstance(item, str):
-            mend = report.suggest(name, groups, "name one that stands under `resource_groups:`")
+            mend = report.suggest(name, groups, "name one of those under `resource_groups:`")
             report.fault("unknown-resource-group", f"there is no resource group `{shown(name)}`", mend, (*place, at))
     return tuple(names)
 
@@ -151,7 +151,7 @@ def _check_kind(report: Report, policy: Policy, groups: Sequence[ResourceGroup],
         if policy.has_queues and group.capacity:
             continue
         if group.capacity:
-            what = f"`{policy.name}` shares what stands on hosts, and of `{shown(group.name)}` only totals are known"
+            what = f"`{policy.name}` shares resources of hosts, and `{shown(group.name)}` has only totals"
             mend = f"list its `hosts:`, or use {listed(_named(has_queues=True))}"
             report.fault("slots-and-vectors", what, mend, place)
             continue
@@ -179,7 +179,7 @@ def _check_packing(report: Report, packing: str, groups: Sequence[ResourceGroup]
     """Refuse a choice among hosts where a group has none."""
     for group in groups if packing in PACKINGS[1:] else ():
         if not group.hosts:
-            what = f"`{packing}` chooses among hosts, and the resource group `{shown(group.name)}` has none"
+            what = f"`{packing}` needs hosts to choose from, and the resource group `{shown(group.name)}` has none"
             report.fault("packing-needs-hosts", what, f"give it `hosts:`, or use `{PACKINGS[0]}`", place)
 
 
@@ -191,5 +191,5 @@ def _read_choice(report: Report, node: dict[str, Value], key: str, known: tuple[
     word = report.text(node[key], place, what=f"one of {listed(known)}")
     if isinstance(node[key], str) and word not in known:
         mend = report.suggest(word, known, f"write one of {listed(known)}")
-        report.fault("unknown-word", f"`{shown(word)}` is no value of `{key}`", mend, place)
+        report.fault("unknown-word", f"`{shown(word)}` is not a value of `{key}`", mend, place)
     return word

@@ -64,7 +64,7 @@ def _read_bounds(
         if stated == word or (stated is None and not is_bound):
             found.append((at, UNLIMITED))
         elif isinstance(stated, str) and stated in {"none", "unlimited"}:
-            what = f"`{shown(stated)}` is the word of another setting"
+            what = f"`{shown(stated)}` is a word for another setting"
             report.fault("unknown-word", what, f"write `{word}` here, or an amount", here)
         elif number is not None and number < 0:  # KAI writes -1 for as much as there is
             mend = f"write 0 or more, or `{word}` for no bound"
@@ -113,10 +113,10 @@ def check_limits(
         for at, deserved in queue.deserved:
             if limit.get(at, UNLIMITED) < deserved < UNLIMITED:
                 name = shown(resources.resources[at].name)
-                what = f"more of `{name}` is deserved than `limit` allows"
+                what = f"`deserved` of `{name}` is above `limit`"
                 mend, here = "raise `limit`, or lower `deserved`", (*place, "limit", name)
                 if is_legal:
-                    report.warn("limit-below-deserved", f"{what}: the queue never has more than its limit", mend, here)
+                    report.warn("limit-below-deserved", f"{what}: the queue never gets more than its limit", mend, here)
                 else:
                     report.fault("deserved-above-limit", what, mend, here)
 
@@ -129,7 +129,7 @@ def read_switches(report: Report, node: dict[str, Value], place: Place) -> FairS
         word = report.text(node["division"], here, what=f"one of {listed(DIVISIONS)}")
         if isinstance(node["division"], str) and word not in DIVISIONS:
             mend = report.suggest(word, DIVISIONS, f"write one of {listed(DIVISIONS)}")
-            report.fault("unknown-word", f"`{shown(word)}` is no value of `division`", mend, here)
+            report.fault("unknown-word", f"`{shown(word)}` is not a value of `division`", mend, here)
         elif word:
             found["division"] = word
     if _MULTIPLIER in node:
@@ -150,7 +150,7 @@ def _read_window(report: Report, value: Value, place: Place) -> UsageWindow:
     if isinstance(value, str) and value in PERIODS:
         return UsageWindow(kind="calendar", period=value)
     if isinstance(value, str) and value.isalpha():
-        what = f"`{shown(value)}` is no window of the calendar"
+        what = f"`{shown(value)}` is not a calendar window"
         mend = report.suggest(value, PERIODS, f"write {listed(PERIODS)}, or a time such as `7d`")
         report.fault("unknown-word", what, mend, place)
         return UsageWindow()
@@ -167,7 +167,7 @@ def _read_span(report: Report, value: Value, place: Place) -> int:
     """Read a time that is no instant."""
     micros = report.duration(value, place)
     if value == 0 or (isinstance(value, str) and value[:1] == "0" and not micros):
-        report.fault("out-of-range", "no time at all holds no history", "write a time such as `7d`", place)
+        report.fault("out-of-range", "a window of 0 has no history", "write a time such as `7d`", place)
     return micros or WEEK
 
 
@@ -198,15 +198,15 @@ def check_queues(report: Report, plan: Plan, at: int) -> None:
             where = ("policies", at, "consumers")
             if len(every) > 1:
                 what = f"`{shown(tree.paths[every[0]])}` and this both deserve all of `{shown(resource.name)}`"
-                mend = "give one of them an amount; who comes first has it else"
+                mend = "give one of them an amount; otherwise the first one gets it"
                 report.warn("unlimited-twice", what, mend, (*where, tree.paths[every[1]], "deserved"))
             have = sum(int(amounts[place] * resource.overcommit) for amounts in totals if amounts)
             most = _most(plan, at, parent, place, have)
             total = sum(units for units in deserved.values() if units < UNLIMITED)
             if total > (0 if len(every) == 1 else most):
-                what = f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` together, and "
+                what = f"children deserve {amount_text(resource, total)} of `{shown(resource.name)}` in total, and "
                 if total <= most:
-                    what += f"`{shown(tree.paths[every[0]])}` beside them all of it"
+                    what += f"`{shown(tree.paths[every[0]])}` all of it beside them"
                 elif parent and above.get(place, 0) < UNLIMITED:
                     what += f"`{shown(tree.paths[parent])}` deserves {amount_text(resource, most)}"
                 elif parent:
@@ -233,10 +233,10 @@ def _warn_of_left_out(report: Report, plan: Plan, at: int, is_there: Sequence[bo
             names = listed(plan.resources[place].name for place in left_out)
             more = f", here and in {len(others)} more" if others else ""
             what = (
-                f"`deserved` leaves out {names}{more}, so that 0 of it is deserved: jobs that use it can be "
+                f"`deserved` leaves out {names}{more}, which counts as 0: jobs that use it can be "
                 "preempted, and non-preemptible ones cannot start"
             )
-            mend = "state an amount of each resource that its jobs need; 0 where nothing is meant"
+            mend = "write an amount for each resource that its jobs need; 0 for none"
             place = ("policies", at, "consumers", plan.tree.paths[first], "deserved")
             report.warn("deserved-left-out", what, mend, place)
 

@@ -25,7 +25,7 @@ LEAVE_AWAY = "leave it out"
 _INSTEAD = {"labels": "list the hosts under `hosts:` instead"}
 """Keys that are not supported and cannot just go: something supported has to take their place."""
 FORMATS = {
-    "fairhold": ("a plan", "give a plan its own place, before the state or the scenario"),
+    "fairhold": ("a plan", "give the plan as the first argument, before the state or the scenario"),
     "fairhold_state": ("a state", "name it after the plan, as in `fairhold quota PLAN STATE`"),
     "fairhold_scenario": ("a scenario", "`fairhold simulate` plays it, and `fairhold diff` takes it with `--at`"),
     "fairhold_tenants": ("a file of tenants", "name it in the `workload:` of a scenario"),
@@ -154,7 +154,7 @@ class Report:
         """Check the format version that every file starts with; of another kind of file it is the only fault."""
         other = next((each for each in FORMATS if each in top and each != key), "")
         if key not in top and other and key in FORMATS:
-            what = f"this is {FORMATS[other][0]}, where {FORMATS[key][0]} is wanted"
+            what = f"expected {FORMATS[key][0]}, found {FORMATS[other][0]}"
             self.faults = [Fault("version", what, FORMATS[other][1], (other,))]
             self.settle()  # all else that is wrong with it says the same
         if key not in top:
@@ -175,7 +175,7 @@ class Report:
             self.unsupported(refused[key], place, _INSTEAD.get(key, LEAVE_AWAY))
             return
         mend = self.suggest(key, known, f"use {listed(known)}")
-        self.fault("unknown-key", f"`{shown(key)}` is no key here", mend, place)
+        self.fault("unknown-key", f"`{shown(key)}` is not a key here", mend, place)
 
     def unsupported(self, what: str, place: Place, mend: str = LEAVE_AWAY) -> None:
         """Refuse by name what the format knows and this version cannot do."""

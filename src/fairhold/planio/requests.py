@@ -53,7 +53,7 @@ def _read_id(view: StateView, node: dict[str, Value], place: Place) -> str:
     if not isinstance(node["id"], str):
         return ""
     if not name or name.startswith("/") or not name.isprintable():
-        what = f"`{shown(name)}` is no id of a request"
+        what = f"`{shown(name)}` is not an id for a request"
         view.report.fault("name", what, "use printable text that does not start with `/`", here)
     elif name in view.requests:
         view.report.fault("duplicate-request", f"there are two requests `{shown(name)}`", "give each its own id", here)
@@ -101,10 +101,8 @@ def read_preemptible(view: StateView, node: dict[str, Value], place: Place, *, i
         return None
     said = view.report.flag(node["preemptible"], place)
     if node["preemptible"] is False and not is_queue:
-        what = (
-            "only under `fair_share` are there units that are never taken back; here they would stay on what others own"
-        )
-        mend = "leave it out; what its leaf owns is its own, and `min_runtime` lets units run for a while"
+        what = "only `fair_share` has units that are never reclaimed; here they would keep what others own"
+        mend = "leave it out; use `own` for guaranteed capacity, or `min_runtime` for a minimum run time"
         view.report.fault("out-of-range", what, mend, place)
     return said if is_queue else None
 
@@ -150,5 +148,5 @@ def _refuse_pool(view: StateView, node: dict[str, Value], place: Place) -> None:
     """Refuse what only units of a vector have."""
     for key in VECTOR_KEYS:
         if key in node:
-            what = f"`{key}` is said of units of resources, and these are slots"
+            what = f"`{key}` is for units of resources, and these are slots"
             view.report.fault("other-policy", what, "leave it out", (*place, key))

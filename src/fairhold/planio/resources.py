@@ -82,7 +82,9 @@ def _read_resource(report: Report, name: str, node: dict[str, Value], place: Pla
 def _read_unit(report: Report, value: Value, place: Place) -> str:
     unit = report.text(value, place, what="a unit such as `GiB`")
     if not unit.isprintable() or len(unit) > LONGEST_UNIT:
-        report.fault("name", f"`{shown(unit)}` is no unit", f"use at most {LONGEST_UNIT} printable characters", place)
+        report.fault(
+            "name", f"`{shown(unit)}` is not a unit", f"use at most {LONGEST_UNIT} printable characters", place
+        )
         return ""
     return unit
 
@@ -101,7 +103,7 @@ def _read_base(report: Report, value: Value, place: Place, unit: str) -> int:
             return _bounded(report, factor ** (sizes.index(unit) - sizes.index(value)), place)
     number = exact_number(value)
     if number is None or number <= 0 or number.numerator != 1:
-        what = f"the base unit {kind(value)} is no whole part of one {shown(unit) or 'unit'}"
+        what = f"the base unit {kind(value)} does not divide one {shown(unit) or 'unit'}"
         report.fault("base-unit", what, "write a fraction such as 0.001, 0.5 or 1", place)
         return 0
     return _bounded(report, number.denominator, place)
@@ -122,7 +124,7 @@ def _read_overcommit(report: Report, value: Value, place: Place) -> Fraction:
     if not 0 < number <= MOST_OVERCOMMIT:
         code = "negative" if number < 0 else "out-of-range"
         what = f"{shown(value)} is not above 0 and at most {MOST_OVERCOMMIT}"
-        report.fault(code, what, "write 1 for no more than there is", place)
+        report.fault(code, what, "write 1 to use exactly what there is", place)
         return Fraction(1)
     return number
 
@@ -166,7 +168,7 @@ def stated_members(
 def unknown_resource(report: Report, name: str, resources: Known, place: Place) -> None:
     """Refuse a resource that the plan does not declare."""
     if name in NOT_A_RESOURCE and resources.at:
-        what = f"`{name}` is no resource: this is in amounts of what hosts have"
+        what = f"`{name}` is not a resource: this takes amounts of what hosts have"
         report.fault("unknown-resource", what, f"name some of {listed(resources.at)}", place)
         return
     declare = f"add it to the plan: `resources: {{{shown(name)}: {{}}}}`"
@@ -207,7 +209,7 @@ def read_amount(report: Report, value: Value, place: Place, resource: Resource, 
         report.fault("out-of-range", f"{shown(value)} is more than {most}", "write a smaller amount", place)
     elif number and (number * resource.base).denominator != 1:
         nearest = max(1, round(number * resource.base))
-        what = f"{shown(value)} of `{shown(resource.name)}` is no whole multiple of {_with_unit(resource, 1)}"
+        what = f"{shown(value)} of `{shown(resource.name)}` is not a whole multiple of {_with_unit(resource, 1)}"
         mend = f"write {_with_unit(resource, nearest)}, or a smaller `base` of `{shown(resource.name)}` in the plan"
         report.fault("no-multiple", what, mend, place)
     elif number * resource.base < least:

@@ -31,7 +31,7 @@ def _read_most(report: Report, value: Value, place: Place) -> int | None:
     if value is None or value == "none":
         return None
     if is_whole(value) and value == 0:
-        what = "with `max_reclaims: 0` nothing would ever be given back"
+        what = "with `max_reclaims: 0` nothing would ever be reclaimed"
         report.fault("out-of-range", what, "write 1 or more, or `observe_only: true`", place)
         return None
     return report.whole(value, place, least=1)

@@ -71,7 +71,7 @@ def resolve(text: str) -> str | float | bool | None:
     if _FLOAT.fullmatch(text):
         return Written(_short(text))
     if _NOT_FINITE.fullmatch(text):
-        raise ValueError(f"`{text}` is no number that can be counted with")
+        raise ValueError(f"`{text}` is not a finite number")
     return text
 
 

@@ -19,9 +19,9 @@ def read_shortages(view: StateView, value: Value, now: int) -> tuple[Shortage, .
     """Leaves that miss units, each once in a resource group."""
     report, found = view.report, []
     seen: set[tuple[int, str]] = set()
-    for at, item in enumerate(view.items(value, ("shortages",), "leaves that miss units")):
+    for at, item in enumerate(view.items(value, ("shortages",), "leaves with a deficit")):
         place = ("shortages", at)
-        node = report.mapping(item, place, what="a leaf that misses units")
+        node = report.mapping(item, place, what="a leaf with a deficit")
         report.keys(node, SHORTAGE_KEYS, place, {})
         report.missing(node, ("consumer", "since"), place, "an entry of `shortages`")
         since = report.instant(node["since"], (*place, "since")) if "since" in node else 0
@@ -29,11 +29,11 @@ def read_shortages(view: StateView, value: Value, now: int) -> tuple[Shortage, .
         consumer = view.leaf(node["consumer"], (*place, "consumer")) if "consumer" in node else -1
         group = _group_of(view, node, place)
         if now and since > now:
-            what = "the units are missed since an instant later than `now`"
+            what = "the deficit begins later than `now`"
             report.fault("later-than-now", what, "give the earlier instant", (*place, "since"))
         elif consumer >= 0 and (consumer, group) in seen:
-            what = f"`{shown(view.tree.paths[consumer])}` stands twice under `shortages`"
-            report.fault("listed-twice", what, "leave one away", place)
+            what = f"`{shown(view.tree.paths[consumer])}` is listed twice under `shortages`"
+            report.fault("listed-twice", what, "leave one out", place)
         elif consumer >= 0 and group:
             seen.add((consumer, group))
             found.append(Shortage(consumer, group, since, is_taking))

@@ -119,12 +119,14 @@ def check_sides(report: Report, entries: Sequence[PolicyEntry], tree: ConsumerTr
             for row in rows:
                 path = tree.paths[row]
                 if not own:
-                    what = f"`{shown(path)}` stands in no policy entry of `{shown(group)}`, and its entries divide it"
+                    what = (
+                        f"`{shown(path)}` is in no policy entry of `{shown(group)}`, though the entries list consumers"
+                    )
                     mend = f"list it in one of them, as `{shown(path)}: {{}}`"
                     report.fault("consumer-in-no-entry", what, mend, ("policies", mine[0][0], "consumers"))
                 elif len(always) > 1:
                     first, last = (f"`policies[{at}]`" for at in (always[0], always[-1]))
-                    what = f"`{shown(path)}` stands in {first} and {last} of `{shown(group)}`, both without a window"
+                    what = f"`{shown(path)}` is in {first} and {last} of `{shown(group)}`, both without a window"
                     mend = "list it in one of them, or give one a `window`"
                     report.fault("consumer-under-two", what, mend, _place(entries[always[-1]], always[-1], row, tree))
 
@@ -136,8 +138,6 @@ def _place(entry: PolicyEntry, at: int, top: int, tree: ConsumerTree) -> tuple[s
 
 def _check_whole(report: Report, group: str, always: list[int]) -> None:
     for at in always[1:]:
-        what = (
-            f"the resource group `{shown(group)}` stands under two policy entries, the first is `policies[{always[0]}]`"
-        )
+        what = f"the resource group `{shown(group)}` is in two policy entries, the first is `policies[{always[0]}]`"
         mend = "keep it in one of them, give one a `window`, or list other first-level consumers in each"
         report.fault("group-shared-twice", what, mend, ("policies", at, "resource_groups"))

@@ -25,7 +25,7 @@ def read_siting(report: Report, node: Mapping[str, Value], place: Place) -> Siti
     )
     for label in need:
         if label in avoid:
-            what = f"`{shown(label)}` is needed and avoided at once"
+            what = f"`{shown(label)}` is both needed and avoided"
             report.fault("label", what, "leave it out of one of them", (*place, "avoid"))
     word = ""
     if "place" in node:
@@ -33,7 +33,7 @@ def read_siting(report: Report, node: Mapping[str, Value], place: Place) -> Siti
         word = report.text(node["place"], here, what=f"one of {listed(PLACES)}")
         if isinstance(node["place"], str) and word not in PLACES:
             mend = report.suggest(word, PLACES, f"write one of {listed(PLACES)}")
-            report.fault("unknown-word", f"`{shown(word)}` is no value of `place`", mend, here)
+            report.fault("unknown-word", f"`{shown(word)}` is not a value of `place`", mend, here)
     return Siting(need, prefer, avoid, word)
 
 
@@ -52,9 +52,9 @@ def read_host_labels(report: Report, value: Value, place: Place) -> tuple[tuple[
     for text, here in given:
         name, _, word = text.partition("=")
         if not is_label(text):
-            report.fault("label", f"`{shown(text)}` is no label", MEND, here)
+            report.fault("label", f"`{shown(text)}` is not a label", MEND, here)
         elif name in labels:
-            report.fault("label", f"the label `{shown(name)}` stands twice", "write it once", here)
+            report.fault("label", f"the label `{shown(name)}` is given twice", "write it once", here)
         labels[name] = word
     if len(labels) > MOST_LABELS:
         report.fault("label", f"a host has {len(labels)} labels", f"give it {MOST_LABELS} at most", place)
@@ -69,7 +69,7 @@ def _labels(report: Report, value: Value, place: Place) -> list[str]:
         here = place if isinstance(value, str) else (*place, at)
         text = report.text(item, here, what="a label")
         if isinstance(item, str) and not is_label(text):
-            report.fault("label", f"`{shown(text)}` is no label", MEND, here)
+            report.fault("label", f"`{shown(text)}` is not a label", MEND, here)
         elif text not in found:
             found.append(text)
     if len(found) > MOST_LABELS:

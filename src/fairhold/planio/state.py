@@ -142,7 +142,7 @@ def _read_hosts(view: StateView, top: dict[str, Value], key: str) -> frozenset[s
         place = (key, at)
         name = view.report.text(item, place, what="the name of a host")
         if name in found:
-            view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one away", place)
+            view.report.fault("duplicate-host", f"the host `{shown(name)}` is listed twice", "leave one out", place)
         elif isinstance(item, str) and name not in view.gone_hosts and view.known_host(name, place):
             found.add(name)
     return frozenset(found)
@@ -155,9 +155,11 @@ def _read_closed(view: StateView, top: dict[str, Value], down: frozenset[str]) -
         place, group = ("hosts_closed",), view.host[name]
         if name in down:
             what = f"the host `{shown(name)}` is listed under `hosts_down:` too"
-            view.report.fault("duplicate-host", what, "leave it out here: what is down starts nothing anyway", place)
+            view.report.fault(
+                "duplicate-host", what, "leave it out here: a host that is down starts nothing anyway", place
+            )
         if group in view.counted:
-            what = f"`{shown(group)}` has counts, and nobody says what stands on `{shown(name)}`"
+            what = f"`{shown(group)}` has only counts, which do not say what runs on `{shown(name)}`"
             mend = "write `requests:` and `allocations:`, or list the host under `hosts_down:`"
             view.report.fault("closed-needs-requests", what, mend, place)
     return closed
@@ -170,7 +172,7 @@ def _read_usage(view: StateView, value: Value) -> dict[int, tuple[Fraction, ...]
         place = ("usage", path)
         row = view.tree.rows.get(path, -1)
         if row == ROOT:
-            what = "the root `/` is the cluster, and its usage is that of those below it"
+            what = "the root `/` is the cluster; its usage is the sum of those below it"
             report.fault("name", what, "leave it out", place)
         elif row < 0 and path not in view.gone:
             unknown_path(report, view.tree, path, place)

@@ -105,7 +105,7 @@ class StateView:
         if name in self.shared:
             return True
         if name in self.vectors:
-            what = f"`{shown(name)}` is shared by amounts of resources, and this counts slots"
+            what = f"`{shown(name)}` is shared in amounts of resources, and this counts slots"
             self.report.fault("vectors-need-requests", what, "write `requests:` with a `unit`", place)
         elif name in self.plan.resource_groups:
             what = f"no policy entry of the plan shares the resource group `{shown(name)}`"
@@ -191,7 +191,7 @@ class StateView:
         """Return the request of an id; None with a fault where there is none."""
         name = self.report.text(value, place, what="the id of a request")
         if isinstance(value, str) and name not in self.requests:
-            mend = self.report.suggest(name, list(self.requests)[:5000], "name one that stands under `requests:`")
+            mend = self.report.suggest(name, list(self.requests)[:5000], "name one of those under `requests:`")
             self.report.fault("unknown-request", f"there is no request `{shown(name)}`", mend, place)
         return self.requests.get(name)
 
@@ -205,15 +205,17 @@ class StateView:
             victims = entry.settings.victims
             for group in entry.resource_groups:
                 if victims != "youngest" and group in self.counted and group not in self.asked:
-                    what = f"victims go by `{victims}`, and counts in `{shown(group)}` have no age or priority"
+                    what = (
+                        f"the order of victims is `{victims}`, and counts in `{shown(group)}` have no age or priority"
+                    )
                     mend = "write `requests:` and `allocations:`, or set `victims: youngest` in the plan"
                     self.report.fault("victims-need-requests", what, mend, self.counted[group])
                 runtimes = (each.min_runtime for each in entry.consumers.values())
                 if group in self.counted and group not in self.asked and any(runtimes):
-                    what = f"`min_runtime` asks how long units run, and counts in `{shown(group)}` do not say it"
+                    what = f"`min_runtime` needs the run time of units, and counts in `{shown(group)}` do not have it"
                     mend = "write `requests:` and `allocations:`, or leave `min_runtime` out of the plan"
                     self.report.fault("runtime-needs-requests", what, mend, self.counted[group])
                 if entry.settings.packing == "exclusive" and group in self.counted and group not in self.asked:
-                    what = f"the packing of `{shown(group)}` is `exclusive`, and counts stand on no host"
+                    what = f"the packing of `{shown(group)}` is `exclusive`, and counts have no hosts"
                     mend = "write `requests:` and `allocations:`"
                     self.report.fault("packing-needs-requests", what, mend, self.counted[group])

@@ -104,8 +104,8 @@ def check_after(report: Report, jobs: Sequence[tuple[int, Job]]) -> None:
         TopologicalSorter(waits).prepare()
     except CycleError as error:
         circle = list(reversed(error.args[1]))
-        what = f"it waits for itself: {' → '.join(f'`{shown(name)}`' for name in circle[:10])}"
-        report.fault("waits-for-itself", what, "leave one of these out", ("jobs", names[circle[0]], "after"))
+        what = f"the job waits for itself: {' → '.join(f'`{shown(name)}`' for name in circle[:10])}"
+        report.fault("waits-for-itself", what, "remove one of these dependencies", ("jobs", names[circle[0]], "after"))
 
 
 def _read_after(report: Report, value: Value, place: Place) -> tuple[Needed, ...]:
@@ -128,7 +128,7 @@ def _read_needed(report: Report, value: Value, place: Place) -> str:
         return str(report.whole(value, place, least=1))
     job = report.text(value, place, what="the name of a job, or its number")
     if value == "":
-        report.fault("unknown-job", "no job is named", "name a job of this file", place)
+        report.fault("unknown-job", "no job is given", "name a job of this file", place)
     return job
 
 
@@ -145,7 +145,7 @@ def _word(report: Report, value: Value, place: Place, known: tuple[str, ...]) ->
     word = report.text(value, place, what="a word")
     if isinstance(value, str) and word not in known:
         mend = report.suggest(word, known, f"write one of {listed(known)}")
-        report.fault("unknown-word", f"`{shown(word)}` is no value of `{place[-1]}`", mend, place)
+        report.fault("unknown-word", f"`{shown(word)}` is not a value of `{place[-1]}`", mend, place)
     return word
 
 
@@ -170,9 +170,9 @@ def _read_labels(report: Report, value: Value, place: Place) -> dict[str, str]:
         here = (*place, name)
         if not _LABEL.fullmatch(name):
             mend = "use letters, digits, `_`, `.` and `-`, at most 100"
-            report.fault("name", f"`{shown(name)}` is no name of a label", mend, here)
+            report.fault("name", f"`{shown(name)}` is not a name for a label", mend, here)
         labels[name] = report.text(text, here, what="the value of a label")
         if not (labels[name].isprintable() and len(labels[name]) <= LONGEST_TEXT):
             mend = f"use at most {LONGEST_TEXT} characters that can be seen"
-            report.fault("name", f"`{shown(labels[name])}` is no value of a label", mend, here)
+            report.fault("name", f"`{shown(labels[name])}` is not a value for a label", mend, here)
     return labels

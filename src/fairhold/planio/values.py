@@ -14,7 +14,7 @@ Mark: TypeAlias = tuple[int, int]
 
 DEEPEST = 1000
 """How deep values may be nested in each other."""
-TOO_DEEP = "the file nests its values too deep"
+TOO_DEEP = "the values of the file are nested too deep"
 MEND_EMPTY = "write its keys and values"
 MEND_TWICE = "keep one of the two"
 MEND_DEEP = "write the tree by path: `consumers: {/A: {}, /A/B: {}}`"

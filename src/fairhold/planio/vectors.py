@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OWN, PUBLIC = "own", "/"
 """Pools that are no private one: a leaf's own parcels, and what nobody owns."""
 PARCEL_KEYS = ("host", "consumer", "amounts")
-_NO_GROUP = "units of resources stand on any host of their consumer's policy entry"
+_NO_GROUP = "units of resources may run on any host of their consumer's policy entry"
 
 
 def asks_for_vector(view: StateView, node: dict[str, Value]) -> bool:
@@ -45,7 +45,7 @@ def read_unit(view: StateView, node: dict[str, Value], consumer: int, place: Pla
         mend = "write an amount above 0 of one resource at least"
         report.fault("out-of-range", "the unit needs nothing of any resource", mend, at)
     if consumer > ROOT and not view.groups_of(consumer):
-        what = f"several policy entries share resources, and none lists `{shown(view.tree.paths[consumer])}`"
+        what = f"several policy entries share resources, and none of them lists `{shown(view.tree.paths[consumer])}`"
         mend = "list it in one of them, in the plan"
         report.fault("group-without-policy", what, mend, (*place, "consumer"))
     return unit if len(report.faults) == faults else ()
@@ -61,7 +61,7 @@ def host_of_vector(view: StateView, node: dict[str, Value], request: Request, pl
     """Return the `host` of a row about units of a vector; empty with a fault."""
     report = view.report
     if "host" not in node:
-        report.fault("missing-key", "units of resources stand on a host, and none is named", "add `host:`", place)
+        report.fault("missing-key", "units of resources run on a host, and none is given", "add `host:`", place)
         return ""
     here = (*place, "host")
     name = report.text(node["host"], here, what="the name of a host")
@@ -93,7 +93,7 @@ def read_pool(view: StateView, node: dict[str, Value], request: Request, place: 
             return word
         pools.append(view.tree.paths[row])
         row = view.tree.parent[row]
-    what = f"`{shown(word)}` is no pool of `{shown(view.tree.paths[request.consumer])}`"
+    what = f"`{shown(word)}` is not a pool of `{shown(view.tree.paths[request.consumer])}`"
     view.report.fault("unknown-pool", what, f"write one of {listed(pools)}", here)
     return ""
 
@@ -110,14 +110,14 @@ def read_lenders(
         row = _owner(view, path, (*here, path))
         lent = report.whole(stated, (*here, path), least=1)
         if row == request.consumer:
-            what = f"`{shown(path)}` holds the units, and lends nothing to itself"
+            what = f"`{shown(path)}` holds the units, and cannot lend to itself"
             report.fault("lends-to-itself", what, "leave it out, or name the owner", (*here, path))
         if lent > units:
-            what = f"{lent} units stand on what `{shown(path)}` owns, and {units} are held"
+            what = f"{lent} units use what `{shown(path)}` owns, but only {units} are held"
             report.fault("lent-above-held", what, "lower them", (*here, path))
         lenders.append((row, lent))
     if lenders and pool == OWN:
-        what = "units in the pool `own` stand on what their holder owns, and nobody lends"
+        what = "units in the pool `own` use what their holder owns, so there is no lender"
         report.fault("lent-above-held", what, "leave `lenders` out, or name another pool", here)
     return tuple(sorted(lenders))
 
@@ -134,7 +134,7 @@ def read_parts(view: StateView, node: dict[str, Value], request: Request, place:
         return ()
     if total((amounts for _, amounts in parts), len(request.unit)) != request.unit:
         mend = "make them add up to the `unit` of the request, or leave `stands_on` out"
-        report.fault("out-of-range", "what the units stand on is not what a unit needs", mend, here)
+        report.fault("out-of-range", "the amounts that a unit stands on do not add up to what a unit needs", mend, here)
     return tuple(sorted(parts))
 
 
@@ -181,8 +181,8 @@ def read_ownership(view: StateView, value: Value) -> tuple[Parcel, ...] | None:
             continue
         if (parcel.host, parcel.consumer) in seen:
             path = view.tree.paths[parcel.consumer]
-            what = f"`{shown(path)}` stands twice with `{shown(parcel.host)}`"
-            report.fault("listed-twice", what, "write one parcel of both", place)
+            what = f"`{shown(path)}` is listed twice with `{shown(parcel.host)}`"
+            report.fault("listed-twice", what, "merge them into one parcel", place)
         seen.add((parcel.host, parcel.consumer))
         if not view.is_other:  # a host that has less now is divided anew
             _count_parcel(view, parcel, owned, (*place, "amounts"))
@@ -199,12 +199,12 @@ def read_parcel(view: StateView, node: dict[str, Value], place: Place) -> Parcel
     row = _owner(view, path, (*place, "consumer")) if has_path else -1
     host = report.text(node.get("host", ""), (*place, "host"), what="the name of a host")
     if isinstance(node.get("host"), str) and view.known_host(host, (*place, "host")) and host not in view.room:
-        what = f"the host `{shown(host)}` has slots, and nobody owns parts of it"
+        what = f"the host `{shown(host)}` is shared in slots, so nobody owns parts of it"
         report.fault("wrong-host", what, "name a host that is shared in resources", (*place, "host"))
     at = (*place, "amounts")
     amounts = read_vector(report, node.get("amounts"), at, view.resources, what="amounts by resource")
     if "amounts" in node and len(report.faults) == faults and not any(amounts):
-        report.fault("out-of-range", "the parcel is nothing of any resource", "leave it out", at)
+        report.fault("out-of-range", "the parcel has nothing of any resource", "leave it out", at)
     return Parcel(host, row, amounts) if row > ROOT and host and len(report.faults) == faults else None
 
 

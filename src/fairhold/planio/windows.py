@@ -37,7 +37,7 @@ def read_special_days(report: Report, value: Value) -> tuple[SpecialDays, ...]:
     nodes = report.mapping(value, ("special_days",), what="the kinds of special days")
     if len(nodes) > MOST_KINDS:
         what = f"there are {len(nodes)} kinds of special days, more than {MOST_KINDS}"
-        report.fault("out-of-range", what, "put dates that are treated alike under one name", ("special_days",))
+        report.fault("out-of-range", what, "give dates that are treated alike one name", ("special_days",))
         return ()
     taken: dict[int, str] = {}
     return tuple(_read_kind(report, name, node, taken) for name, node in nodes.items())
@@ -48,7 +48,7 @@ def _read_kind(report: Report, name: str, value: Value, taken: dict[int, str]) -
     if not _NAME.fullmatch(name) or name in WEEKDAYS:
         what = f"`{shown(name)}` cannot be the name of special days"
         report.fault("name", what, "use letters, digits and `_`, and no name of a weekday", place)
-    node = report.mapping(value, place, what="dates and what they are like")
+    node = report.mapping(value, place, what="a mapping with `dates`")
     report.keys(node, SPECIAL_KEYS, place, {})
     report.missing(node, ("dates",), place, "a kind of special days")
     like = None
@@ -63,7 +63,7 @@ def _read_kind(report: Report, name: str, value: Value, taken: dict[int, str]) -
         here = (*place, "dates", at)
         for day in _read_dates(report, item, here):
             if day in taken:
-                what = f"{_EPOCH + timedelta(day)} stands under `{taken[day]}` already"
+                what = f"{_EPOCH + timedelta(day)} is already in `{taken[day]}`"
                 report.fault("date-twice", what, "name each date once", here)
                 break
             taken[day] = shown(name)
@@ -85,7 +85,7 @@ def _read_dates(report: Report, value: Value, place: Place) -> range:
         match = None
         first, last = _LAST, _FIRST
     if match is None:
-        what = f"`{shown(value)}` is no date" if isinstance(value, str) else "a date is expected"
+        what = f"`{shown(value)}` is not a date" if isinstance(value, str) else "a date is expected"
         report.fault("date", what, "write a date such as 2026-12-25, or 2026-12-24..2027-01-02", place)
     elif first > last:
         report.fault("date", f"`{text}` ends before it begins", f"write `{last}..{first}`", place)
@@ -118,7 +118,7 @@ def read_window(report: Report, value: Value, place: Place, special: Sequence[Sp
     for part in text.split(",", MOST_SPANS)[:MOST_SPANS]:
         words = part.split()
         if not 1 <= len(words) <= 2:
-            what = f"`{shown(part.strip())}` is no part of a window" if words else "a part of the window is empty"
+            what = f"`{shown(part.strip())}` is not a part of a window" if words else "a part of the window is empty"
             report.fault("window", what, _FORM, place)
             continue
         waiting.extend(_read_days(report, words[0], place, special))
@@ -152,10 +152,10 @@ def _read_days(report: Report, word: str, place: Place, special: Sequence[Specia
             continue
         alike = next((each for each in special if each.name == name and each.like is not None), None)
         if alike is not None and alike.like is not None:
-            what = f"`{name}` are like {WEEKDAYS[alike.like]}, so that no window can name them"
-            report.fault("unknown-day", what, "leave `like` away there, or the name here", place)
+            what = f"`{name}` are treated like {WEEKDAYS[alike.like]}, so no window can name them"
+            report.fault("unknown-day", what, "leave `like` out there, or the name here", place)
         elif _TIMES.fullmatch(word):
-            report.fault("window", f"`{word}` stands without days", f"write `Mon-Sun {word}` for every day", place)
+            report.fault("window", f"`{word}` has no days before it", f"write `Mon-Sun {word}` for every day", place)
         elif meant := report.suggest(word, known[len(WEEKDAYS) :]) if dash else "":
             report.fault("unknown-day", f"there is no day `{shown(word)}`", meant, place)
         else:
@@ -172,9 +172,9 @@ def _read_times(report: Report, word: str, place: Place) -> tuple[int, int] | No
     match = _TIMES.fullmatch(word)
     numbers = [int(part) for part in match.groups()] if match else []
     if not match:
-        what, mend = f"`{shown(word)}` are no times", "write `08:00-18:00`, two digits each"
+        what, mend = f"`{shown(word)}` is not a time range", "write `08:00-18:00`, two digits each"
     elif numbers[1] > 59 or numbers[3] > 59 or max(numbers[0], numbers[2]) > 24:
-        what, mend = f"`{word}` holds a time that no clock shows", "write times from 00:00 to 24:00"
+        what, mend = f"`{word}` has a time that does not exist", "write times from 00:00 to 24:00"
     else:
         start, end = numbers[0] * 60 + numbers[1], numbers[2] * 60 + numbers[3]
         if start < DAY and end <= DAY and start != end:

@@ -114,7 +114,7 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
             at = text.find(chr(error.character))
         return Fault("not-text", what, "remove it", line=text.count("\n", 0, at) + 1 if at >= 0 else 0)
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-        return Fault("yaml-syntax", f"this is no YAML: {error}", "write it as YAML or JSON")
+        return Fault("yaml-syntax", f"this is not valid YAML: {error}", "write it as YAML or JSON")
     line, column = error.problem_mark.line + 1, error.problem_mark.column + 1
     if "nesting depth" in (error.problem or ""):  # newer ones of libyaml count for themselves
         return Fault("nested-too-deep", TOO_DEEP, MEND_DEEP, line=line)
@@ -124,10 +124,10 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
         what = f"a key is longer than the {LONGEST_KEY} characters that YAML allows before a colon"
         mend = "write it as `? /long/path` with `: {…}` in the next line, or write the file as JSON"
         return Fault("key-too-long", what, mend, line=key, column=column if key == line else 1)
-    what = f"this is no YAML: {error.problem}" + (f" {error.context}" if error.context else "")
+    what = f"this is not valid YAML: {error.problem}" + (f" {error.context}" if error.context else "")
     mend = "check indentation, colons and quotes here and in the line above"
     if "\t" in _line(text, line)[:column]:
-        mend = "indent with blanks, not with tabs"
+        mend = "indent with spaces, not with tabs"
     return Fault("yaml-syntax", what, mend, line=line, column=column)
 
 

@@ -168,9 +168,7 @@ class _Loader:
     def odd_container(self, event: Event, is_key: bool) -> None:  # noqa: FBT001 - the loop's own question
         """Check a container that is a key, has a tag or stands too deep."""
         if is_key:
-            self.stop(
-                event, "key-not-text", "a list or a mapping stands where a key is expected", "use a string as key"
-            )
+            self.stop(event, "key-not-text", "expected a key, found a list or a mapping", "use a string as key")
         if len(self.stack) >= DEEPEST:
             self.stop(event, "nested-too-deep", TOO_DEEP, MEND_DEEP)
         self.check_tag(event)
@@ -178,7 +176,7 @@ class _Loader:
     def check_tag(self, event: Any) -> None:  # noqa: ANN401 - libyaml's events share no typed base with a tag
         """Refuse tags that would make anything but plain values."""
         if event.tag is not None and event.tag not in _PLAIN_TAGS:
-            self.note(event, "tag", f"the tag `{shown(event.tag)}` is not supported", "leave the tag away")
+            self.note(event, "tag", f"the tag `{shown(event.tag)}` is not supported", "leave the tag out")
 
     def alias(self, event: Event) -> Value:
         """Return the value that an alias names."""
@@ -186,25 +184,25 @@ class _Loader:
             self.stop(event, "yaml-syntax", "unexpected content", "leave it out")
         name = event.anchor
         if any(frame[2] == name for frame in self.stack):
-            self.stop(event, "alias", f"the alias `*{name}` stands inside what it names", "write the value out")
+            self.stop(event, "alias", f"the alias `*{name}` is inside its own anchor", "write the value itself")
         if name not in self.anchors:
-            self.stop(event, "alias", f"the alias `*{name}` names no anchor above it", f"add `&{name}` to a value")
+            self.stop(event, "alias", f"the alias `*{name}` has no anchor above it", f"add `&{name}` to a value")
         value, size = self.anchors[name]
         self.expanded += size - 1
         if self.expanded > ALIAS_NODES:
-            what = f"the aliases up to here stand for more than {ALIAS_NODES:,} values"
-            self.stop(event, "alias", what, "write the values out")
+            what = f"the aliases up to here expand to more than {ALIAS_NODES:,} values"
+            self.stop(event, "alias", what, "write the values themselves")
         return value
 
     def odd_key(self, event: Any, node: Value, container: dict[str, Value]) -> object:  # noqa: ANN401 - as check_tag
-        """Refuse a key that is no string, stands twice or merges; its value is read and dropped."""
+        """Refuse a key that is not a string, stands twice or merges; its value is read and dropped."""
         if not isinstance(node, str):
             text = getattr(event, "value", "a key")
-            self.note(event, "key-not-text", f"the key `{shown(text)}` is no string", f'quote it: `"{shown(text)}"`')
+            self.note(event, "key-not-text", f"the key `{shown(text)}` is not a string", f'quote it: `"{shown(text)}"`')
         elif node in container:
-            self.note(event, "duplicate-key", f"the key `{shown(node)}` stands twice", place=(*self.place(), node))
+            self.note(event, "duplicate-key", f"the key `{shown(node)}` appears twice", place=(*self.place(), node))
         elif isinstance(event, ScalarEvent) and event.implicit[0]:
-            self.note(event, "merge-key", "merge keys (`<<`) are not supported", "write the values out")
+            self.note(event, "merge-key", "merge keys (`<<`) are not supported", "write the values themselves")
         else:
             return node
         return _DROPPED

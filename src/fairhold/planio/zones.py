@@ -78,7 +78,7 @@ def zones_of(abbreviation: str) -> str:
     regions = Counter(each.partition("/")[0] for each in found)
     found.sort(key=lambda each: (-regions[each.partition("/")[0]], each))
     others = f" ({len(found) - _SHOWN} others)" if len(found) > _SHOWN else ""
-    return f"write a zone whose clocks show it: {listed(found[:_SHOWN])}{others}"
+    return f"write a zone that has this abbreviation: {listed(found[:_SHOWN])}{others}"
 
 
 def _abbreviations(zone: str) -> set[str | None]:

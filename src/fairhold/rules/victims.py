@@ -109,7 +109,7 @@ def _must_give(snapshot: Snapshot, draft: Draft, row: int) -> bool:
 def _pair(
     snapshot: Snapshot, draft: Draft, victims: Mapping[int, Chosen], withdrawals: list[Withdrawal]
 ) -> Iterator[NoticeGiven]:
-    """The new notices, each on its way to a leaf that misses units, in path order (R-FOR-1; informs only)."""
+    """The new notices, each on its way to a leaf with a deficit, in path order (R-FOR-1; informs only)."""
     rows = snapshot.rows
     takers = deque(_takers(snapshot, draft, withdrawals))
     for leaf, chosen in victims.items():

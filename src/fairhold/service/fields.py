@@ -54,7 +54,7 @@ def _amount(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _wrong("not-a-number", "expected an amount", "write a number")
     if isinstance(value, float) and not isfinite(value):
-        raise _wrong("bad-number", "an amount is no number that can be counted with", "write a number")
+        raise _wrong("bad-number", "an amount is not a finite number", "write a number")
     if isinstance(value, str) and len(value) > _LONGEST_AMOUNT:
         raise _wrong("not-a-number", "the text is longer than any amount", "write a number")
     return value

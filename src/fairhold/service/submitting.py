@@ -92,7 +92,7 @@ def _asked(core: Core, body: SubmitBody, user: str, key: str) -> Submission:
             raise refused("missing-unit", _NO_UNIT, "add `unit`, as `--unit cpu=1`, and leave `resource_group` out")
         return submission(body, user, key, body.resource_group or only_group(of_slots))
     if body.resource_group:
-        what = "units of resources stand on any host of their consumer's policy entry"
+        what = "units of resources may run on any host of their consumer's policy entry"
         raise refused("wrong-place", what, "leave `resource_group` out")
     if not vectors:
         raise refused("wrong-unit", "the plan shares slots, and no resources of hosts", "write `units`, and no `unit`")

@@ -86,6 +86,6 @@ def decoded(data: bytes, name: str) -> str:
         raise InputError([Fault("not-utf-8", what, mend, file=name, line=line)]) from error
     at = text.find("\0")
     if at >= 0:
-        what = "there is a NUL character, so this is no text file"
+        what = "there is a NUL character, so this is not a text file"
         raise refuse("not-text", name, what, "save the file as plain UTF-8 text", text.count("\n", 0, at) + 1)
     return text

@@ -36,7 +36,7 @@ def controls_of(result: CycleResult, row: int) -> Iterator[Control]:
 
 
 def _waits(result: CycleResult, leaf: int) -> Iterator[Control]:
-    """Of a leaf that misses units and takes none back yet."""
+    """Of a leaf with a deficit and takes none back yet."""
     draft, rows = result.draft, result.snapshot.rows
     units, settings, path = draft.waived[leaf], rows.settings(leaf), rows.path(leaf)
     if not units:

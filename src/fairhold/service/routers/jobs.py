@@ -79,7 +79,7 @@ async def list_jobs(
     """A page of jobs."""
     name, colon, value = label.partition(":")
     if label and not (name and colon):
-        raise refused("name", f"`label={label}` is no label with its value", "write `label=NAME:VALUE`")
+        raise refused("name", f"`label={label}` is not a label with its value", "write `label=NAME:VALUE`")
     wanted = view.Wanted(consumer, state or "", user, (name, value), all or state in OVER)
     return JSONResponse(await service.read(lambda core: view.jobs_page(core, wanted, cursor, limit)))
 
