@@ -17,9 +17,9 @@ from fairhold.lab.scenario import read_scenario
 from fairhold.lab.simulating import MANY_ROWS
 from fairhold.model.workload import Workload
 from fairhold.planio.plan import parse_plan
+from fairhold.sim.experiment import Scene, Work
 from fairhold.sim.log import Log
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene, Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fairhold.agent.ending import Asked, reason_of
+from fairhold.agent.ending import PendingRequest, reason_of
 from fairhold.agent.spool import EXIT, LIFE, NOTICE, ORDER, STOP, Spool, SpoolError, exit_record, read_line, write_line
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def test_last_and_lease(spool: Spool, tmp_path: Path) -> None:
     ],
 )
 def test_reasons(code: int, number: int, asked: dict[str, object], reason: str) -> None:
-    what = Asked()
+    what = PendingRequest()
     for name, value in asked.items():
         setattr(what, name, value)
     assert reason_of(code, number, what) == reason

@@ -15,7 +15,7 @@ from fairhold.policies.registry import POLICIES
 from tests.cli.test_commands import PLAN, STATE, fairhold
 
 if TYPE_CHECKING:
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
@@ -23,7 +23,7 @@ def test_a_right_cycle_is_printed_as_without() -> None:
     assert fairhold("cycle", PLAN, STATE, "--check", "--json").stdout == fairhold("cycle", PLAN, STATE, "--json").stdout
 
 
-def one_slot_too_many(_: Snapshot, draft: Draft) -> None:
+def one_slot_too_many(_: Snapshot, draft: CycleContext) -> None:
     draft.quota[1] += 1
 
 

@@ -11,7 +11,7 @@ from fairhold.cycle.explain.pooled.parameter import Change, Parameter, around
 from fairhold.cycle.explain.pooled.whatif import GROUPS, Search
 from fairhold.cycle.explain.queued.asking import Asking
 from fairhold.cycle.explain.queued.parameters import QueueParameters
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.merge_results import run_entries
 from fairhold.planio.state import parse_state
 from fairhold.units import UNLIMITED
 from tests.pools.asking import PAIR, explained, first

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fairhold.cli.differing import diff_text
-from fairhold.cycle.ahead import calendar_document
-from fairhold.cycle.said import said
-from fairhold.cycle.stated import differences
+from fairhold.cycle.plan_diff import differences
+from fairhold.cycle.settings_format import said
+from fairhold.cycle.window_preview import calendar_document
 from fairhold.model.plan import ConsumerSettings, Host, Plan, PolicyEntry, PolicySettings, ResourceGroup
 from fairhold.model.tree import ConsumerTree
 from fairhold.model.vector import Resource

@@ -13,8 +13,8 @@ from fairhold.cli.differing import Look, diff_text, print_diff
 from fairhold.cli.plan_changes import first_line
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import run_cycle
+from fairhold.cycle.plan_diff import changes
 from fairhold.cycle.pooled.carrying import with_owned
-from fairhold.cycle.stated import changes
 from fairhold.cycle.summary import Sides, summary
 from tests.examples import FEWER
 from tests.pools.strategies import read

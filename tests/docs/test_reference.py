@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from fairhold.cli.commands import app
 from fairhold.cycle.explain import Bound
-from fairhold.cycle.said import said
+from fairhold.cycle.settings_format import said
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.model.plan import PolicySettings
 from fairhold.model.queue import DEFAULT_PRIORITY

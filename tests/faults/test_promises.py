@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from fairhold.runtime.live.promises import PromisedLeases
+from fairhold.runtime.live.leases import PromisedLeases
 from fairhold.store.opening import open_store
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fairhold.cycle.document import run_cycle
 from fairhold.rules import granting
+from fairhold.sim.experiment import Scene
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene
 from tests.gangs.strategies import gangs
 from tests.sim.scenes import plan_of, played, random_jobs
 

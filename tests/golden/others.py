@@ -8,16 +8,16 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.course import course_of
 from fairhold.cycle.document import run_cycle
+from fairhold.cycle.projection import course_of
 from fairhold.errors import InputError
 from fairhold.orchestrator.freeze import freeze
 from fairhold.orchestrator.instructions import WakeAt
 from fairhold.planio.state import parse_state, state_document
+from fairhold.sim.counterfactual import Counterfactual
 from fairhold.sim.effect import Standing, effect_of, effect_over_time
 from fairhold.sim.forecast import Lookout, Past, starts
 from fairhold.sim.log import Log, line_of
-from fairhold.sim.otherwise import Otherwise
 from fairhold.sim.play import Simulation
 from tests.cycle.test_cases import CASES
 from tests.golden import plans
@@ -241,7 +241,7 @@ def record_of(name: str, text: Json, other: Json) -> Story:
         for line in replayed(found, scene):
             write(line)
         under = replace(scene, plan=plan_of(other), start=found.story.begin, end=found.story.end, story=found.story)
-        Otherwise(under, [Log(write)]).run()
+        Counterfactual(under, [Log(write)]).run()
 
     return story
 

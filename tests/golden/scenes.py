@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.sim.scene import Resizing, Scene
+from fairhold.sim.experiment import Resizing, Scene
 from tests.golden.plans import HOSTS as MACHINES
 from tests.golden.plans import LISTS, MIXED, OWNED, POOLS, QUEUES, SHARES, entry, more, pools, queues, slots, vectors
 from tests.golden.stories import GRADUAL, HOUR, MONDAY, POLITE, outages, scene_of

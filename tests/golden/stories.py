@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.planio.plan import parse_plan
+from fairhold.sim.experiment import Outage, Scene, Work
 from fairhold.sim.log import Log
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Outage, Scene, Work
 from tests.golden import plans
 
 if TYPE_CHECKING:

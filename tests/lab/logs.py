@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.lab.recording import record
 from fairhold.ports import Entry
+from fairhold.sim.experiment import Scene
 from fairhold.sim.log import line_of
 from fairhold.sim.play import Simulation
-from fairhold.sim.replaying import Replay
-from fairhold.sim.scene import Scene
+from fairhold.sim.replay import Replay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,8 @@ from fairhold.errors import ArgumentError, Fault, InputError, UsageError
 from fairhold.lab.records import write_record
 from fairhold.model.workload import Workload
 from fairhold.planio.plan import parse_plan
+from fairhold.sim.experiment import Scene
 from fairhold.sim.forecast import COVERAGE
-from fairhold.sim.scene import Scene
 from fairhold.traces.draws import BITS, Stream, stream_of
 from tests.lab.logs import lines_of, recorded
 

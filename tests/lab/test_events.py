@@ -11,9 +11,9 @@ import pytest
 from fairhold.errors import InputError, UsageError
 from fairhold.lab.events import COLUMNS, JSONL, PARQUET, open_events, read_events
 from fairhold.orchestrator import changes as said
+from fairhold.sim.experiment import Outage, Scene
 from fairhold.sim.log import Log
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Outage, Scene
 from tests.sim.scenes import SECOND, jobs_of, plan_of
 
 if TYPE_CHECKING:

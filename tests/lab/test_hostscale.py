@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from fairhold.errors import InputError
+from fairhold.lab.cluster_at import standing_at
 from fairhold.lab.scenario import parse_scenario, plan_document
 from fairhold.lab.simulating import simulate
-from fairhold.lab.standing import standing_at
 from tests.cli.test_commands import fairhold
 from tests.lab.test_scenario import JOBS, PLAN, text_of
 

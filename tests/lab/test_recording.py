@@ -16,8 +16,8 @@ from fairhold.lab.scenario import read_scenario
 from fairhold.lab.simulating import simulate
 from fairhold.orchestrator import changes as said
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.scene import Outage, Scene, Work
-from fairhold.sim.story import Began
+from fairhold.sim.event_trace import Began
+from fairhold.sim.experiment import Outage, Scene, Work
 from tests.lab.logs import Written, lines_of, recorded, replayed
 from tests.sim.scenes import SECOND, random_jobs
 

@@ -14,7 +14,7 @@ from tests.lab.test_recording import story_of
 
 if TYPE_CHECKING:
     from fairhold.lab.scenario import Scenario
-    from fairhold.sim.story import Story
+    from fairhold.sim.event_trace import Story
 
 FILE = ROOT / "examples/simulation/scenario.yaml"
 

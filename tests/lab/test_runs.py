@@ -13,7 +13,7 @@ import pytest
 from fairhold.errors import ArgumentError, Fault, InputError
 from fairhold.lab.runs import Way, play_at_once, play_plan
 from fairhold.lab.scenario import parse_scenario
-from fairhold.sim.scene import Resizing
+from fairhold.sim.experiment import Resizing
 from tests.lab.test_scenario import HOSTS, JOBS, PLAN, text_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from fairhold.lab.expecting import parse_expectation
 from fairhold.lab.runs import Way, play_at_once, play_plan
 from fairhold.lab.scenario import Asked, parse_scenario
 from fairhold.lab.simulating import simulate
-from fairhold.sim.scene import Resizing, Work
+from fairhold.sim.experiment import Resizing, Work
 from fairhold.units import UNLIMITED
 
 SECOND = 1_000_000

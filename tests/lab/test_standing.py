@@ -7,8 +7,8 @@ import pytest
 
 from fairhold.cli.differing import Look, print_diff
 from fairhold.errors import InputError, UsageError
+from fairhold.lab.cluster_at import scenario_file
 from fairhold.lab.records import write_record
-from fairhold.lab.standing import scenario_file
 from tests.lab.logs import lines_of, recorded
 from tests.lab.test_recording import story_of
 

@@ -12,11 +12,11 @@ from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Grant
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def grant_one_by_one(snapshot: Snapshot, draft: Draft) -> list[Grant]:
+def grant_one_by_one(snapshot: Snapshot, draft: CycleContext) -> list[Grant]:
     """Both passes, again for every single leaf that is stuck; `draft` as it is after the reserves are set aside."""
     wanted = snapshot.demand[:]
     while snapshot.idle:

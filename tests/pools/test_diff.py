@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairhold.cli.differing import Look, diff_text, print_diff
-from fairhold.cycle.ahead import diff_windows, side
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.pooled.carrying import with_owned
+from fairhold.cycle.window_preview import diff_windows, side
 from fairhold.errors import ArgumentError, InputError, UsageError
 from fairhold.planio.moving import with_new_paths
 from fairhold.planio.plan import parse_plan

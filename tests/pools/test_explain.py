@@ -13,7 +13,7 @@ from fairhold.cycle.explain.pooled.inquiry import Inquiry
 from fairhold.cycle.explain.pooled.pool_parameters import PoolParameters
 from fairhold.cycle.explain.pooled.waiting import RULE_OF, Why
 from fairhold.cycle.explain.pooled.whatif import GROUPS, Search
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.merge_results import run_entries
 from fairhold.rules.pools.content import bound_on, grace_of
 from fairhold.runtime.explaining_pools import WHY
 from tests.pools.asking import BETTER, PAIR, explained

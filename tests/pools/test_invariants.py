@@ -11,8 +11,8 @@ from hypothesis import given
 
 from fairhold.cli.files import print_cycle
 from fairhold.cycle.document import run_cycle
-from fairhold.cycle.pooled import invariants, joining
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled import invariants, merge_results
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.violation import Violation
 from fairhold.errors import BrokenRuleError
 from fairhold.ledger.pools import Notice, Parcel
@@ -48,7 +48,7 @@ STANDS = [on("h0", "Z", 3, "/") | {"lenders": {"/M/x": 3}}, on("h1", "y", 1, "/M
 def decided() -> tuple[Plan, State, PooledCycle]:
     """A cycle with grants, and notices of owners and inside a pool."""
     plan, state = inputs(CONSUMERS, REQUESTS, STANDS, hosts=HOSTS)
-    (_, cycle), *_ = joining.run_entries(plan, state)
+    (_, cycle), *_ = merge_results.run_entries(plan, state)
     assert {row["pool"] for row in cycle.grants} == {"own", "/M"}
     assert {row["for"] for row in cycle.reclaims} == {"x", "y", "N"}
     return plan, state, cycle
@@ -197,7 +197,7 @@ def test_r_adjust_2_who_owns_more_than_its_target_is_found_out_s2_25(
     asks: Json, has: dict[str, int], text: str
 ) -> None:
     plan, state = inputs({"/A": own(**asks), "/B": {}}, [of("/B", 1)])
-    (_, cycle), *_ = joining.run_entries(plan, state)
+    (_, cycle), *_ = merge_results.run_entries(plan, state)
     assert broken(plan, state, cycle) == set()
     chain = next(parcel.chain for host in cycle.books.hosts for parcel in host.parcels if parcel.chain)
     for host in cycle.books.hosts:

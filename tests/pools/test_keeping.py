@@ -14,7 +14,7 @@ from tests.orchestrator.vector_storm import PLAN, VectorStorm
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.state import State
 
@@ -82,11 +82,11 @@ def seen(books: PoolBooks) -> object:
     }
 
 
-def _name(asked: Asked | None) -> str:
+def _name(asked: PendingRequest | None) -> str:
     return asked.model.id if asked is not None else ""
 
 
-def _asked(asked: Asked) -> tuple[object, ...]:
+def _asked(asked: PendingRequest) -> tuple[object, ...]:
     return (
         asked.model,
         asked.leaf,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.ledger.pools import Asked, Machine, Unit
+from fairhold.ledger.pools import Machine, PendingRequest, Unit
 from fairhold.model.state import Request
 from fairhold.rules.pools.loads import Loads, workload
 from tests.pools.small import of, on, placed, run
@@ -47,7 +47,7 @@ def test_the_least_busy_host_is_the_one_that_looking_at_all_finds(
     sizes: list[tuple[int, int]], data: st.DataObject
 ) -> None:
     hosts = [Machine(f"h{at}", "m", at, size, size) for at, size in enumerate(sizes)]
-    asked = Asked(Request("r", 0, "", 99, unit=(1, 2)), 0)
+    asked = PendingRequest(Request("r", 0, "", 99, unit=(1, 2)), 0)
     loads = Loads(hosts)
     passed: set[Machine] = set()
     for _ in range(data.draw(st.integers(1, 12))):
@@ -73,7 +73,7 @@ def test_the_least_busy_host_is_the_one_that_looking_at_all_finds(
 def test_a_host_without_work_has_none_and_an_amount_of_zero_counts_nothing() -> None:
     host = Machine("h", "m", 0, (4, 0), (4, 0))
     assert workload(host) == 0
-    host.units[Unit(Asked(Request("r", 0, "", 1, unit=(3, 0)), 0), host, 0, 0, 0)] = None
+    host.units[Unit(PendingRequest(Request("r", 0, "", 1, unit=(3, 0)), 0), host, 0, 0, 0)] = None
     assert workload(host) == Fraction(3, 4)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.merge_results import run_entries
 from fairhold.cycle.pooled.quotas import quotas_of_leaves
 from fairhold.ledger.pools import OWN
 from tests.examples import FEWER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fairhold.cycle.document import run_cycle
-from fairhold.cycle.pooled import invariants, joining
+from fairhold.cycle.pooled import invariants, merge_results
 from fairhold.cycle.verify import verify
 from fairhold.planio.state import state_document
 from tests.pools.small import inputs, of, on, own
@@ -107,7 +107,7 @@ def test_r_notice_3_a_notice_from_before_stays() -> None:
 
 def test_r_notice_3_a_superfluous_notice_is_found_out() -> None:
     plan, state = inputs(BETTER, [of("/A", 2), of("/B", 1, 2)], [on("h0", "A", 2)], hosts={"h0": 2})
-    (_, cycle), *_ = joining.run_entries(plan, state)
+    (_, cycle), *_ = merge_results.run_entries(plan, state)
     done = invariants.Done(plan, state, cycle)
     assert list(invariants.no_notice_is_superfluous(done)) == []
     taker = cycle.books.asked["B"]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairhold.rules.queues.standing import weighed
+from fairhold.rules.queues.queue_metrics import weighed
 
 HELD = st.integers(0, 10**15)
 WHOLE = st.integers(1, 10**15)

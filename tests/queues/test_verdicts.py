@@ -9,8 +9,8 @@ import pytest
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import BORDER
 from fairhold.rules.queues.contest import FAIR_SHARE, QUOTA, STRATEGIES, Contest, contended, is_open, may_reclaim, sides
+from fairhold.rules.queues.queue_metrics import FINE, breaks_guarantee, breaks_limit, dominant_share
 from fairhold.rules.queues.serving import serving_key
-from fairhold.rules.queues.standing import FINE, breaks_guarantee, breaks_limit, dominant_share
 from fairhold.units import SECOND
 from tests.planio.support import cases
 from tests.queues.differences import listed

@@ -9,10 +9,10 @@ import pytest
 
 from fairhold.cli.files import print_cycle
 from fairhold.cli.words import in_words
-from fairhold.cycle.ahead import calendar_document
 from fairhold.cycle.explain import explain
 from fairhold.cycle.open import open_books
 from fairhold.cycle.run import run
+from fairhold.cycle.window_preview import calendar_document
 from fairhold.errors import InputError
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state, state_document

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from fairhold.cli.run import run_jobs
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.merge_results import run_entries
 from fairhold.errors import InputError
 from fairhold.model.state import State
 from fairhold.orchestrator.as_file import as_file, decided, together

@@ -13,7 +13,7 @@ from fairhold.sim.play import Simulation
 if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator import changes as said
-    from fairhold.sim.scene import Scene
+    from fairhold.sim.experiment import Scene
 
 SECOND = 1_000_000
 

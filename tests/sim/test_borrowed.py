@@ -18,9 +18,9 @@ from fairhold.planio.plan import parse_plan
 from fairhold.runtime.lending import lending
 from fairhold.runtime.live.views.amounts import amounts_now
 from fairhold.sim.account import Spans
+from fairhold.sim.experiment import Scene
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene
 from tests.sim.scenes import SECOND, random_jobs
 
 if TYPE_CHECKING:

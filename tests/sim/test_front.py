@@ -12,7 +12,7 @@ import pytest
 
 from fairhold.cycle.pooled import decide, front
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.scene import Scene, Work
+from fairhold.sim.experiment import Scene, Work
 from tests.pools.test_keeping import Compared
 from tests.sim.scenes import SECOND, played, random_jobs
 

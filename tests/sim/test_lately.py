@@ -22,8 +22,8 @@ from fairhold.rules.choosing import Choice
 from fairhold.rules.gangs import count_usable, usable
 from fairhold.rules.remembering import remembered
 from fairhold.rules.victims import choose_victims, victim_order
+from fairhold.sim.experiment import Scene, Work
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene, Work
 from tests.examples import FEWER
 from tests.sim.scenes import SECOND, plan_of, random_jobs
 from tests.sim.test_plenty import LEAVES, OWNED, PLANS, RATIOS, TREE

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fairhold.model.workload import Workload
 from fairhold.sim.account import Spans
+from fairhold.sim.experiment import Scene, Work
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene, Work
 from tests.examples import FEW
 from tests.sim.scenes import SECOND, jobs_of, plan_of, random_jobs
 

@@ -18,11 +18,11 @@ from fairhold.orchestrator.instructions import Start
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
 from fairhold.sim.checking import Truths
+from fairhold.sim.experiment import Outage, Resizing, Scene, Work
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
 from fairhold.sim.quotas import Quotas, VectorQuotas
-from fairhold.sim.scene import Outage, Resizing, Scene, Work
 from fairhold.sim.submitting import slots_of
 from fairhold.sim.summary import histogram, jain, quantile, summarize
 from fairhold.sim.verifying import Recomputed

@@ -17,7 +17,7 @@ from fairhold.ledger import transitions
 from fairhold.ledger.decision import apply
 from fairhold.model.state import State
 from fairhold.model.workload import Workload
-from fairhold.sim.scene import Scene, Work
+from fairhold.sim.experiment import Scene, Work
 from tests.sim.scenes import SECOND, plan_of, played, random_jobs
 
 if TYPE_CHECKING:

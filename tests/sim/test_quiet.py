@@ -12,7 +12,7 @@ import pytest
 
 from fairhold.orchestrator.quiet import Quiet
 from fairhold.planio.plan import parse_plan
-from fairhold.sim.scene import Outage, Scene
+from fairhold.sim.experiment import Outage, Scene
 from tests.sim.scenes import SECOND, played, random_jobs
 
 if TYPE_CHECKING:

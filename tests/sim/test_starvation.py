@@ -14,9 +14,9 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.owned import amount_of, owned_amounts
 from fairhold.planio.plan import parse_plan
 from fairhold.sim.account import Spans
+from fairhold.sim.experiment import Outage, Scene
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Outage, Scene
 from fairhold.sim.summary import summarize
 from tests.examples import FEW
 from tests.sim.scenes import SECOND, jobs_of, plan_of, random_jobs

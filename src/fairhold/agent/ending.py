@@ -8,7 +8,7 @@ _FIRST_SIGNAL_CODE = 128
 """Shells say so: this plus the number of the signal."""
 
 
-class Asked:
+class PendingRequest:
     """What was asked of an attempt so far.
 
     forced  : why its own supervisor stopped it: time_limit, memory, host_lost, or reclaim at the deadline; empty = not
@@ -26,7 +26,7 @@ class Asked:
         self.sent = 0
 
 
-def reason_of(code: int, signal: int, asked: Asked) -> str:
+def reason_of(code: int, signal: int, asked: PendingRequest) -> str:
     """The reason of an end; `code` is -1 where a signal ended it. See the table in docs/attempts.md."""
     if asked.forced and not (asked.forced == "reclaim" and not signal):
         return asked.forced

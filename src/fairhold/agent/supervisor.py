@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 
 from fairhold.agent import groups, processes
-from fairhold.agent.ending import Asked, reason_of
+from fairhold.agent.ending import PendingRequest, reason_of
 from fairhold.agent.launch import NotStartedError, launch
 from fairhold.agent.output import FIRST_LOOK, Output
 from fairhold.agent.spool import EXIT, LIFE, NOTICE, STOP, SpoolError, exit_record, read_line, write_line
@@ -69,7 +69,7 @@ class Supervisor:
         self, order: Order, spool: Spool, descriptor: int, tell: int, *, lease: float | None, base: str, group: str
     ) -> None:
         self._order, self._spool, self._descriptor, self._tell, self._base = order, spool, descriptor, tell, base
-        self._asked = Asked()
+        self._asked = PendingRequest()
         self._pid = 0
         self._status: int | None = None
         self._cpu = self._peak = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cli.coming import coming_text
 from fairhold.cli.files import moves_table, open_plan, print_json, print_text, unknown
 from fairhold.cli.plan_changes import Clock, as_it_is, brief_text, first_line
+from fairhold.cli.plan_timeline import coming_text
 from fairhold.cli.pools import changed_pools, hands_text
 from fairhold.cli.queue_tables import changed_queues
 from fairhold.cli.table import table
@@ -73,14 +73,14 @@ def _diff_of_state(
     plans: tuple[Plan, Plan], state_path: Path, new_path: Path, look: Look, moved: dict[str, str]
 ) -> Document:
     from fairhold.cli.windows import duration_of  # noqa: PLC0415
-    from fairhold.cycle.ahead import diff_windows, side  # noqa: PLC0415
-    from fairhold.cycle.coming import Assumed, Compared, instants_of, over_time  # noqa: PLC0415
-    from fairhold.cycle.course import course_of  # noqa: PLC0415
     from fairhold.cycle.diff import diff  # noqa: PLC0415
     from fairhold.cycle.document import run_cycle  # noqa: PLC0415
+    from fairhold.cycle.plan_diff import changes  # noqa: PLC0415
+    from fairhold.cycle.plan_timeline import Assumed, Compared, instants_of, over_time  # noqa: PLC0415
     from fairhold.cycle.pooled.carrying import with_owned  # noqa: PLC0415
-    from fairhold.cycle.stated import changes  # noqa: PLC0415
+    from fairhold.cycle.projection import course_of  # noqa: PLC0415
     from fairhold.cycle.summary import Sides, summary  # noqa: PLC0415
+    from fairhold.cycle.window_preview import diff_windows, side  # noqa: PLC0415
 
     old, new = plans
     stated = read_state(state_path, old, places=True)
@@ -111,15 +111,15 @@ def _diff_of_state(
 
 
 def _scenario(path: Path) -> Path | None:
-    from fairhold.lab.standing import scenario_file  # noqa: PLC0415
+    from fairhold.lab.cluster_at import scenario_file  # noqa: PLC0415
 
     return scenario_file(path)
 
 
 def _diff_in_scenario(plans: tuple[Plan, Plan], path: Path, look: Look, moved: dict[str, str]) -> Document:
     from fairhold.cli.windows import duration_of  # noqa: PLC0415
-    from fairhold.cycle.coming import STATED, Assumed  # noqa: PLC0415
-    from fairhold.lab.standing import standing_at  # noqa: PLC0415
+    from fairhold.cycle.plan_timeline import STATED, Assumed  # noqa: PLC0415
+    from fairhold.lab.cluster_at import standing_at  # noqa: PLC0415
     from fairhold.sim.effect import effect_of, effect_over_time  # noqa: PLC0415
 
     if not look.at:

@@ -11,7 +11,7 @@ from fairhold.cli.presence import with_hosts
 from fairhold.cli.queue_requests import request_text as queue_text
 from fairhold.cli.words import document_in_words
 from fairhold.cycle.open import open_books
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.errors import ArgumentError, Fault, count
 from fairhold.model.presence import absent_by
 from fairhold.model.siting import words_of

@@ -21,14 +21,14 @@ from fairhold.lab.whole import write_whole
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.report import shown
 from fairhold.sim.forecast import COVERAGE, Lookout, Past, forecast
-from fairhold.sim.replaying import Replay
+from fairhold.sim.replay import Replay
 from fairhold.store import read_store
 from fairhold.units import LAST_INSTANT, SECOND, format_duration, parse_instant
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairhold.sim.scene import Scene
+    from fairhold.sim.experiment import Scene
 
     Document = dict[str, Any]
 

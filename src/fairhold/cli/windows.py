@@ -24,7 +24,7 @@ def print_windows(plan_path: Path, state_path: Path | None, ahead: str, begin: s
 
     ahead : duration; begin : instant, empty = the state's, or without one now
     """
-    from fairhold.cycle.ahead import calendar_document  # noqa: PLC0415
+    from fairhold.cycle.window_preview import calendar_document  # noqa: PLC0415
     from fairhold.planio.state import read_state  # noqa: PLC0415
 
     span = duration_of(ahead)

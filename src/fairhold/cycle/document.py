@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.cycle.moves import grants, merged, observed, reclaims, withdrawn
 from fairhold.cycle.open import Stop, close_books, open_books, settle
-from fairhold.cycle.pooled.joining import quota_part, run_entries, with_pools, with_vectors
+from fairhold.cycle.pooled.merge_results import quota_part, run_entries, with_pools, with_vectors
 from fairhold.cycle.run import CycleResult, quotas, run
 from fairhold.ledger.decision import apply
 from fairhold.model.presence import absent_by
@@ -17,7 +17,7 @@ from fairhold.units import UNLIMITED, format_instant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairhold.cycle.pooled.joining import Cycles
+    from fairhold.cycle.pooled.merge_results import Cycles
     from fairhold.ledger.books import Books
     from fairhold.model.plan import Plan
 

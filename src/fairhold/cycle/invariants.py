@@ -12,9 +12,9 @@ from copy import deepcopy
 from math import floor
 from typing import TYPE_CHECKING
 
+from fairhold.cycle.misplaced import misplaced
 from fairhold.cycle.owners import OF_OWNERS
 from fairhold.cycle.run import quotas, run
-from fairhold.cycle.standing import misplaced
 from fairhold.cycle.violation import Violation
 from fairhold.kernels.columns import zeros
 from fairhold.ledger.decision import apply

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
@@ -30,7 +30,7 @@ class CycleResult:
     """
 
     snapshot: Snapshot
-    draft: Draft
+    draft: CycleContext
     tried: tuple[array[int], ...] = ()
 
     @property
@@ -78,9 +78,9 @@ class Divisions:
     def __init__(self, snapshot: Snapshot, on_stage: Callable[[str], None] = _unwatched) -> None:
         self._snapshot, self._on_stage = snapshot, on_stage
         self.tried: list[array[int]] = []
-        self._drafts: dict[bytes, Draft] = {}
+        self._drafts: dict[bytes, CycleContext] = {}
 
-    def divide(self) -> Draft:
+    def divide(self) -> CycleContext:
         """The quotas by what the snapshot says, which has been asked before where a gang gave way in vain."""
         draft = self._drafts.get(self._question())
         return self._divide(remembered(self._snapshot)) if draft is None else draft
@@ -98,7 +98,7 @@ class Divisions:
         """All that differs between the divisions of one cycle."""
         return self._snapshot.usable.tobytes() + self._snapshot.most.tobytes()
 
-    def _divide(self, known: array[int] | None) -> Draft:
+    def _divide(self, known: array[int] | None) -> CycleContext:
         snapshot = self._snapshot
         draft = new_draft(snapshot, known)
         for rule in rules_of(snapshot.rows).quotas:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.run import CycleResult
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Decision
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
 
 MOST_TRIED = 16
 """Divisions of one cycle that are looked at again; one that made more is made whole."""
@@ -66,7 +66,7 @@ class Still:
         for leaf in {*requests.gangs, *requests.lines.gangs}:
             wanted = books.demand[leaf]
             self._could[leaf] = [usable(books, leaf, snapshot.now, wanted, quota[leaf]) for quota in self._tried]
-        self._draft: Draft | None = draft
+        self._draft: CycleContext | None = draft
         self._need, self._limit = draft.needs.need, rows.plan.limit
         self._quota: array[int] | None = None
         requests.lines.changed = set()

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.course import groups_of_hosts
+from fairhold.cycle.projection import groups_of_hosts
 from fairhold.cycle.queued.diff import is_of_queues
 from fairhold.errors import place_text
 from fairhold.model.hostnames import fold
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairhold.cycle.document import Cycle
-    from fairhold.cycle.stated import Changed
+    from fairhold.cycle.plan_diff import Changed
     from fairhold.errors import Step
     from fairhold.model.plan import Plan
     from fairhold.model.state import State

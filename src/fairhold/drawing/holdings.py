@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Parcel, PendingRequest, PoolBooks, Unit
 
 Use = tuple[int, str]
 """Who uses it, and how: `own`, `lent`, `notice`, or `kept` for it."""
@@ -145,7 +145,7 @@ def _told(books: PoolBooks, unit: Unit) -> Told:
     return Told(unit.asked.model.id, unit.asked.leaf, unit.lenders(books.terms), deadline, taker)
 
 
-def _name(asked: Asked | None) -> str:
+def _name(asked: PendingRequest | None) -> str:
     return asked.model.id if asked else ""
 
 

@@ -20,7 +20,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.drawing.terms import Cells
     from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan

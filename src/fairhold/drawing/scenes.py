@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.ledger.rows import in_force, shares_vectors
 from fairhold.model.window import DAY, MINUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.said import said, word
+from fairhold.cycle.settings_format import said, word
 from fairhold.drawing.table import OWNS
 from fairhold.model.plan import ConsumerSettings, PolicySettings
 from fairhold.model.vector import own_document

@@ -14,12 +14,12 @@ from fairhold.drawing.table import OWNS, Row, draw_table, in_order
 from fairhold.drawing.terms import NOTHING, common_cells, vector_cells
 from fairhold.ledger.pools import PUBLIC
 from fairhold.rules.pools.content import lend_up
+from fairhold.rules.pools.reservations import Ways
 from fairhold.rules.pools.sweeps import private_pools
-from fairhold.rules.pools.ways import Ways
 from fairhold.units import format_duration
 
 if TYPE_CHECKING:
-    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.drawing.holdings import Stock
     from fairhold.ledger.pools import PoolBooks, Terms
     from fairhold.model.plan import Plan

@@ -8,9 +8,9 @@ from fairhold.errors import Fault, InputError
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.events import JobCancelled
 from fairhold.orchestrator.freeze import freeze
+from fairhold.sim.event_trace import Began
 from fairhold.sim.forecast import BY_THEMSELVES, Lookout, Past, quantile, starts
-from fairhold.sim.replaying import Replay
-from fairhold.sim.story import Began
+from fairhold.sim.replay import Replay
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.pooling import VectorCycle
-    from fairhold.sim.scene import Scene
-    from fairhold.sim.story import Story
+    from fairhold.sim.event_trace import Story
+    from fairhold.sim.experiment import Scene
 
     Document = dict[str, Any]
 

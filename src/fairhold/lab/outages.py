@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.lab.moments import Moment, read_moment
 from fairhold.planio.hosts import expand
 from fairhold.planio.report import shown
-from fairhold.sim.scene import Outage
+from fairhold.sim.experiment import Outage
 from fairhold.traces.draws import BITS, Stream, stream_of
 from fairhold.units import UNLIMITED
 

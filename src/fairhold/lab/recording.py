@@ -19,8 +19,8 @@ from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.plan import parse_plan
 from fairhold.runtime.live.journal import PLAN_APPLIED
+from fairhold.sim.event_trace import Replanned, Story
 from fairhold.sim.log import line_of
-from fairhold.sim.story import Replanned, Story
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:

@@ -8,18 +8,18 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairhold.errors import Fault, InputError
-from fairhold.lab.storyfile import read_story, story_lines
+from fairhold.lab.event_trace_file import read_story, story_lines
 from fairhold.lab.whole import write_whole
 from fairhold.model.workload import ENDLESS, Workload
 from fairhold.orchestrator.events import JobSubmitted
-from fairhold.sim.courses import Courses
+from fairhold.sim.task_durations import Courses
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fairhold.lab.recording import Record
-    from fairhold.sim.story import Story
+    from fairhold.sim.event_trace import Story
 
     Document = dict[str, Any]
 

@@ -31,7 +31,7 @@ from fairhold.orchestrator.events import (
     Woken,
 )
 from fairhold.orchestrator.machines import HOST_LOST
-from fairhold.sim.story import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted
+from fairhold.sim.event_trace import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

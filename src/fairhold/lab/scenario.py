@@ -28,7 +28,7 @@ from fairhold.lab.scenariokeys import (
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.report import Report
-from fairhold.sim.scene import Resizing, Scene, Work
+from fairhold.sim.experiment import Resizing, Scene, Work
 from fairhold.traces.findings import Findings
 from fairhold.traces.source import Source, read_source
 from fairhold.traces.workload import make_workload
@@ -216,7 +216,13 @@ def _read_plans(
 
 
 def _read_sections(
-    report: Report, top: dict[str, Value], plans: Mapping[str, Plan], folder: Path, *, draw: int, asked: Asked | None
+    report: Report,
+    top: dict[str, Value],
+    plans: Mapping[str, Plan],
+    folder: Path,
+    *,
+    draw: int,
+    asked: Asked | None,
 ) -> _Sections:
     """All that can be told without the workload.
 

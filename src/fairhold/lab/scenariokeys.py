@@ -10,7 +10,7 @@ from fairhold.lab.expecting import Expectation, parse_expectation, unknown_consu
 from fairhold.lab.moments import Moment, read_moment
 from fairhold.planio.report import listed, shown
 from fairhold.planio.resources import exact_number
-from fairhold.sim.scene import Work
+from fairhold.sim.experiment import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,13 +13,13 @@ from fairhold.ledger.vectors import POOLED
 from fairhold.planio.report import listed, shown
 from fairhold.sim.account import Spans
 from fairhold.sim.checking import Truths, Watcher
-from fairhold.sim.little import Little
+from fairhold.sim.counterfactual import Counterfactual
+from fairhold.sim.littles_law import Little
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
-from fairhold.sim.otherwise import Otherwise
 from fairhold.sim.play import Simulation
 from fairhold.sim.quotas import Quotas, VectorQuotas
-from fairhold.sim.replaying import Replay
+from fairhold.sim.replay import Replay
 from fairhold.sim.summary import summarize
 from fairhold.sim.verifying import Recomputed
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.sim.driver import Watch
-    from fairhold.sim.replaying import OnPlan
-    from fairhold.sim.scene import Scene
+    from fairhold.sim.experiment import Scene
+    from fairhold.sim.replay import OnPlan
 
     OnProgress = Callable[[int, int, int], None]
 
@@ -94,16 +94,16 @@ def simulate(
     document: Document = {"plan": plan} | summarize(measures, simulation.refused, log.digest)
     if twin is not None and scene.story is not None and scene.story.decided:
         document["as_recorded"] = twin.document(is_whole=scene.end == scene.story.end)
-    elif isinstance(simulation, Otherwise):
+    elif isinstance(simulation, Counterfactual):
         document["otherwise"] = {"passed_over": simulation.passed_over, "guessed": simulation.guessed}
     return document
 
 
-def simulation_of(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Otherwise:
+def simulation_of(scene: Scene, told: Sequence[Watch], *, is_brief: bool) -> Simulation | Replay | Counterfactual:
     """What plays a scene: a workload, or a record as it was or under another plan."""
     if scene.story is None:
         return Simulation(scene, told, is_brief=is_brief)
-    return (Replay if scene.is_replay else Otherwise)(scene, told, is_brief=is_brief)
+    return (Replay if scene.is_replay else Counterfactual)(scene, told, is_brief=is_brief)
 
 
 def _laws(measures: Sequence[Measures], scene: Scene, cluster: Cluster) -> list[Little]:
@@ -121,7 +121,7 @@ def _hold(laws: Sequence[Little], now: int) -> None:
 
 
 def _quotas(
-    simulation: Simulation | Replay | Otherwise, of_vectors: VectorQuotas, measures: Measures
+    simulation: Simulation | Replay | Counterfactual, of_vectors: VectorQuotas, measures: Measures
 ) -> Sequence[int] | None:
     """Of who decides now: a replay goes on with another orchestrator where the plan changes."""
     live, group = simulation.live, measures.group

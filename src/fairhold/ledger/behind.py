@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
 
 
 class Behind:
@@ -17,11 +17,11 @@ class Behind:
 
     __slots__ = ("is_short", "of")
 
-    def __init__(self, of: dict[Asked, int] | None = None) -> None:
+    def __init__(self, of: dict[PendingRequest, int] | None = None) -> None:
         self.of = of or {}
         self.is_short = False
 
-    def serves(self, asked: Asked) -> None:
+    def serves(self, asked: PendingRequest) -> None:
         """A request got something; of the last in front, those behind it might have as well."""
         if self.of and asked in self.of:
             self.is_short = True

@@ -44,7 +44,7 @@ class Owning(NamedTuple):
 
 
 @dataclass
-class Draft:
+class CycleContext:
     """Everything that one cycle computes on the way to its decision; rows as in the snapshot.
 
     known     : quotas that are known already, as an earlier division came to them; None = none are
@@ -106,11 +106,11 @@ class Draft:
     decision: Decision
 
 
-def new_draft(snapshot: Snapshot, known: array[int] | None = None) -> Draft:
+def new_draft(snapshot: Snapshot, known: array[int] | None = None) -> CycleContext:
     """An empty draft."""
     rows = len(snapshot.rows)
     quota = zeros(rows)
-    return Draft(
+    return CycleContext(
         known=known,
         needs=Needs(*(zeros(rows) for _ in Needs._fields)),
         quota=quota,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.never import Never
+    from fairhold.ledger.infeasible import Never
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.adjusted import Adjusted
     from fairhold.model.plan import PolicySettings
@@ -92,7 +92,7 @@ class Parcel:
         self.owner = owner
         self.chain = chain
         self.amounts = self.idle = amounts
-        self.kept: dict[Asked, Vector] = {}
+        self.kept: dict[PendingRequest, Vector] = {}
         self.level = PUBLIC
         self._alone: dict[Vector, Mapping[Parcel, Vector]] | None = None
 
@@ -110,12 +110,12 @@ class Parcel:
         """That of its owner, 1 is best."""
         return (self.chain[0][1].preference if self.chain else None) or DEFAULT_PREFERENCE
 
-    def room(self, asked: Asked) -> Vector:
+    def room(self, asked: PendingRequest) -> Vector:
         """What a request can use of it."""
         kept = self.kept.get(asked)
         return add(self.idle, kept) if kept else self.idle
 
-    def take(self, asked: Asked, amount: Vector) -> None:
+    def take(self, asked: PendingRequest, amount: Vector) -> None:
         """Use some: first of what is kept for the request."""
         kept = self.kept.get(asked)
         if kept:
@@ -128,12 +128,12 @@ class Parcel:
             amount = less(amount, from_kept)
         self.idle = less(self.idle, amount)
 
-    def keep(self, asked: Asked, amount: Vector) -> None:
+    def keep(self, asked: PendingRequest, amount: Vector) -> None:
         """Set some of what is idle aside for a request."""
         self.idle = less(self.idle, amount)
         self.kept[asked] = add(self.kept[asked], amount) if asked in self.kept else amount
 
-    def unkeep(self, asked: Asked) -> None:
+    def unkeep(self, asked: PendingRequest) -> None:
         """What was set aside for a request is idle again."""
         if asked in self.kept:
             self.idle = add(self.idle, self.kept.pop(asked))
@@ -174,7 +174,7 @@ class Machine:
         self.labels: frozenset[str] = frozenset()
 
 
-class Asked:
+class PendingRequest:
     """A request with what it holds.
 
     order  : place in its leaf: priority, submitted, id
@@ -258,7 +258,7 @@ class Notice:
 
     __slots__ = ("deadline", "is_new", "reason", "serial", "strategy", "taker")
 
-    def __init__(self, taker: Asked | None, deadline: int, reason: str, serial: int, *, is_new: bool) -> None:
+    def __init__(self, taker: PendingRequest | None, deadline: int, reason: str, serial: int, *, is_new: bool) -> None:
         self.taker, self.deadline, self.reason, self.serial, self.is_new = taker, deadline, reason, serial, is_new
         self.strategy = ""
 
@@ -278,7 +278,7 @@ class Unit:
 
     __slots__ = ("asked", "books", "host", "notice", "pool", "said", "serial", "started")
 
-    def __init__(self, asked: Asked, host: Machine, started: int, serial: int, pool: int) -> None:
+    def __init__(self, asked: PendingRequest, host: Machine, started: int, serial: int, pool: int) -> None:
         self.asked, self.host, self.started, self.serial, self.pool = asked, host, started, serial, pool
         self.said: Allocation | None = None
         self.books: Mapping[Parcel, Vector] = _NOTHING
@@ -316,11 +316,11 @@ class PoolBooks:
 
     terms: Terms
     hosts: list[Machine]
-    asked: dict[str, Asked]
-    by_leaf: dict[int, list[Asked]]
+    asked: dict[str, PendingRequest]
+    by_leaf: dict[int, list[PendingRequest]]
     host_of: dict[str, Machine]
     now: int
-    keeps: dict[tuple[Asked, Machine], int | None] = field(default_factory=dict)
+    keeps: dict[tuple[PendingRequest, Machine], int | None] = field(default_factory=dict)
     """(request, host) → units for which space is held there, as the cycle before has left it; None = all that fit"""
     hosts_of: dict[int, list[Machine]] = field(default_factory=dict)
     hosts_down: list[Machine] = field(default_factory=list)
@@ -330,7 +330,7 @@ class PoolBooks:
     """(host, row, place of an entry, amounts): what of a row is whose, where several of its entries are of one group"""
     adjusted: Adjusted | None = None
     """The last adjustment of ownership, where the entry says how often (R-ADJUST-5)"""
-    unplaced: dict[Asked, int] = field(default_factory=dict)
+    unplaced: dict[PendingRequest, int] = field(default_factory=dict)
     """Request → units that were placed in this cycle and are not, as they would go at once (R-SWEEP-3)"""
     sure: set[Unit] = field(default_factory=set)
     """Units that this instant has granted on what was held for them: nobody takes them at it (R-SERVE-3)"""
@@ -364,7 +364,7 @@ class PoolBooks:
         return chain.from_iterable(host.units for host in self.hosts)
 
 
-def place(books: PoolBooks, asked: Asked, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
+def place(books: PoolBooks, asked: PendingRequest, host: Machine, pool: int, parcels: list[Parcel]) -> Unit:
     """Put a unit on a host, booked on the parcels in their order."""
     books.serial += 1
     unit = Unit(asked, host, books.now, books.serial, pool)

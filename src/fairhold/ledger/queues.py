@@ -14,7 +14,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
     from fairhold.model.queue import FairShareSettings
 
 Amount = int | Fraction
@@ -90,7 +90,7 @@ class Queues:
             held[:] = stated
             fixed[:] = [0] * len(fixed)
 
-    def add(self, asked: Asked, units: int) -> None:
+    def add(self, asked: PendingRequest, units: int) -> None:
         """Units of a request came, or went where the number is negative."""
         kinds = (self.held,) if is_preemptible(asked) else (self.held, self.fixed)
         for at, need in enumerate(asked.unit):
@@ -110,7 +110,7 @@ BORDER = 100
 """From this priority on a request that does not say so is not preemptible."""
 
 
-def is_preemptible(asked: Asked) -> bool:
+def is_preemptible(asked: PendingRequest) -> bool:
     """Whether the units of a request may be taken back for others: as it says, else by its priority."""
     said = asked.model.preemptible
     return asked.model.priority < BORDER if said is None else said

@@ -11,7 +11,7 @@ from fairhold.kernels import _jit
 from fairhold.kernels.columns import zeros
 from fairhold.kernels.rollup import roll_up
 from fairhold.kernels.select import leaves_where_more
-from fairhold.ledger.wanting import beyond_hosts, demand_that_counts
+from fairhold.ledger.effective_demand import beyond_hosts, demand_that_counts
 from fairhold.model.state import REASONS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from array import array
 from copy import copy
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.lines import Lines
+from fairhold.ledger.wait_queue import Lines
 
 if TYPE_CHECKING:
     from typing import Self

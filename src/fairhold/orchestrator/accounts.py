@@ -11,7 +11,7 @@ from fairhold.model.vector import told_of
 from fairhold.orchestrator.spans import Lot, apportion, unit_text
 
 if TYPE_CHECKING:
-    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.ledger.books import Books
     from fairhold.model.vector import Vector
     from fairhold.orchestrator.spans import Key, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.kernels.vectors import total
 from fairhold.ledger.history import CAPACITY
 from fairhold.ledger.vectors import POOLED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.kernels.vectors import common, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.vectors import POOLED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.close import parts_of
-from fairhold.cycle.pooled.joining import adjusted_in, run_entries
+from fairhold.cycle.pooled.merge_results import adjusted_in, run_entries
 from fairhold.ledger.decision import Shortage
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.ledger.vectors import POOLED
@@ -15,10 +15,10 @@ from fairhold.orchestrator.instructions import Notify, Withdraw
 from fairhold.orchestrator.loans import shortages_told
 from fairhold.orchestrator.tasks import Notice, leave_by
 from fairhold.orchestrator.vectors import ownership_told, state_of
-from fairhold.rules.pools.telling import rule_of, rule_of_queue
+from fairhold.rules.pools.notice_reason import rule_of, rule_of_queue
 
 if TYPE_CHECKING:
-    from fairhold.cycle.pooled.joining import Cycles
+    from fairhold.cycle.pooled.merge_results import Cycles
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.ledger.pools import Unit
     from fairhold.ledger.vectors import PartsTold

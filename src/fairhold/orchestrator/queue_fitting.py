@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.force import groups_of_members, tops_of_queues
+from fairhold.cycle.pooled.active_entries import groups_of_members, tops_of_queues
 from fairhold.errors import Fault, InputError
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import BORDER

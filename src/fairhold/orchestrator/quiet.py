@@ -17,21 +17,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.kernels.vectors import fits
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.siting import ANYWHERE
 from fairhold.orchestrator import changes as say
 from fairhold.orchestrator.vectors import request_of
 from fairhold.rules.pools.siting import kinds_of_hosts
-from fairhold.rules.queues.crowds import kind_of
+from fairhold.rules.queues.request_classes import kind_of
 from fairhold.rules.queues.shares import fair_shares
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.model.plan import Plan
     from fairhold.model.state import Request

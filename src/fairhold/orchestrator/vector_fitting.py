@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.force import groups_of_members
+from fairhold.cycle.pooled.active_entries import groups_of_members
 from fairhold.errors import Fault, InputError, count
 from fairhold.kernels.vectors import lack
 from fairhold.ledger.pool_terms import terms_of

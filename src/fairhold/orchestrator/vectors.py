@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.force import entries_in_force, groups_of_members
+from fairhold.cycle.pooled.active_entries import entries_in_force, groups_of_members
 from fairhold.ledger.pool_terms import terms_of
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.adjusted import Adjusted

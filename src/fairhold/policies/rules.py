@@ -10,10 +10,10 @@ from fairhold.rules.reclaiming import weigh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
-    Rule = Callable[[Snapshot, Draft], None]
+    Rule = Callable[[Snapshot, CycleContext], None]
 
 
 @dataclass(frozen=True)

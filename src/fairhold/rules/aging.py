@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from fairhold.ledger.books import Books
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
@@ -74,7 +74,7 @@ def old_ones(books: Books, rows: list[int], spared: Collection[int], units: int)
     return [*old, *mine], set()
 
 
-def await_ages(snapshot: Snapshot, draft: Draft) -> None:
+def await_ages(snapshot: Snapshot, draft: CycleContext) -> None:
     """Where units are missed that nobody gives, another cycle is due when the next unit has run long enough."""
     rows, balance = snapshot.rows, draft.balance
     wanted = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import sub
 from typing import TYPE_CHECKING
 
+from fairhold.ledger.effective_demand import what_counts
 from fairhold.ledger.sited import hosts_for, is_on_one
-from fairhold.ledger.wanting import what_counts
 from fairhold.model.siting import ANYWHERE
 from fairhold.rules.aging import by_age
 from fairhold.rules.reclaiming import keep_below_limits
@@ -15,11 +15,11 @@ from fairhold.rules.returning import keep_of_owners
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def claim_hosts(snapshot: Snapshot, draft: Draft) -> None:
+def claim_hosts(snapshot: Snapshot, draft: CycleContext) -> None:
     """Of what leaves miss, find what only some hosts can serve, and who gives it there.
 
     Leaves that miss units come in path order, their requests by priority, submitted, id; givers worst path first. What
@@ -53,7 +53,7 @@ class _Claiming:
     units, hosts : leaf → units that are claimed of it, and on which hosts
     """
 
-    def __init__(self, snapshot: Snapshot, draft: Draft) -> None:
+    def __init__(self, snapshot: Snapshot, draft: CycleContext) -> None:
         self.snapshot, self.draft = snapshot, draft
         books = snapshot.books
         is_owned = snapshot.rows.entry.policy.owns_exactly

@@ -11,11 +11,11 @@ from fairhold.kernels.share import round_off
 if TYPE_CHECKING:
     from array import array
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def free_slots(snapshot: Snapshot, draft: Draft) -> array[int]:
+def free_slots(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     """Free slots of every consumer.
 
     While somebody wants more than it holds, within its limits: what reserves still lack (S1.66-68). Else the idle
@@ -27,7 +27,7 @@ def free_slots(snapshot: Snapshot, draft: Draft) -> array[int]:
     return _idle_by_ownership(snapshot, draft)
 
 
-def _somebody_wants_more(snapshot: Snapshot, draft: Draft) -> bool:
+def _somebody_wants_more(snapshot: Snapshot, draft: CycleContext) -> bool:
     rows, limit = snapshot.rows, snapshot.rows.plan.limit
     for leaf in rows.leaves:
         row = leaf
@@ -41,7 +41,7 @@ def _somebody_wants_more(snapshot: Snapshot, draft: Draft) -> bool:
     return False
 
 
-def _reserves_lacking(snapshot: Snapshot, draft: Draft) -> array[int]:
+def _reserves_lacking(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     tree, reserve = snapshot.rows.tree, draft.needs.reserve
     free = zeros(len(snapshot.rows))
     for row in range(len(free) - 1, -1, -1):
@@ -50,7 +50,7 @@ def _reserves_lacking(snapshot: Snapshot, draft: Draft) -> array[int]:
     return free
 
 
-def _idle_by_ownership(snapshot: Snapshot, draft: Draft) -> array[int]:
+def _idle_by_ownership(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     rows = snapshot.rows
     tree, owned = rows.tree, rows.ratio if rows.entry.policy.divides_by_ratio else rows.plan.owned
     free = zeros(len(snapshot.rows))

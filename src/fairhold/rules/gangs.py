@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.wanting import alike, line_key, requests_of, what_counts
+from fairhold.ledger.effective_demand import alike, line_key, requests_of, what_counts
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairhold.ledger.books import Books
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
+    from fairhold.ledger.effective_demand import Alike
     from fairhold.ledger.snapshot import Snapshot
-    from fairhold.ledger.wanting import Alike
 
-    Divide = Callable[[], Draft]
+    Divide = Callable[[], CycleContext]
     Quotas = Callable[[], array[int]]
 
 NEVER = -1
@@ -24,7 +24,7 @@ MOST_TURNS = 50
 """Leaves that give way one by one; whoever is left then gives way at once."""
 
 
-def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> Draft:
+def settle_gangs(snapshot: Snapshot, divide: Divide, quotas: Quotas) -> CycleContext:
     """The quotas where no leaf has more than its requests could use of it, but for its reserve (R-GANG-1).
 
     One leaf after another gives way, the worst path first, as what it leaves may be enough for another; then, in path

@@ -15,18 +15,18 @@ from fairhold.rules.serving import serve_leaf
 
 if TYPE_CHECKING:
     from fairhold.ledger.decision import Grant
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def set_reserves_aside(snapshot: Snapshot, draft: Draft) -> None:
+def set_reserves_aside(snapshot: Snapshot, draft: CycleContext) -> None:
     """Idle slots are kept for reserves, and only their subtree may be granted them (R-ASIDE-1, R-HOLD-1)."""
     collect(snapshot, draft)
     if any(draft.needs.reserve) or any(draft.kept):
         _set_aside(snapshot, draft)
 
 
-def _set_aside(snapshot: Snapshot, draft: Draft) -> None:
+def _set_aside(snapshot: Snapshot, draft: CycleContext) -> None:
     set_aside.run(
         snapshot.compiled,
         snapshot.rows.tree,
@@ -41,7 +41,7 @@ def _set_aside(snapshot: Snapshot, draft: Draft) -> None:
     )
 
 
-def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
+def grant_idle_slots(snapshot: Snapshot, draft: CycleContext) -> None:
     """Hand out idle slots in two passes (R-GRANT-1, R-GRANT-2), then inside every leaf (R-GRANT-3, R-PLACE-1).
 
     Under `share_ratio` both passes are made up to the planned shares first (R-SHARE-8), and what fixed shares leave
@@ -74,7 +74,7 @@ def grant_idle_slots(snapshot: Snapshot, draft: Draft) -> None:
     draft.idle = max(0, snapshot.slots - draft.held[0])
 
 
-def _may_grant_any(snapshot: Snapshot, draft: Draft) -> bool:
+def _may_grant_any(snapshot: Snapshot, draft: CycleContext) -> bool:
     """Whether some leaf may hold more and could use it: both passes give nobody else anything, however often made.
 
     No leaf is handed more than is idle, or than its quota leaves room for. Of that a gang may need more to start.
@@ -95,7 +95,9 @@ def is_fixed(snapshot: Snapshot) -> bool:
     return snapshot.rows.is_fixed
 
 
-def _serve(snapshot: Snapshot, draft: Draft, granted: array[int]) -> tuple[list[Grant], dict[int, int], list[Hold]]:
+def _serve(
+    snapshot: Snapshot, draft: CycleContext, granted: array[int]
+) -> tuple[list[Grant], dict[int, int], list[Hold]]:
     """What the requests of every leaf take; leaf → units taken where these are fewer than it was handed; what is held.
 
     Units that are held for a gang count as taken.
@@ -117,7 +119,7 @@ def _serve(snapshot: Snapshot, draft: Draft, granted: array[int]) -> tuple[list[
     return grants, stuck, holds
 
 
-def _keeps_less(snapshot: Snapshot, draft: Draft, grants: list[Grant], holds: list[Hold]) -> bool:
+def _keeps_less(snapshot: Snapshot, draft: CycleContext, grants: list[Grant], holds: list[Hold]) -> bool:
     """Set less aside for leaves that collect, where they use less than is kept for them; whether any does."""
     used = dict.fromkeys((leaf for leaf in draft.collecting if draft.kept[leaf]), 0)
     for given in grants if used else ():
@@ -135,7 +137,7 @@ def _keeps_less(snapshot: Snapshot, draft: Draft, grants: list[Grant], holds: li
     return bool(fewer)
 
 
-def _most(snapshot: Snapshot, draft: Draft, wanted: array[int], most: array[int], leaf: int) -> int:
+def _most(snapshot: Snapshot, draft: CycleContext, wanted: array[int], most: array[int], leaf: int) -> int:
     """Units that a leaf could be handed at most, were it the only one."""
     reach, row = snapshot.idle - draft.inside[0], leaf
     if snapshot.rows.bounded[leaf]:
@@ -155,7 +157,7 @@ def _budget(snapshot: Snapshot, inside: array[int]) -> int:
     return snapshot.budget - sum(inside[row] for row in first if rows.bounded[row])
 
 
-def _all_passes(snapshot: Snapshot, draft: Draft, wanted: array[int], trial: Trial) -> array[int]:
+def _all_passes(snapshot: Snapshot, draft: CycleContext, wanted: array[int], trial: Trial) -> array[int]:
     """Units granted to every leaf; `trial` is brought up to date."""
     first = draft.quota if draft.planned is None else draft.entitled
     granted, common = _two_passes(snapshot, first, wanted, trial, snapshot.idle - draft.inside[0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.draft import UnitsHeld
+from fairhold.ledger.effective_demand import line_key
 from fairhold.ledger.sited import most_of
-from fairhold.ledger.wanting import line_key
 from fairhold.rules.gangs import waiting_gangs
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Grant
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
     from fairhold.rules.placing import Placement
     from fairhold.rules.serving import Served
@@ -152,7 +152,7 @@ def _reached(ends: Iterable[tuple[int, int]], units: int, now: int) -> int | Non
     return now if units <= 0 else None
 
 
-def collect(snapshot: Snapshot, draft: Draft) -> None:
+def collect(snapshot: Snapshot, draft: CycleContext) -> None:
     """Find for every leaf the gang for which units are held, and how many held ones are still its (R-HOLD-1)."""
     books, rows = snapshot.books, snapshot.rows
     draft.kept = snapshot.kept[:]
@@ -179,7 +179,7 @@ def collect(snapshot: Snapshot, draft: Draft) -> None:
             draft.kept[leaf] = max(0, min(snapshot.kept[leaf], room))
 
 
-def keep_for_gangs(snapshot: Snapshot, draft: Draft, holds: Iterable[Hold]) -> None:
+def keep_for_gangs(snapshot: Snapshot, draft: CycleContext, holds: Iterable[Hold]) -> None:
     """What is held for gangs is not held by their leaves: it is set aside for them, and kept where it is."""
     books, parent = snapshot.books, snapshot.rows.tree.parent
     kept: list[Grant] = []

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairhold.ledger.books import Books
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def bound_by_hosts(snapshot: Snapshot, draft: Draft, usable: array[int]) -> Snapshot | None:
+def bound_by_hosts(snapshot: Snapshot, draft: CycleContext, usable: array[int]) -> Snapshot | None:
     """The same snapshot with less usable demand where the quotas do not fit on whole hosts; None where they do.
 
     A leaf whose quota is not covered by the hosts that it can have uses no more than they have (R-HOSTS-2).

@@ -12,7 +12,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from array import array
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
@@ -25,7 +25,7 @@ class Trial(NamedTuple):
 
 
 def share_leftover(
-    snapshot: Snapshot, draft: Draft, wanted: array[int], trial: Trial, *, granted: array[int], common: int
+    snapshot: Snapshot, draft: CycleContext, wanted: array[int], trial: Trial, *, granted: array[int], common: int
 ) -> None:
     """Hand idle slots to the leaves whose waiting requests were submitted first, in place; ties go in path order.
 
@@ -72,7 +72,7 @@ class _Leftover:
     def __init__(
         self,
         snapshot: Snapshot,
-        draft: Draft,
+        draft: CycleContext,
         wanted: array[int],
         trial: Trial,
         *,

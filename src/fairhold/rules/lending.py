@@ -10,7 +10,7 @@ from fairhold.rules.aging import spared_units, young
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, MutableSequence
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.rows import Rows
     from fairhold.ledger.snapshot import Snapshot
 
@@ -43,7 +43,7 @@ def take_back(
     return taken
 
 
-def count_loans(snapshot: Snapshot, draft: Draft) -> None:
+def count_loans(snapshot: Snapshot, draft: CycleContext) -> None:
     """Who uses whose slots after the grants (R-LEND-4).
 
     What a leaf holds above its own, the balance and the share that it uses: as before, then by its lenders in the order
@@ -86,7 +86,7 @@ def count_loans(snapshot: Snapshot, draft: Draft) -> None:
     _keep(snapshot, draft, loans)
 
 
-def return_loans(snapshot: Snapshot, draft: Draft) -> None:
+def return_loans(snapshot: Snapshot, draft: CycleContext) -> None:
     """Beside `hybrid` borrowers give at least what their lenders take back, whatever is under notice (R-MIX-4)."""
     loans = snapshot.books.borrowed if draft.decision.loans is None else draft.decision.loans
     missing = {lender: draft.entitled[lender] - draft.held[lender] - draft.inside[lender] for _, lender in loans}
@@ -97,11 +97,11 @@ def return_loans(snapshot: Snapshot, draft: Draft) -> None:
         draft.bound[leaf] = max(draft.bound[leaf], units)
 
 
-def drop_loans(snapshot: Snapshot, draft: Draft) -> None:
+def drop_loans(snapshot: Snapshot, draft: CycleContext) -> None:
     """Where nobody owns exactly nothing is lent (R-LEND-4)."""
     _keep(snapshot, draft, {})
 
 
-def _keep(snapshot: Snapshot, draft: Draft, loans: dict[tuple[int, int], int]) -> None:
+def _keep(snapshot: Snapshot, draft: CycleContext, loans: dict[tuple[int, int], int]) -> None:
     if loans != snapshot.books.borrowed:
         draft.decision = draft.decision._replace(loans=loans)

@@ -15,12 +15,12 @@ from fairhold.ledger.draft import Owning
 
 if TYPE_CHECKING:
     from fairhold.kernels.amounts import Amounts
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.rows import Rows
     from fairhold.ledger.snapshot import Snapshot
 
 
-def assess_needs_of_owners(snapshot: Snapshot, draft: Draft) -> None:
+def assess_needs_of_owners(snapshot: Snapshot, draft: CycleContext) -> None:
     """Need and reserve where owned slots are never scaled (R-OWN-1, R-NEED-1, R-NEED-2)."""
     rows = snapshot.rows
     found = Needs(*(zeros(len(rows)) for _ in Needs._fields))
@@ -33,7 +33,7 @@ def assess_needs_of_owners(snapshot: Snapshot, draft: Draft) -> None:
     draft.needs.need[0], draft.needs.reserve[0] = sum(draft.needs.need[first]), sum(draft.needs.reserve[first])
 
 
-def divide_by_lists(snapshot: Snapshot, draft: Draft) -> None:
+def divide_by_lists(snapshot: Snapshot, draft: CycleContext) -> None:
     """The quota of every consumer that owns exactly (R-OWN-1, R-OWN-2, R-LEND-2, R-OWN-3; R-BUDGET-3)."""
     rows, need, quota = snapshot.rows, _needs_of_first(snapshot.rows, draft.needs.need), draft.quota
     limit, compiled, lists = rows.plan.limit, snapshot.compiled, rows.lists
@@ -73,7 +73,7 @@ def _needs_of_first(rows: Rows, need: array[int]) -> array[int]:
     return array("q", (0 if last else units for last, units in zip(rows.controls.comes_after, need, strict=True)))
 
 
-def _serve_last(snapshot: Snapshot, draft: Draft, owning: Owning, offer: array[int], left: int) -> array[int]:
+def _serve_last(snapshot: Snapshot, draft: CycleContext, owning: Owning, offer: array[int], left: int) -> array[int]:
     """Who only gets what others leave uses what they have left of its own, then borrows (R-BUDGET-3).
 
     offer : (rows,) slots of each that nobody has borrowed, lowered; left : slots of the group that are left
@@ -95,7 +95,7 @@ def _serve_last(snapshot: Snapshot, draft: Draft, owning: Owning, offer: array[i
     return rest
 
 
-def _share_unowned(snapshot: Snapshot, draft: Draft) -> Amounts | None:
+def _share_unowned(snapshot: Snapshot, draft: CycleContext) -> Amounts | None:
     """Slots that nobody owns, over the leaves that state a share ratio (R-OWN-3); None where none does."""
     rows, quota, need = snapshot.rows, draft.quota, draft.needs.need
     tree, ratio = rows.tree, rows.ratio[:]

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
     from fairhold.kernels.amounts import Amounts
     from fairhold.kernels.columns import Needs
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.rows import Rows
     from fairhold.ledger.snapshot import Snapshot
 
 
-def assess_needs_of_sharers(snapshot: Snapshot, draft: Draft) -> None:
+def assess_needs_of_sharers(snapshot: Snapshot, draft: CycleContext) -> None:
     """Need of every consumer; ratio 0 needs nothing (R-SHARE-1, R-SHARE-2)."""
     rows = snapshot.rows
     needs_by_ratio.run(snapshot.compiled, rows.tree, rows.ratio, rows.plan.limit, snapshot.usable, draft.needs.need)
 
 
-def plan_shares(snapshot: Snapshot, draft: Draft) -> None:
+def plan_shares(snapshot: Snapshot, draft: CycleContext) -> None:
     """The planned share of every consumer: what it would get if every leaf wanted without bound (R-SHARE-3)."""
     rows = snapshot.rows
     draft.planned = rows.planned.get(snapshot.slots)
@@ -46,7 +46,7 @@ def plan_shares(snapshot: Snapshot, draft: Draft) -> None:
     rows.planned[snapshot.slots] = draft.planned
 
 
-def divide_by_ratio(snapshot: Snapshot, draft: Draft) -> None:
+def divide_by_ratio(snapshot: Snapshot, draft: CycleContext) -> None:
     """The quota of every consumer, and up to where it takes back (R-SHARE-4, R-SHARE-5, R-SHARE-6, R-SHARE-7).
 
     Whole slots of its planned share are sure to a leaf, whatever rounding says.
@@ -68,7 +68,7 @@ def divide_by_ratio(snapshot: Snapshot, draft: Draft) -> None:
             draft.entitled[leaf] = min(draft.quota[leaf], planned.up(leaf))
 
 
-def _planned(draft: Draft) -> Amounts:
+def _planned(draft: CycleContext) -> Amounts:
     assert draft.planned is not None
     return draft.planned
 
@@ -84,7 +84,7 @@ def _fill(snapshot: Snapshot, cap: Sequence[int]) -> Amounts:
     return fill_leaves(rows.tree, rows.position, rows.size, snapshot.slots, rows.ratio, cap, rows.plan.limit)
 
 
-def _divide_over_leaves(snapshot: Snapshot, draft: Draft) -> None:
+def _divide_over_leaves(snapshot: Snapshot, draft: CycleContext) -> None:
     """One filling over all leaves, rounded from the top (R-SHARE-4)."""
     draft.filled = _fill(snapshot, draft.needs.need)
     round_from_the_top(snapshot.rows.tree, draft.filled, draft.quota)
@@ -92,7 +92,7 @@ def _divide_over_leaves(snapshot: Snapshot, draft: Draft) -> None:
     draft.most = draft.filled.up
 
 
-def _divide_level_by_level(snapshot: Snapshot, draft: Draft) -> None:
+def _divide_level_by_level(snapshot: Snapshot, draft: CycleContext) -> None:
     """Every parent's amount over its children, the whole slots of its planned share being sure to each (R-SHARE-5)."""
     rows, needs, planned = snapshot.rows, draft.needs, _planned(draft)
     for row in range(1, len(rows)):
@@ -113,7 +113,7 @@ def fill_sharers(rows: Rows, needs: Needs, parent: int, amount: Fraction) -> Fil
     return Filling(PHASE_OWNERS, unit, num, den, [0] * (end - start), weight, floor, cap)
 
 
-def _fix(snapshot: Snapshot, draft: Draft) -> None:
+def _fix(snapshot: Snapshot, draft: CycleContext) -> None:
     """Planned shares, rounded level by level, are all that is given and taken back (R-SHARE-7)."""
     rows, need, planned = snapshot.rows, draft.needs.need, _planned(draft)
     round_from_the_top(rows.tree, planned, draft.planned_slots)

@@ -16,11 +16,11 @@ from fairhold.rules.stopping import take_units
 from fairhold.rules.victims import stranded
 
 if TYPE_CHECKING:
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def reclaim(snapshot: Snapshot, draft: Draft) -> None:
+def reclaim(snapshot: Snapshot, draft: CycleContext) -> None:
     """Decide for every leaf how many units are to go, and tell their holders (R-RECLAIM-1 to R-RECLAIM-5)."""
     have = holdings(snapshot, draft)
     if is_quiet(snapshot, draft, have) or is_as_before(snapshot, draft, have):
@@ -31,21 +31,21 @@ def reclaim(snapshot: Snapshot, draft: Draft) -> None:
     take_units(snapshot, draft, have.bound, lambda: _divide(snapshot, draft, have, asked))
 
 
-def weigh(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:
+def weigh(snapshot: Snapshot, draft: CycleContext, have: Holdings | None = None) -> None:
     """What everybody misses, can give, must give and gives, before units are chosen; also where nothing has to move."""
     have = holdings(snapshot, draft) if have is None else have
     keep_for_themselves(snapshot, draft, have)
     _divide(snapshot, draft, have, -1)
 
 
-def keep_for_themselves(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
+def keep_for_themselves(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> None:
     """What is not taken for others, and who is protected; where a limit lifts that is seen in `kernels.reclaim`."""
     have.keep[:] = keep_own(snapshot, draft)
     keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
 
 
-def keep_below_limits(snapshot: Snapshot, draft: Draft) -> Holdings:
+def keep_below_limits(snapshot: Snapshot, draft: CycleContext) -> Holdings:
     """Who holds what, with nothing kept where a limit leaves nothing kept (R-RECLAIM-2)."""
     rows, have = snapshot.rows, holdings(snapshot, draft)
     keep_for_themselves(snapshot, draft, have)
@@ -54,14 +54,14 @@ def keep_below_limits(snapshot: Snapshot, draft: Draft) -> Holdings:
     return have
 
 
-def is_quiet(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
+def is_quiet(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> bool:
     """Whether nothing can have to move: a look is enough."""
     columns = (have.entitled, have.reserve, have.limit, have.whole, have.noticed)
     is_calm = is_at_rest.run(snapshot.compiled, snapshot.rows.tree, *columns)
     return is_calm and not snapshot.lost and not draft.switched[0]
 
 
-def holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
+def holdings(snapshot: Snapshot, draft: CycleContext) -> Holdings:
     """Who holds what beside what he is entitled to."""
     whole = array("q", map(add, draft.held, draft.inside)) if draft.inside[0] else draft.held[:]
     return Holdings(
@@ -78,7 +78,7 @@ def holdings(snapshot: Snapshot, draft: Draft) -> Holdings:
     )
 
 
-def _reserves(snapshot: Snapshot, draft: Draft) -> array[int]:
+def _reserves(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     """Reserves for which is reclaimed: under `ownership` not for what a branch reserves itself (R-OWN-2)."""
     rows, reserve = snapshot.rows, draft.needs.reserve
     if draft.waived[0]:  # what leaves below do not take back yet, nobody above takes back for them (R-CONTROL-2)
@@ -88,7 +88,7 @@ def _reserves(snapshot: Snapshot, draft: Draft) -> array[int]:
     return array("q", (0 if rows.is_owner[row] and not rows.is_leaf(row) else reserve[row] for row in range(len(rows))))
 
 
-def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> None:
+def _divide(snapshot: Snapshot, draft: CycleContext, have: Holdings, asked: int) -> None:
     tree, compiled, room = snapshot.rows.tree, snapshot.compiled, zeros(len(snapshot.rows))
     # Where a gang gives more than it was asked, a limit may be met without units that are kept: that is asked anew.
     have = have._replace(keep=have.keep[:], protected=have.protected[:])
@@ -105,7 +105,7 @@ def _divide(snapshot: Snapshot, draft: Draft, have: Holdings, asked: int) -> Non
     settle_lack(snapshot, draft.firm, have, draft.balance)
 
 
-def keep_own(snapshot: Snapshot, draft: Draft) -> array[int]:
+def keep_own(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     """What is not taken for others: the quota; with `disable_reclaim_own` at least what was owned (R-KEEP-1).
 
     Holds at every level for a node whose owned was scaled down; the seed's own words: uses 12, quota 9, owned 10 at 90
@@ -133,7 +133,7 @@ def keep_spared(snapshot: Snapshot, have: Holdings) -> None:
             have.keep[leaf] = max(have.keep[leaf], spared_units(books, spared))
 
 
-def protect_rounded(snapshot: Snapshot, draft: Draft) -> array[int]:
+def protect_rounded(snapshot: Snapshot, draft: CycleContext) -> array[int]:
     """Leaves above their quota that hold no more, at every level, than rounding could give them (R-PROTECT-1).
 
     Where all leaves share as one list (R-SHARE-9), or own exactly, only the leaf counts. Only rounding makes the

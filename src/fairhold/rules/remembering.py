@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from array import array
 
     from fairhold.kernels.reclaim import Holdings
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.rows import Rows
     from fairhold.ledger.snapshot import Snapshot
 
@@ -61,7 +61,7 @@ def remembered(snapshot: Snapshot) -> array[int] | None:
     return None
 
 
-def remember(snapshot: Snapshot, draft: Draft) -> None:
+def remember(snapshot: Snapshot, draft: CycleContext) -> None:
     """Keep a division for later ones."""
     lately = snapshot.rows.lately
     known = Division(snapshot.slots, snapshot.usable[:], snapshot.most[:], draft.quota[:])
@@ -82,7 +82,7 @@ def _is_beyond(rows: Rows, usable: array[int], wanted: array[int], quota: array[
     return True
 
 
-def is_as_before(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
+def is_as_before(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> bool:
     """Whether a cycle before, of which this one differs by needs that do not matter, left all notices as they were.
 
     What has to move follows from quotas, units held and under notice, and needs. Of needs it matters whether they are
@@ -102,7 +102,7 @@ def is_as_before(snapshot: Snapshot, draft: Draft, have: Holdings) -> bool:
     return True
 
 
-def remember_rest(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
+def remember_rest(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> None:
     """Keep what a cycle saw in which everybody gives what is under notice already."""
     of_leaves = snapshot.rows.of_leaves
     if of_leaves(draft.balance.gives) == of_leaves(have.noticed) and _may_rest(snapshot, draft):
@@ -111,7 +111,7 @@ def remember_rest(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
         snapshot.rows.lately.rest = Rest(snapshot.slots, seen, balance, draft.keep[:], draft.protected[:])
 
 
-def _may_rest(snapshot: Snapshot, draft: Draft) -> bool:
+def _may_rest(snapshot: Snapshot, draft: CycleContext) -> bool:
     """Whether nothing else says what has to move, such as hosts, ages, switches or limits of a kind."""
     rows, books = snapshot.rows, snapshot.books
     is_moved = snapshot.lost or draft.switched[0] or draft.waived[0] or draft.inside[0] or any(draft.bound)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Withdrawal
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 Chosen = list[tuple[int, int]]
@@ -23,7 +23,7 @@ Piece = tuple[Chosen, bool]
 
 
 def hold_back(
-    snapshot: Snapshot, draft: Draft, victims: dict[int, Chosen], withdrawals: Iterable[Withdrawal]
+    snapshot: Snapshot, draft: CycleContext, victims: dict[int, Chosen], withdrawals: Iterable[Withdrawal]
 ) -> dict[int, Chosen]:
     """What goes in this cycle of all that is chosen: `max_reclaims` units of an entry, of the worst path first.
 
@@ -113,7 +113,7 @@ def _still_noticed(snapshot: Snapshot, withdrawals: Iterable[Withdrawal]) -> arr
     return noticed
 
 
-def _forced(snapshot: Snapshot, draft: Draft, victims: Mapping[int, Chosen], noticed: array[int]) -> array[int]:
+def _forced(snapshot: Snapshot, draft: CycleContext, victims: Mapping[int, Chosen], noticed: array[int]) -> array[int]:
     """(rows,) units of a leaf, of those chosen, that a switch, a limit or a loss wants, of the worst path first.
 
     noticed : (rows,) units of a leaf that are under notice in any case
@@ -148,7 +148,7 @@ def _leaves_below(snapshot: Snapshot, row: int) -> Iterator[int]:
     return (each for each in rows.tree.path[first : first + rows.size[row]] if rows.is_leaf(each))
 
 
-def only_observe(snapshot: Snapshot, draft: Draft) -> None:
+def only_observe(snapshot: Snapshot, draft: CycleContext) -> None:
     """Notices of consumers whose entry says so are decided and shown, and given to nobody (R-CONTROL-4)."""
     rows, books, decision = snapshot.rows, snapshot.books, draft.decision
     if not any(entry.settings.observe_only for entry in rows.entries):

@@ -13,11 +13,11 @@ from fairhold.rules.stopping import take_units
 
 if TYPE_CHECKING:
     from fairhold.kernels.reclaim import Holdings
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def reclaim_for_owners(snapshot: Snapshot, draft: Draft) -> None:
+def reclaim_for_owners(snapshot: Snapshot, draft: CycleContext) -> None:
     """Decide for every leaf how many units are to go, and tell their holders."""
     have = holdings(snapshot, draft)
     if is_quiet(snapshot, draft, have):
@@ -26,7 +26,7 @@ def reclaim_for_owners(snapshot: Snapshot, draft: Draft) -> None:
     take_units(snapshot, draft, have.bound, lambda: weigh_owners(snapshot, draft, have))
 
 
-def weigh_owners(snapshot: Snapshot, draft: Draft, have: Holdings | None = None) -> None:
+def weigh_owners(snapshot: Snapshot, draft: CycleContext, have: Holdings | None = None) -> None:
     """What everybody misses, can give, must give and gives, before units are chosen."""
     have = holdings(snapshot, draft) if have is None else have
     _keep_for_themselves(snapshot, draft, have)
@@ -34,7 +34,7 @@ def weigh_owners(snapshot: Snapshot, draft: Draft, have: Holdings | None = None)
     _Return(snapshot, draft, have, draft.balance).run()
 
 
-def keep_of_owners(snapshot: Snapshot, draft: Draft) -> Holdings:
+def keep_of_owners(snapshot: Snapshot, draft: CycleContext) -> Holdings:
     """Who holds what, with nothing kept where a limit leaves nothing kept (R-RECLAIM-2)."""
     have = holdings(snapshot, draft)
     _keep_for_themselves(snapshot, draft, have)
@@ -44,7 +44,7 @@ def keep_of_owners(snapshot: Snapshot, draft: Draft) -> Holdings:
     return have
 
 
-def _keep_for_themselves(snapshot: Snapshot, draft: Draft, have: Holdings) -> None:
+def _keep_for_themselves(snapshot: Snapshot, draft: CycleContext, have: Holdings) -> None:
     have.keep[:] = draft.quota
     keep_spared(snapshot, have)
     have.protected[:] = protect_rounded(snapshot, draft)
@@ -57,7 +57,7 @@ class _Return:
     least : (rows,) of a branch, what it gives at least because of its limit
     """
 
-    def __init__(self, snapshot: Snapshot, draft: Draft, have: Holdings, out: Balance) -> None:
+    def __init__(self, snapshot: Snapshot, draft: CycleContext, have: Holdings, out: Balance) -> None:
         self.snapshot, self.rows, self.draft, self.have = snapshot, snapshot.rows, draft, have
         self.out = out
         self.spare = zeros(len(self.rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
-from fairhold.ledger.wanting import room_of_user
+from fairhold.ledger.effective_demand import room_of_user
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.books import Books
     from fairhold.ledger.decision import Grant
-    from fairhold.ledger.lines import Queue
+    from fairhold.ledger.wait_queue import Queue
     from fairhold.rules.holding import Hold
     from fairhold.rules.placing import Places
 

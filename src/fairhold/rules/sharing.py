@@ -13,17 +13,17 @@ from fairhold.kernels.share import share
 from fairhold.rules.exact import ExactShares, fill_children
 
 if TYPE_CHECKING:
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def assess_needs(snapshot: Snapshot, draft: Draft) -> None:
+def assess_needs(snapshot: Snapshot, draft: CycleContext) -> None:
     """Reserve, sure slots and need of every consumer (R-SCALE-1, R-SCALE-2, R-SCALE-3, R-NEED-1, R-NEED-2)."""
     rows = snapshot.rows
     needs.run(snapshot.compiled, rows.tree, rows.plan, *snapshot.scale, snapshot.usable, draft.needs)
 
 
-def needs_of_sharers(snapshot: Snapshot, draft: Draft) -> Needs:
+def needs_of_sharers(snapshot: Snapshot, draft: CycleContext) -> Needs:
     """The needs of those among whom slots are shared: beside `hybrid`, `ownership` takes no part (R-MIX-2)."""
     rows = snapshot.rows
     if not rows.is_mixed:
@@ -36,7 +36,7 @@ def needs_of_sharers(snapshot: Snapshot, draft: Draft) -> Needs:
     )
 
 
-def divide_by_ownership(snapshot: Snapshot, draft: Draft) -> None:
+def divide_by_ownership(snapshot: Snapshot, draft: CycleContext) -> None:
     """The quota of every consumer (R-QUOTA-1, R-QUOTA-2, R-QUOTA-3, R-QUOTA-4, R-FILL-1, R-FILL-2, R-ROUND-1)."""
     rows, needs = snapshot.rows, needs_of_sharers(snapshot, draft)
     if draft.known is None or rows.is_mixed:

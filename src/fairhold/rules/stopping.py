@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Callable
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
     from fairhold.rules.victims import Units
 
 
-def take_units(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Callable[[], None]) -> None:
+def take_units(snapshot: Snapshot, draft: CycleContext, bound: array[int], divide: Callable[[], None]) -> None:
     """Turn what every leaf gives into notices, with no gang stopped that others make needless.
 
     What a gang that stops gives is what its leaf must give from then on, and of the same total others give less; one
@@ -52,7 +52,7 @@ def take_units(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Call
     tell(snapshot, draft, chosen)
 
 
-def _agree(snapshot: Snapshot, draft: Draft, bound: array[int], divide: Callable[[], None]) -> Units:
+def _agree(snapshot: Snapshot, draft: CycleContext, bound: array[int], divide: Callable[[], None]) -> Units:
     """Raise what leaves must give until no gang gives more than its leaf was asked."""
     while (chosen := choose_units(snapshot, draft)).beyond:
         leaf, units = chosen.beyond

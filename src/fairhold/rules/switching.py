@@ -11,11 +11,11 @@ from fairhold.ledger.snapshot import WINDOW
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def give_up_at_a_switch(snapshot: Snapshot, draft: Draft) -> None:
+def give_up_at_a_switch(snapshot: Snapshot, draft: CycleContext) -> None:
     """Units of every leaf that go because another policy holds for it, or for who has lent them (R-SWITCH-1).
 
     Units under notice before count, and can no longer be withdrawn. Who may only borrow for now owns as ever here: a

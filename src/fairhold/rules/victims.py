@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairhold.ledger.books import Books
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 QUOTA, LIMIT, LOST = (REASONS.index(name) for name in ("quota", "limit", "lost"))
@@ -43,7 +43,7 @@ class Units(NamedTuple):
     beyond: tuple[int, int] | None
 
 
-def choose_units(snapshot: Snapshot, draft: Draft) -> Units:
+def choose_units(snapshot: Snapshot, draft: CycleContext) -> Units:
     """Find new and withdrawn notices for what every leaf gives: the difference to those in force (R-NOTICE-1).
 
     Of leaves that give more than they were asked the first in path order is told, those before others that must give in
@@ -78,14 +78,14 @@ def choose_units(snapshot: Snapshot, draft: Draft) -> Units:
     return Units(victims, withdrawals, beyond or next(iter(whole_gangs), None))
 
 
-def tell(snapshot: Snapshot, draft: Draft, units: Units) -> None:
+def tell(snapshot: Snapshot, draft: CycleContext, units: Units) -> None:
     """Book what was chosen in the decision, as far as it is not held back."""
     withdrawals = units.withdrawals
     notices = _pair(snapshot, draft, hold_back(snapshot, draft, units.victims, withdrawals), withdrawals)
     draft.decision = draft.decision._replace(notices=tuple(notices), withdrawals=tuple(withdrawals))
 
 
-def stopping_beyond(snapshot: Snapshot, draft: Draft) -> dict[int, int]:
+def stopping_beyond(snapshot: Snapshot, draft: CycleContext) -> dict[int, int]:
     """Leaf → units that stay under notice as a gang stops with them, where these are more than it is to keep less."""
     books, noticed, must = snapshot.books, snapshot.noticed, draft.balance.must
     stay = {pin.notice: pin.units for pin in draft.decision.pins}
@@ -99,7 +99,7 @@ def stopping_beyond(snapshot: Snapshot, draft: Draft) -> dict[int, int]:
     return found
 
 
-def _must_give(snapshot: Snapshot, draft: Draft, row: int) -> bool:
+def _must_give(snapshot: Snapshot, draft: CycleContext, row: int) -> bool:
     """Whether a leaf, or a branch above it, must give units though nobody misses them."""
     while row > 0 and draft.balance.must[row] == 0:
         row = snapshot.rows.tree.parent[row]
@@ -107,7 +107,7 @@ def _must_give(snapshot: Snapshot, draft: Draft, row: int) -> bool:
 
 
 def _pair(
-    snapshot: Snapshot, draft: Draft, victims: Mapping[int, Chosen], withdrawals: list[Withdrawal]
+    snapshot: Snapshot, draft: CycleContext, victims: Mapping[int, Chosen], withdrawals: list[Withdrawal]
 ) -> Iterator[NoticeGiven]:
     """The new notices, each on its way to a leaf with a deficit, in path order (R-FOR-1; informs only)."""
     rows = snapshot.rows
@@ -133,7 +133,7 @@ def _pair(
                 yield NoticeGiven(allocation, left, NOBODY, deadline, spare)
 
 
-def _takers(snapshot: Snapshot, draft: Draft, withdrawals: list[Withdrawal]) -> Iterator[tuple[int, int]]:
+def _takers(snapshot: Snapshot, draft: CycleContext, withdrawals: list[Withdrawal]) -> Iterator[tuple[int, int]]:
     """Missing leaves in path order with what they miss and nothing is on its way for yet."""
     books, notices = snapshot.books, snapshot.books.notices
     coming: dict[int, int] = {}
@@ -148,7 +148,7 @@ def _takers(snapshot: Snapshot, draft: Draft, withdrawals: list[Withdrawal]) -> 
             yield leaf, missing[leaf] - coming.get(leaf, 0)
 
 
-def _is_over_a_limit(snapshot: Snapshot, draft: Draft, row: int) -> bool:
+def _is_over_a_limit(snapshot: Snapshot, draft: CycleContext, row: int) -> bool:
     """Whether a leaf, or a branch above it, holds more than its limit."""
     rows = snapshot.rows
     over = draft.held[row] > rows.plan.limit[row]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.decision import Shortage
 
 if TYPE_CHECKING:
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.ledger.snapshot import Snapshot
 
 
-def await_ends(snapshot: Snapshot, draft: Draft) -> None:
+def await_ends(snapshot: Snapshot, draft: CycleContext) -> None:
     """Leaves that miss few units, or have not missed them for long, take none back in this cycle.
 
     What they miss then counts as theirs already, for them and the branches above; once a leaf takes units back, it does

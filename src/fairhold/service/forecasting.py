@@ -29,7 +29,7 @@ PAGES, PAGE = 5, 1_000
 """The latest finished attempts that run times are drawn from."""
 
 
-class Asked(NamedTuple):
+class PendingRequest(NamedTuple):
     """What is asked: of which job, how many draws from which seed, how many microseconds ahead."""
 
     job: str
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     horizon: int
 
 
-async def job_forecast(service: Service, asked: Asked) -> Document:
+async def job_forecast(service: Service, asked: PendingRequest) -> Document:
     """When a waiting task of a job begins; InputError `unknown-job`, `job-over`, `job-runs`, `forecast-too-long`."""
     await service.read(lambda core: _check(core, asked.job))
     text = await asyncio.to_thread(service.store.plan)

@@ -9,7 +9,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.runtime.live.over import attempts_over
+from fairhold.runtime.live.finished_overlay import attempts_over
 from fairhold.service.problems import refused, unknown_job
 
 if TYPE_CHECKING:

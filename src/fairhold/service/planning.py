@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.coming import Assumed
+from fairhold.cycle.plan_timeline import Assumed
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator.freezing import Freezing
 from fairhold.orchestrator.in_use import InUseError

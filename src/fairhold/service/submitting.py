@@ -12,7 +12,7 @@ from fairhold.model.siting import Siting
 from fairhold.model.spec import Spec
 from fairhold.orchestrator.events import Dependency, JobSubmitted
 from fairhold.planio.units import told_unit
-from fairhold.runtime.live.meant import better
+from fairhold.runtime.live.path_suggestions import better
 from fairhold.runtime.live.submitting import Submission
 from fairhold.runtime.live.views.jobs import accepted_document
 from fairhold.service.problems import refused

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.ahead import Side, diff_windows
-from fairhold.cycle.coming import Assumed, Compared, instants_of, over_time
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
-from fairhold.cycle.pooled.joining import run_entries, with_pools, with_vectors
-from fairhold.cycle.stated import changes
+from fairhold.cycle.plan_diff import changes
+from fairhold.cycle.plan_timeline import Assumed, Compared, instants_of, over_time
+from fairhold.cycle.pooled.merge_results import run_entries, with_pools, with_vectors
 from fairhold.cycle.summary import Sides, summary
+from fairhold.cycle.window_preview import Side, diff_windows
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.state import State
 from fairhold.orchestrator.budgets import count_budgets
@@ -19,8 +19,8 @@ from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.orchestrator.vectors import state_of
-from fairhold.sim.coursing import live_course
-from fairhold.sim.onward import at_limit
+from fairhold.sim.live_projection import live_course
+from fairhold.sim.projection import at_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.document import Cycle
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
-    from fairhold.sim.onward import EndOf
+    from fairhold.sim.projection import EndOf
 
     Document = dict[str, Any]
 
@@ -96,7 +96,7 @@ def effect_over_time(
     assumed: Assumed | None = None,
     end_of: EndOf = at_limit,
 ) -> Document:
-    """What differs in so many microseconds to come: see `cycle.coming.over_time`.
+    """What differs in so many microseconds to come: see `cycle.plan_timeline.over_time`.
 
     left   : as in `effect_of`
     end_of : when attempts end by themselves

@@ -1,7 +1,7 @@
 """When a waiting job will start: the live state is played on many times, with run times drawn from what tasks took.
 
-What decides is the live orchestrator (`sim.onward`); only how long tasks run is drawn. A task that has run for a while
-is drawn among those that ran longer. Equal states and seeds give equal answers.
+What decides is the live orchestrator (`sim.projection`); only how long tasks run is drawn. A task that has run for a
+while is drawn among those that ran longer. Equal states and seeds give equal answers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fairhold.orchestrator.freeze import thaw
 from fairhold.orchestrator.handle import Orchestrator
 from fairhold.orchestrator.jobs import check
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.sim.onward import Onward, at_limit
+from fairhold.sim.projection import Projection, at_limit
 from fairhold.traces.draws import Stream, stream_of
 from fairhold.units import format_duration, format_instant
 
@@ -137,10 +137,10 @@ def starts(look: Lookout, jobs: Collection[str], draws: int, seed: int, horizon:
 
         ends = _Ends(look, seed, made)
         try:
-            onward = Onward(look.cluster(), look.now, ends.of, note)
-            work += onward.events
-            onward.run_until(look.now + horizon)
-            work += onward.events
+            projection = Projection(look.cluster(), look.now, ends.of, note)
+            work += projection.events
+            projection.run_until(look.now + horizon)
+            work += projection.events
         except _AllBegun:
             work += 1 + ends.asked
         for job, instants in found.items():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.changes import JobEnded
     from fairhold.orchestrator.events import Event
     from fairhold.sim.driver import Watch
-    from fairhold.sim.scene import Scene
+    from fairhold.sim.experiment import Scene
 
 
 class Simulation(Driver):

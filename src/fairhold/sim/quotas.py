@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.pooling import VectorCycle
     from fairhold.sim.account import Spans
 
-    Asked = Callable[[], Sequence[int] | None]
+    PendingRequest = Callable[[], Sequence[int] | None]
     """(rows,) quotas of the leaves of a group by its last cycle, None = there are none."""
 
 
@@ -31,7 +31,7 @@ class Quotas:
     _of   : path of a leaf → its quota in unit-microseconds, by pieces
     """
 
-    def __init__(self, spans: Spans, asked: Asked) -> None:
+    def __init__(self, spans: Spans, asked: PendingRequest) -> None:
         self._spans, self._asked = spans, asked
         self._rows: Rows | None = None
         self._last = self._since = array("q")

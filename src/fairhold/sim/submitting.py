@@ -13,7 +13,7 @@ from fairhold.orchestrator.jobs import check
 if TYPE_CHECKING:
     from fairhold.model.vector import Told
     from fairhold.orchestrator.handle import Orchestrator
-    from fairhold.sim.scene import Scene
+    from fairhold.sim.experiment import Scene
 
 
 class Refused(NamedTuple):

@@ -12,7 +12,7 @@ from fairhold.sim.driver import Durations
 if TYPE_CHECKING:
     from fairhold.orchestrator.instructions import Start
     from fairhold.sim.driver import Driver
-    from fairhold.sim.scene import Scene
+    from fairhold.sim.experiment import Scene
 
 
 class Attempt:

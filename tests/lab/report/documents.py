@@ -6,10 +6,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairhold.sim.account import Spans
+from fairhold.sim.experiment import Scene
 from fairhold.sim.log import Log
 from fairhold.sim.measures import Measures
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene
 from fairhold.sim.summary import summarize
 from tests.sim.scenes import SECOND, jobs_of, plan_of, random_jobs
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.gangs import is_bound_by_gangs
 from fairhold.cycle.explain.nouns import Bound, Control
-from fairhold.ledger.wanting import what_counts
+from fairhold.ledger.effective_demand import what_counts
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:

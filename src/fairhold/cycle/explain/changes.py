@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.trials import Trial, move_to, vary, with_user_limit
+from fairhold.ledger.effective_demand import demand_that_counts
 from fairhold.ledger.rows import lay_out, with_spent
-from fairhold.ledger.wanting import demand_that_counts
 from fairhold.model.budget import HOUR
 from fairhold.model.plan import ConsumerSettings
 from fairhold.units import LARGEST, UNLIMITED

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.run import CycleResult
     from fairhold.kernels.amounts import Amounts
-    from fairhold.ledger.draft import Draft
+    from fairhold.ledger.draft import CycleContext
     from fairhold.model.plan import Plan
 
 
@@ -138,7 +138,7 @@ def derive_shares(result: CycleResult, parent: int) -> Level:
     )
 
 
-def _planned(draft: Draft) -> Amounts:
+def _planned(draft: CycleContext) -> Amounts:
     assert draft.planned is not None
     return draft.planned
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.state import Parts
     from fairhold.rules.pools.booking import Kind
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.pools.reservations import Ways
 
 
 def parcels_of(books: PoolBooks) -> tuple[ParcelNoun, ...]:

@@ -14,10 +14,10 @@ from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.restraint import Restraint
 from fairhold.ledger.rows import shares_vectors
 from fairhold.model.state import Shortage
+from fairhold.rules.pools.reservations import Ways
 from fairhold.rules.pools.rest import is_at_rest
 from fairhold.rules.pools.sweeps import Sweeps, run_sweeps
-from fairhold.rules.pools.ways import Ways
-from fairhold.rules.queues.crowds import gather
+from fairhold.rules.queues.request_classes import gather
 from fairhold.rules.queues.round import run_queues
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan, PolicyEntry, PolicySettings
     from fairhold.model.state import State
-    from fairhold.rules.queues.crowds import Crowds
+    from fairhold.rules.queues.request_classes import Crowds
 
     Members = Collection[int] | None
 

@@ -10,7 +10,7 @@ from fairhold.model.vector import number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from fairhold.cycle.pooled.joining import Cycles
+    from fairhold.cycle.pooled.merge_results import Cycles
 
 Document = dict[str, Any]
 _COMPARED = ("usage_quota", "share_quota", "approximate_share_quota")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.cycle.pooled.joining import run_entries
+from fairhold.cycle.pooled.merge_results import run_entries
 from fairhold.cycle.pooled.needed import superfluous
 from fairhold.cycle.pooled.targets import beyond_targets
 from fairhold.cycle.queued.invariants import untrue_of_queues
@@ -22,10 +22,10 @@ from fairhold.rules.pools.alone import are_alone
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from fairhold.cycle.pooled.force import InForce
-    from fairhold.cycle.pooled.joining import Cycles
+    from fairhold.cycle.pooled.active_entries import InForce
+    from fairhold.cycle.pooled.merge_results import Cycles
     from fairhold.cycle.pooled.run import PooledCycle
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -320,7 +320,7 @@ def a_second_cycle_changes_nothing(plan: Plan, after: State) -> Iterator[str]:
             yield f"{force.name}: a_second_cycle_changes_nothing : it decides {moved}"
 
 
-def _taken(done: Done) -> Iterator[tuple[Unit, Asked]]:
+def _taken(done: Done) -> Iterator[tuple[Unit, PendingRequest]]:
     """Units newly told to go for somebody, but for gangs that stop whole."""
     for unit in done.cycle.sweeps.noticed:
         taker = unit.notice.taker if unit.notice is not None else None
@@ -328,18 +328,18 @@ def _taken(done: Done) -> Iterator[tuple[Unit, Asked]]:
             yield unit, taker
 
 
-def _is_gang_stopped(asked: Asked) -> bool:
+def _is_gang_stopped(asked: PendingRequest) -> bool:
     return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)
 
 
-def _is_taken_back(done: Done, unit: Unit, taker: Asked) -> bool:
+def _is_taken_back(done: Done, unit: Unit, taker: PendingRequest) -> bool:
     """Whether a unit stands on what the taker owns, or on what one above the taker and not above the unit does."""
     terms = done.books.terms
     branch = [row for row in terms.above[taker.leaf] if row not in terms.above[unit.asked.leaf]]
     return any(row in branch for parcel in unit.books for row, _ in parcel.chain)
 
 
-def _will_stand(done: Done, taker: Asked, pool: int) -> bool:
+def _will_stand(done: Done, taker: PendingRequest, pool: int) -> bool:
     """Whether all that is on its way to a request will stand in a pool."""
     ways = done.cycle.sweeps.ways.of.get(taker, {}).values()
     return all(way.pool == pool for way in ways if way.units)

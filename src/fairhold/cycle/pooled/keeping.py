@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.pooled.open import Opening, kind_of, open_anew, stand
 from fairhold.ledger.behind import Behind
-from fairhold.ledger.pools import Asked, PoolBooks, Unit
+from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _requests(books: PoolBooks, state: State) -> bool:
         found = asked.get(name)
         if found is None:
             place += 1
-            found = asked[name] = Asked(noun, place)
+            found = asked[name] = PendingRequest(noun, place)
             by_leaf[found.leaf].append(found)
         elif found.model is not noun:
             if (noun.consumer, noun.unit, noun.siting) != (found.leaf, found.unit, found.model.siting):

@@ -14,19 +14,19 @@ from fairhold.rules.pools.siting import packs_whole, will_do
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
+    from fairhold.rules.pools.reservations import Way
     from fairhold.rules.pools.sweeps import Sweeps
-    from fairhold.rules.pools.ways import Way
 
 
-def superfluous(books: PoolBooks, sweeps: Sweeps) -> Iterator[tuple[list[Unit], Asked]]:
+def superfluous(books: PoolBooks, sweeps: Sweeps) -> Iterator[tuple[list[Unit], PendingRequest]]:
     """Units newly told to go that could stay, and for whom they go: as many would come, and nowhere further out.
 
     Left out is who goes for something else, too: under a share limit, or where no two leaves share a host.
     """
     if are_alone(books) or not sweeps.is_settled:
         return
-    bundles: dict[tuple[Asked, Unit | Asked], list[Unit]] = {}
+    bundles: dict[tuple[PendingRequest, Unit | PendingRequest], list[Unit]] = {}
     for unit in sweeps.noticed:
         taker = unit.notice.taker if unit.notice is not None else None
         if taker is not None and not packs_whole(taker):
@@ -40,7 +40,7 @@ def superfluous(books: PoolBooks, sweeps: Sweeps) -> Iterator[tuple[list[Unit], 
             yield units, taker
 
 
-def _come_without(books: PoolBooks, taker: Asked, ways: dict[Machine, Way], stay: list[Unit]) -> bool:
+def _come_without(books: PoolBooks, taker: PendingRequest, ways: dict[Machine, Way], stay: list[Unit]) -> bool:
     """Whether all units on their way to a request have room beside some of those that go for it."""
     pools = [OWN, *books.terms.above[taker.leaf][1:]]
     losing = {unit.host for unit in stay if unit.host in ways}
@@ -55,7 +55,7 @@ def _come_without(books: PoolBooks, taker: Asked, ways: dict[Machine, Way], stay
     return possible >= sum(way.units for way in ways.values())
 
 
-def _room(books: PoolBooks, taker: Asked, host: Machine, pool: int, goes: list[Unit]) -> tuple[int, ...]:
+def _room(books: PoolBooks, taker: PendingRequest, host: Machine, pool: int, goes: list[Unit]) -> tuple[int, ...]:
     """What a request has of a host in a pool when some are gone: what they leave, what is held for it, what is idle."""
     level, dimensions = taker.leaf if pool == OWN else pool, books.terms.dimensions
     parcels = [each for each in reachable(books, taker, host) if is_in(each, taker.leaf, level)]

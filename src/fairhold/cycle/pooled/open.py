@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.pooled.close import parcels_of
 from fairhold.kernels.vectors import add, common, less, times
 from fairhold.ledger.pool_terms import terms_of
-from fairhold.ledger.pools import OWN, PUBLIC, Asked, Machine, Notice, Parcel, PoolBooks, Unit, remove
+from fairhold.ledger.pools import OWN, PUBLIC, Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit, remove
 from fairhold.model.adjusted import Adjusted, print_of
 from fairhold.model.siting import label_set
 from fairhold.model.vector import Owning, steps_of
 from fairhold.rules.pools.booking import Kind, KnownPools, book_before, book_units, split_lenders
-from fairhold.rules.pools.never import find_never
+from fairhold.rules.pools.infeasible import find_never
 from fairhold.rules.pools.owners import Before, adjust
 from fairhold.rules.pools.restraint import is_young
 from fairhold.rules.pools.siting import will_do
@@ -157,11 +157,11 @@ def _books(plan: Plan, entry: PolicyEntry, terms: Terms, state: State) -> PoolBo
         host.is_closed = name in state.hosts_closed
         host.labels = labels if state.labels is None else state.labels.get(name, frozenset())
         into.append(host)
-    asked: dict[str, Asked] = {}
-    by_leaf: dict[int, list[Asked]] = {leaf: [] for leaf in terms.leaves}
+    asked: dict[str, PendingRequest] = {}
+    by_leaf: dict[int, list[PendingRequest]] = {leaf: [] for leaf in terms.leaves}
     for request in state.requests:
         if request.unit:
-            found = asked[request.id] = Asked(request, len(asked))
+            found = asked[request.id] = PendingRequest(request, len(asked))
             by_leaf[request.consumer].append(found)
     here = {host.name: host for host in hosts}
     return PoolBooks(terms, hosts, asked, by_leaf, here, state.now, hosts_down=down)
@@ -269,7 +269,7 @@ def _units(plan: Plan, books: PoolBooks, state: State) -> dict[Unit, Kind]:
     return stated
 
 
-def _hold_away(books: PoolBooks, asked: Asked, said: Allocation, pool: int) -> None:
+def _hold_away(books: PoolBooks, asked: PendingRequest, said: Allocation, pool: int) -> None:
     """Units on a host that is down count in the pool where they were placed, and that has of the host what they use."""
     if pool != OWN and pool not in books.terms.above[asked.leaf][1:]:
         pool = PUBLIC
@@ -308,7 +308,7 @@ def _notices(plan: Plan, books: PoolBooks, state: State, stated: dict[Unit, Kind
     return told
 
 
-def _is_for(books: PoolBooks, unit: Unit, taker: Asked | None) -> bool:
+def _is_for(books: PoolBooks, unit: Unit, taker: PendingRequest | None) -> bool:
     """Whether a unit stands on what its notice can be for: the taker's own, or what is reserved for others."""
     if taker is None:
         return stands_on_reserved(books, unit)
@@ -390,7 +390,7 @@ def _keeps(books: PoolBooks, state: State) -> None:
         asked, host = books.asked.get(request), books.host_of.get(name)
         if asked is not None and host is not None and not host.is_closed:
             books.keeps[asked, host] = None
-    said: dict[tuple[Asked, Machine], int] = {}
+    said: dict[tuple[PendingRequest, Machine], int] = {}
     for noun in state.held:
         asked, host = books.asked.get(noun.request), books.host_of.get(noun.host)
         if asked is not None and host is not None and not host.is_closed and will_do(asked, host):

@@ -15,9 +15,9 @@ from fairhold.cycle.queued.document import oversubscribed, queues_document
 from fairhold.cycle.queued.open import count_all, open_queues
 from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import amount_text, amounts_document
-from fairhold.rules.pools.never import nearest_host, why_unplaceable
+from fairhold.rules.pools.infeasible import nearest_host, why_unplaceable
+from fairhold.rules.pools.pool_usage import Standing
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
-from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.sweeps import MOST_ROUNDS, private_pools
 from fairhold.rules.pools.untouched import lend_unusable
 from fairhold.units import format_instant
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.cycle.pooled.keeping import Kept
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.ledger.unmet import Unmet
     from fairhold.model.plan import Plan, PolicyEntry
@@ -300,7 +300,7 @@ def _refused(plan: Plan, books: PoolBooks) -> list[Document]:
     return [row for asked in books.asked.values() if (row := _refusal(plan, books, asked, kinds))]
 
 
-def _refusal(plan: Plan, books: PoolBooks, asked: Asked, kinds: list[Machine]) -> Document | None:
+def _refusal(plan: Plan, books: PoolBooks, asked: PendingRequest, kinds: list[Machine]) -> Document | None:
     if asked.lacking and not could_stand(asked, kinds):
         because = why_unplaceable(books, asked)
         told: Document = {} if because == "size" else {"because": because}

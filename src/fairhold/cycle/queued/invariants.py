@@ -13,7 +13,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.model.plan import Plan
     from fairhold.rules.pools.sweeps import Sweeps
@@ -93,7 +93,7 @@ def _held_is_granted(now: Queues, books: PoolBooks, paths: tuple[str, ...]) -> I
             yield Violation("what_is_held_is_granted", paths[asked.leaf], text)
 
 
-def _is_bound(now: Queues, asked: Asked) -> bool:
+def _is_bound(now: Queues, asked: PendingRequest) -> bool:
     """Whether a limit, or what is deserved for good, could keep a request from what is held for it."""
     rows = now.terms.above[asked.leaf]
     return not is_preemptible(asked) or any(

@@ -10,7 +10,7 @@ from fairhold.kernels.vectors import fits, total
 from fairhold.ledger.queue_terms import queue_terms_of
 from fairhold.ledger.queues import Queues
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
-from fairhold.rules.queues.crowds import gather
+from fairhold.rules.queues.request_classes import gather
 from fairhold.rules.queues.shares import ROOT, fair_shares, with_children
 from fairhold.rules.queues.taking import stand
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks
     from fairhold.ledger.queues import QueueTerms
     from fairhold.model.plan import Plan, PolicyEntry
     from fairhold.model.siting import Siting
     from fairhold.model.state import State
-    from fairhold.rules.pools.ways import Ways
-    from fairhold.rules.queues.crowds import Crowds
+    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.queues.request_classes import Crowds
 
 
 def open_queues(  # noqa: PLR0917 - what a cycle is of
@@ -131,7 +131,7 @@ def count_moved(books: PoolBooks, queues: Queues, ways: Ways) -> Queues:
     return found
 
 
-def _units(asked: Asked) -> int:
+def _units(asked: PendingRequest) -> int:
     """Units that a request asks for, as far as its user may hold them; at least what it holds."""
     held, count, most = asked.held, asked.model.count, asked.most
     units = count if count < most else most  # noqa: FURB136 - it is asked all the time

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
+    from fairhold.rules.pools.reservations import Ways
 
 
 def are_alone(books: PoolBooks) -> bool:
@@ -16,7 +16,7 @@ def are_alone(books: PoolBooks) -> bool:
     return books.terms.settings.packing == "exclusive"
 
 
-def is_open(asked: Asked, host: Machine) -> bool:
+def is_open(asked: PendingRequest, host: Machine) -> bool:
     """Whether a request may use what is idle on a host: no other leaf has a unit there, or waits for one to go."""
     leaf = asked.leaf
     for unit in host.units:
@@ -26,7 +26,7 @@ def is_open(asked: Asked, host: Machine) -> bool:
     return all(each.leaf == leaf for parcel in host.parcels for each in parcel.kept)
 
 
-def has_strangers(asked: Asked, host: Machine, gone: Collection[Unit] = ()) -> bool:
+def has_strangers(asked: PendingRequest, host: Machine, gone: Collection[Unit] = ()) -> bool:
     """Whether units of other leaves stay on a host.
 
     gone : units that go beside those under notice
@@ -35,6 +35,6 @@ def has_strangers(asked: Asked, host: Machine, gone: Collection[Unit] = ()) -> b
     return any(unit.asked.leaf != leaf and unit.notice is None and unit not in gone for unit in host.units)
 
 
-def is_awaited(ways: Ways, asked: Asked, host: Machine) -> bool:
+def is_awaited(ways: Ways, asked: PendingRequest, host: Machine) -> bool:
     """Whether units of other leaves are on their way to a host."""
     return any(each.leaf != asked.leaf and host in mine and mine[host].units > 0 for each, mine in ways.of.items())

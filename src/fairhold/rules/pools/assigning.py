@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.content import is_within
 from fairhold.rules.pools.placing import Placing
-from fairhold.rules.pools.standing import Standing
+from fairhold.rules.pools.pool_usage import Standing
 from fairhold.rules.pools.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
 
-    Waits = Callable[[Asked], int]
+    Waits = Callable[[PendingRequest], int]
 
 
 def fill_pool(books: PoolBooks, pool: int, waits: Waits, limits: Limits) -> list[Unit]:
@@ -60,7 +60,7 @@ def _is_any_idle(books: PoolBooks, level: int) -> bool:
     return any((each.kept or any(each.idle)) and is_within(books.terms, each, level) for each in parcels)
 
 
-def _fill_alone(books: PoolBooks, pool: int, waiting: list[Asked], waits: Waits, limits: Limits) -> list[Unit]:
+def _fill_alone(books: PoolBooks, pool: int, waiting: list[PendingRequest], waits: Waits, limits: Limits) -> list[Unit]:
     """The same where one leaf alone waits: it is always its turn, if a ratio of 0 does not keep it out (R-SHARE-2).
 
     Of whom no unit fits into the pool, none is placed on what is idle of it, so that its size need not be asked.
@@ -81,7 +81,7 @@ def _fill_alone(books: PoolBooks, pool: int, waiting: list[Asked], waits: Waits,
 class _Want:
     """A request, and how many units it still wants of what is given away; in a line the first stands last."""
 
-    asked: Asked
+    asked: PendingRequest
     units: int
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Terms, Unit
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Terms, Unit
     from fairhold.model.vector import Owning
 
 
@@ -79,7 +79,7 @@ def parcels_for(terms: Terms, host: Machine, leaf: int, pool: int) -> list[Parce
     return found
 
 
-def room_in(parcels: Iterable[Parcel], asked: Asked, dimensions: int) -> Vector:
+def room_in(parcels: Iterable[Parcel], asked: PendingRequest, dimensions: int) -> Vector:
     """What a request finds in parcels."""
     rooms = [parcel.room(asked) if parcel.kept else parcel.idle for parcel in parcels]
     return rooms[0] if len(rooms) == 1 else total(rooms, dimensions)

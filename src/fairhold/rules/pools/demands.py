@@ -10,11 +10,11 @@ from fairhold.ledger.pools import OWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fairhold.ledger.pools import Asked
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.ledger.pools import PendingRequest
+    from fairhold.rules.pools.pool_usage import Standing
 
 
-def limited(standing: Standing, wanted: dict[int, int], waiting: Mapping[Asked, int]) -> dict[int, int]:
+def limited(standing: Standing, wanted: dict[int, int], waiting: Mapping[PendingRequest, int]) -> dict[int, int]:
     """Demands where only units that fit under share limits count; each leaf as if alone.
 
     wanted : row → its demand without them, in common parts of the pool
@@ -45,7 +45,7 @@ def limited(standing: Standing, wanted: dict[int, int], waiting: Mapping[Asked, 
     return found
 
 
-def _under(standing: Standing, row: int, bounds: Iterable[int], waiting: Mapping[Asked, int]) -> int:
+def _under(standing: Standing, row: int, bounds: Iterable[int], waiting: Mapping[PendingRequest, int]) -> int:
     """What of a consumer's demand, in common parts, fits under share limits, its requests taken in their order.
 
     What it holds takes room first, and before that what it holds in other share pools. What waits in a leaf of ratio 0,

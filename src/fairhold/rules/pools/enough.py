@@ -17,11 +17,11 @@ from fairhold.rules.pools.giving import is_above_quota
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairhold.ledger.pools import Asked, Machine
+    from fairhold.ledger.pools import Machine, PendingRequest
     from fairhold.rules.pools.picking import Picker, Source
 
 
-def may_be_enough(picker: Picker, asked: Asked, source: Source, hosts: Iterable[Machine], units: int) -> bool:
+def may_be_enough(picker: Picker, asked: PendingRequest, source: Source, hosts: Iterable[Machine], units: int) -> bool:
     """Whether so many units of a request may be found on some hosts; only where nothing is on its way to it.
 
     Where units are spared for a while the search itself says when another cycle is due, so that it has to be made.
@@ -45,16 +45,16 @@ def may_be_enough(picker: Picker, asked: Asked, source: Source, hosts: Iterable[
     return False
 
 
-def _of_leaves_above(picker: Picker, asked: Asked, source: Source) -> set[Asked]:
+def _of_leaves_above(picker: Picker, asked: PendingRequest, source: Source) -> set[PendingRequest]:
     """Requests of leaves that may give in a pool, whatever the taker's own quota says."""
     standing = picker.standing(source.pool)
     leaves = (leaf for leaf in standing.holders if leaf != asked.leaf and is_above_quota(standing, asked.leaf, leaf))
     return {each for leaf in leaves for each in standing.holders[leaf]}
 
 
-def _of_hosts(asked: Asked, source: Source, hosts: Iterable[Machine]) -> set[Asked]:
+def _of_hosts(asked: PendingRequest, source: Source, hosts: Iterable[Machine]) -> set[PendingRequest]:
     """Requests of which a unit may go on some hosts, where no quotas decide."""
-    found: set[Asked] = set()
+    found: set[PendingRequest] = set()
     for host in hosts:
         among = set(source.parcels(host))
         for unit in host.units:

@@ -17,7 +17,7 @@ from fairhold.rules.pools.victims import breaks_gang, bundle_of, giving_order
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, Unit
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, Unit
     from fairhold.rules.pools.picking import Picker, Source
 
 
@@ -58,7 +58,7 @@ def can_gather(picker: Picker, units: int) -> bool:
 class Gathering:
     """Who goes for a gang, unit after unit."""
 
-    def __init__(self, picker: Picker, asked: Asked, source: Source, hosts: list[Machine]) -> None:
+    def __init__(self, picker: Picker, asked: PendingRequest, source: Source, hosts: list[Machine]) -> None:
         self._picker, self._asked, self._source, self._hosts = picker, asked, source, hosts
         self._there: dict[Machine, There] = {}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import Asked, Terms
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.ledger.pools import PendingRequest, Terms
+    from fairhold.rules.pools.pool_usage import Standing
 
 
-def givers(standing: Standing, asked: Asked) -> tuple[frozenset[int], frozenset[Asked]]:
+def givers(standing: Standing, asked: PendingRequest) -> tuple[frozenset[int], frozenset[PendingRequest]]:
     """Leaves that may give to a request, and requests of which one unit may go for it with no other beside it."""
     mine, size = asked.leaf, standing.size
     able = {leaf: line for leaf, line in standing.holders.items() if leaf != mine and may_give(standing, mine, leaf)}

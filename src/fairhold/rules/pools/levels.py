@@ -9,13 +9,13 @@ from fairhold.ledger.pools import OWN, PUBLIC
 from fairhold.model.vector import DEFAULT_PREFERENCE
 from fairhold.rules.pools.content import entries_of, is_lent_to, is_within, may_use, within
 from fairhold.rules.pools.picking import Source
-from fairhold.rules.pools.standing import Standing
+from fairhold.rules.pools.pool_usage import Standing
 from fairhold.rules.pools.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, Machine, Parcel, Unit
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, Unit
     from fairhold.model.vector import Owning
     from fairhold.rules.pools.taking import Taker
 
@@ -144,7 +144,7 @@ def _in_turns(
     is_done = False
     while not is_done:
         is_done = True
-        lines: dict[int, list[Asked]] = {}
+        lines: dict[int, list[PendingRequest]] = {}
         for asked in standing.members:
             if asked.count > len(asked.units) and taker.wants(asked) and standing.size[asked]:
                 lines.setdefault(asked.leaf, []).append(asked)
@@ -160,7 +160,7 @@ def _in_turns(
             turns.drop(leaf)
 
 
-def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machine]) -> bool:
+def _take_one(taker: Taker, line: list[PendingRequest], source: Source, hosts: list[Machine]) -> bool:
     """Take for the first request of a leaf for which it can be; where one got nothing, its like are not tried."""
     tried: set[object] = set()
     for asked in line:
@@ -173,7 +173,7 @@ def _take_one(taker: Taker, line: list[Asked], source: Source, hosts: list[Machi
     return False
 
 
-def _alike(taker: Taker, asked: Asked) -> object | None:
+def _alike(taker: Taker, asked: PendingRequest) -> object | None:
     """What it shares with others of its leaf that get nothing where it did; None = it is like no other.
 
     Gangs that hold nothing are alike where they miss as much, and like nobody else: a gang may begin on what is idle.

@@ -10,16 +10,16 @@ from fairhold.ledger.pools import PUBLIC, Machine, Parcel, Unit
 from fairhold.rules.pools.alone import are_alone, has_strangers, is_awaited
 from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.giving import givers, has_as_much, may_give
+from fairhold.rules.pools.pool_usage import Standing
 from fairhold.rules.pools.restraint import are_spared
-from fairhold.rules.pools.standing import Standing
 from fairhold.rules.pools.victims import Over, breaks_gang, bundle_of, giving_key, giving_order, over_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, PoolBooks
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.ledger.pools import PendingRequest, PoolBooks
+    from fairhold.rules.pools.reservations import Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Picker:
 
     def best(
         self,
-        asked: Asked,
+        asked: PendingRequest,
         source: Source,
         hosts: list[Machine],
         *,
@@ -126,20 +126,22 @@ class Picker:
                 best = pick
         return best
 
-    def _may_have_room(self, asked: Asked, host: Machine) -> bool:
+    def _may_have_room(self, asked: PendingRequest, host: Machine) -> bool:
         """Whether there may be room for a unit without anybody's: on its way, held for it, or idle at any level."""
         if host in self.ways.of.get(asked, ()) or any(asked in parcel.kept for parcel in host.parcels):
             return True
         return fits(asked.unit, total((parcel.idle for parcel in host.parcels), len(asked.unit)))
 
-    def _may_relieve(self, asked: Asked, host: Machine, able: list[Unit], full: Collection[int]) -> bool:
+    def _may_relieve(self, asked: PendingRequest, host: Machine, able: list[Unit], full: Collection[int]) -> bool:
         """Whether a unit on a host may keep to share limits: others below them give, or it stands on its own."""
         if any(parcel.owner == asked.leaf for parcel in host.parcels):
             return True
         above = self.books.terms.above
         return all(any(row in above[unit.asked.leaf] for unit in able) for row in full)
 
-    def _givers(self, asked: Asked, source: Source) -> tuple[frozenset[int] | None, frozenset[Asked] | None]:
+    def _givers(
+        self, asked: PendingRequest, source: Source
+    ) -> tuple[frozenset[int] | None, frozenset[PendingRequest] | None]:
         """Leaves that may give to a request by their quotas, and requests of which a unit may go alone; None = all.
 
         It is as before the take: what one gives lets no other give. Where units are spared for a while, all of those
@@ -150,7 +152,7 @@ class Picker:
         leaves, alone = givers(self.standing(source.pool), asked)
         return leaves, None if self.books.restraint.spares_young else alone
 
-    def room(self, asked: Asked, source: Source, host: Machine, *, is_within: bool = False) -> Vector:
+    def room(self, asked: PendingRequest, source: Source, host: Machine, *, is_within: bool = False) -> Vector:
         """What is there already: idle, held for the request, or on its way to it and more than it needs.
 
         is_within : only what is at the level of the source, as where nothing is compared
@@ -172,7 +174,7 @@ class Picker:
             room = less(room, need)
         return room
 
-    def is_fair(self, asked: Asked, source: Source, victims: list[Unit]) -> bool:
+    def is_fair(self, asked: PendingRequest, source: Source, victims: list[Unit]) -> bool:
         """Whether nobody who gave has less than the taker now, weighed by ratio, but for a better share priority."""
         standing = self.standing(source.pool)
         leaves = {unit.asked.leaf for unit in victims if unit.pool == source.pool} - {asked.leaf}
@@ -201,10 +203,10 @@ class Search:
     def __init__(
         self,
         picker: Picker,
-        asked: Asked,
+        asked: PendingRequest,
         source: Source,
         leaves: frozenset[int] | None,
-        alone: frozenset[Asked] | None,
+        alone: frozenset[PendingRequest] | None,
     ) -> None:
         self.picker, self.books, self.asked, self.source = picker, picker.books, asked, source
         self.leaves, self.alone = leaves, alone

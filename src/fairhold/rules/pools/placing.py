@@ -16,7 +16,7 @@ from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.ledger.pools import PendingRequest, Unit
     from fairhold.rules.pools.limits import Limits
 
 
@@ -53,7 +53,7 @@ class Placing:
         able = [host for host in hosts if not host.is_closed]
         self.hosts = [host for host in able if any(self._is_here(parcel) for parcel in host.parcels)]
         self._keeps = {asked for host in self.hosts for parcel in host.parcels for asked in parcel.kept}
-        self._kinds: dict[Asked, _Kind] = {}
+        self._kinds: dict[PendingRequest, _Kind] = {}
         self._alike: dict[object, _Kind] = {}
         self._failed: set[tuple[int, Vector]] = set()
         self._idle: Vector | None = None
@@ -69,7 +69,7 @@ class Placing:
         """Whether what is idle of a parcel can be used at this level."""
         return is_within(self.books.terms, parcel, self.pool)
 
-    def _parcels(self, host: Machine, asked: Asked) -> list[Parcel]:
+    def _parcels(self, host: Machine, asked: PendingRequest) -> list[Parcel]:
         if not will_do(asked, host):
             return []
         found = parcels_for(self.books.terms, host, asked.leaf, self.pool)
@@ -77,7 +77,7 @@ class Placing:
             found = [each for each in found if each.preference == self.preference]
         return found
 
-    def _fits(self, host: Machine, asked: Asked, parcels: list[Parcel]) -> bool:
+    def _fits(self, host: Machine, asked: PendingRequest, parcels: list[Parcel]) -> bool:
         if len(parcels) == 1:  # the common case
             (parcel,) = parcels
             room = parcel.room(asked) if parcel.kept else parcel.idle
@@ -87,11 +87,11 @@ class Placing:
             return False
         return fits(asked.unit, room) and self._is_open(host, asked)
 
-    def _is_open(self, host: Machine, asked: Asked) -> bool:
+    def _is_open(self, host: Machine, asked: PendingRequest) -> bool:
         """Whether a host is not another leaf's, where each goes to one (`exclusive`)."""
         return not self._is_exclusive or is_open(asked, host)
 
-    def _kind(self, asked: Asked) -> _Kind:
+    def _kind(self, asked: PendingRequest) -> _Kind:
         """What requests have in common that fit on the same hosts."""
         kind = self._kinds.get(asked)
         if kind is None:
@@ -102,7 +102,7 @@ class Placing:
             self._kinds[asked] = kind
         return kind
 
-    def _alike_of(self, asked: Asked) -> object:
+    def _alike_of(self, asked: PendingRequest) -> object:
         terms, leaf = self.books.terms, asked.leaf
         if asked in self._keeps or asked.siting is not None:
             return asked
@@ -111,7 +111,7 @@ class Placing:
         bounds = tuple(row for row in terms.above[leaf] if row in terms.pool_grace) if terms.pool_grace else ()
         return asked.unit, terms.grace[leaf], bounds
 
-    def _chosen(self, asked: Asked, hosts: list[Machine]) -> tuple[Machine, list[Parcel]] | None:
+    def _chosen(self, asked: PendingRequest, hosts: list[Machine]) -> tuple[Machine, list[Parcel]] | None:
         """The host that a request would have first, of some; then the packing decides (R-SITE-1, R-SITE-3)."""
         every = ((host, self._parcels(host, asked)) for host in hosts)
         able = [each for each in every if self._fits(each[0], asked, each[1])]
@@ -121,21 +121,21 @@ class Placing:
 
         return min(able, key=order, default=None)
 
-    def has_failed(self, asked: Asked) -> bool:
+    def has_failed(self, asked: PendingRequest) -> bool:
         """Whether it is known that one more unit finds no place: none like it did, and idle space only shrinks."""
         return (asked.leaf, asked.unit) in self._failed and self._is_like_others(asked)
 
-    def fails(self, asked: Asked) -> None:
+    def fails(self, asked: PendingRequest) -> None:
         """One more unit of a request found no place."""
         if self._is_like_others(asked):
             self._failed.add((asked.leaf, asked.unit))
 
-    def _is_like_others(self, asked: Asked) -> bool:
+    def _is_like_others(self, asked: PendingRequest) -> bool:
         """Whether nothing but its leaf and its size says where a request may stand."""
         is_plain = asked.siting is None and not asked.min_count
         return is_plain and asked not in self._keeps and asked not in self.limits.coming
 
-    def host_for(self, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+    def host_for(self, asked: PendingRequest) -> tuple[Machine, list[Parcel]] | None:
         """The host for the next unit, with its parcels in booking order; None = it fits nowhere."""
         if asked.siting is not None and is_choosy(asked):
             return self._chosen(asked, self.hosts)
@@ -164,7 +164,7 @@ class Placing:
             found = self._able_for[unit] = [at for at, most in enumerate(self._most) if fits(unit, most)]
         return found
 
-    def _least_loaded(self, loads: Loads, kind: _Kind, asked: Asked) -> tuple[Machine, list[Parcel]] | None:
+    def _least_loaded(self, loads: Loads, kind: _Kind, asked: PendingRequest) -> tuple[Machine, list[Parcel]] | None:
         parcels_of = kind.parcels_of
         while (at := loads.first(kind)) is not None:
             host = self.hosts[at]
@@ -182,7 +182,7 @@ class Placing:
         if self._loads is not None:
             self._loads.forget(kind)
 
-    def put(self, asked: Asked, units: int) -> list[Unit]:
+    def put(self, asked: PendingRequest, units: int) -> list[Unit]:
         """Place so many units, or none; those on what their own leaf owns are no part of the pool."""
         if units == 1 and not asked.min_count and asked not in self._keeps:  # the common case
             found = self.host_for(asked)
@@ -195,7 +195,7 @@ class Placing:
             return next((placed for placed in tries if placed), [])
         return self._put_among(asked, units, None)
 
-    def _put_among(self, asked: Asked, units: int, some: list[Machine] | None) -> list[Unit]:
+    def _put_among(self, asked: PendingRequest, units: int, some: list[Machine] | None) -> list[Unit]:
         """The same, on some hosts alone; None = on all."""
         placed: list[Unit] = []
         kind = self._kind(asked)
@@ -220,7 +220,7 @@ class Placing:
             self.books.sure.update(placed)
         return placed
 
-    def _may_fit(self, asked: Asked, units: int) -> bool:
+    def _may_fit(self, asked: PendingRequest, units: int) -> bool:
         """Whether all that is idle would be enough for so many units, were it on one host."""
         if asked in self._keeps:
             return True
@@ -229,10 +229,10 @@ class Placing:
             self._idle = total(idle, self.books.terms.dimensions)
         return fits(times(asked.unit, units), self._idle)
 
-    def _host_among(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
+    def _host_among(self, asked: PendingRequest, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
         return self.host_for(asked) if some is None else self._chosen(asked, some)
 
-    def _host_of_own(self, asked: Asked, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
+    def _host_of_own(self, asked: PendingRequest, some: list[Machine] | None) -> tuple[Machine, list[Parcel]] | None:
         """For a gang, the first host on which its leaf's own leftovers are enough for a unit (R-TAKE-4, R-PLACE-2).
 
         Of a host on which nothing of its leaf's own is at this level nothing else is asked: there are no leftovers.
@@ -248,16 +248,16 @@ class Placing:
                 self._hosts_of[leaf] = mine
         return self._chosen(asked, [host for host in mine if self._is_own(asked, self._parcels(host, asked))])
 
-    def _is_own(self, asked: Asked, parcels: list[Parcel]) -> bool:
+    def _is_own(self, asked: PendingRequest, parcels: list[Parcel]) -> bool:
         """Whether a unit will stand on what its own leaf owns, which comes first."""
         own = [each for each in parcels if each.owner == asked.leaf]
         return bool(own) and fits(asked.unit, room_in(own, asked, self.books.terms.dimensions))
 
-    def _is_within(self, asked: Asked, parcels: list[Parcel]) -> bool:
+    def _is_within(self, asked: PendingRequest, parcels: list[Parcel]) -> bool:
         """Whether share limits allow a unit; what stands on its leaf's own does not count (R-LIMIT-1)."""
         return not self.limits.is_bound or self.limits.allow_idle(asked) or self._is_own(asked, parcels)
 
-    def _kept_for(self, asked: Asked) -> list[tuple[Parcel, Vector]]:
+    def _kept_for(self, asked: PendingRequest) -> list[tuple[Parcel, Vector]]:
         """What is set aside for a request, and stays so where its gang does not fit (R-HELD-1)."""
         if asked not in self._keeps:
             return []
@@ -271,7 +271,7 @@ class Placing:
         rooms = ([part for each in parcels for part in (each.idle, *each.kept.values())] for parcels in here)
         return [total(parts, self.books.terms.dimensions) for parts in rooms]
 
-    def _put_on(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Unit:
+    def _put_on(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Unit:
         _ = self._most  # as it is before
         held = kept_for(asked, host, len(asked.unit)) if (asked, host) in self.books.keeps else ()
         unit, self._idle = place(self.books, asked, host, self.pool, parcels), None

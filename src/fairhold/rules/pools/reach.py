@@ -10,10 +10,10 @@ from fairhold.rules.pools.content import booking_order, is_lent_to, may_use
 
 if TYPE_CHECKING:
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks
 
 
-def reachable(books: PoolBooks, asked: Asked, host: Machine) -> list[Parcel]:
+def reachable(books: PoolBooks, asked: PendingRequest, host: Machine) -> list[Parcel]:
     """Parcels of a host that a request could be booked on in any pool above its leaf, in booking order.
 
     Its own, and those of pools in which no share ratio of 0 keeps it out (R-SHARE-2): of others nothing is held for it.
@@ -41,12 +41,12 @@ def is_in(parcel: Parcel, leaf: int, pool: int) -> bool:
     return parcel.owner == leaf if pool == leaf else is_lent_to(parcel, pool)
 
 
-def kept_for(asked: Asked, host: Machine, dimensions: int) -> Vector:
+def kept_for(asked: PendingRequest, host: Machine, dimensions: int) -> Vector:
     """What is held of a host for a request."""
     return total((parcel.kept[asked] for parcel in host.parcels if asked in parcel.kept), dimensions)
 
 
-def hold_beyond(asked: Asked, host: Machine, parcels: list[Parcel], need: Vector) -> None:
+def hold_beyond(asked: PendingRequest, host: Machine, parcels: list[Parcel], need: Vector) -> None:
     """Hold so much of what is idle in parcels of a host for a request, as far as it is not held there already."""
     need = beyond(need, kept_for(asked, host, len(need)))
     for parcel in parcels:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks
-    from fairhold.rules.pools.ways import Way
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks
+    from fairhold.rules.pools.reservations import Way
 
 
-def will_do(asked: Asked, host: Machine) -> bool:
+def will_do(asked: PendingRequest, host: Machine) -> bool:
     """Whether a host has what a request needs, and nothing that it avoids (R-SITE-1)."""
     return asked.siting is None or asked.siting.fits(host.labels)
 
@@ -29,34 +29,34 @@ def kinds_of_hosts(books: PoolBooks) -> list[Machine]:
     return list(found.values())
 
 
-def could_stand(asked: Asked, hosts: Iterable[Machine]) -> bool:
+def could_stand(asked: PendingRequest, hosts: Iterable[Machine]) -> bool:
     """Whether a unit fits on any of some hosts that will do, were they free."""
     return any(fits(asked.unit, host.total) and will_do(asked, host) for host in hosts)
 
 
-def packs_whole(asked: Asked) -> bool:
+def packs_whole(asked: PendingRequest) -> bool:
     """Whether all units of a gang stand on one host (R-SITE-3)."""
     return asked.siting is not None and asked.siting.place == PACK and asked.model.min_count > 0
 
 
-def stands_elsewhere(asked: Asked, host: Machine) -> bool:
+def stands_elsewhere(asked: PendingRequest, host: Machine) -> bool:
     """Whether it is a gang that packs and has its host, which is another one (R-SITE-3)."""
     return packs_whole(asked) and bool(asked.units) and all(unit.host is not host for unit in asked.units)
 
 
-def is_choosy(asked: Asked) -> bool:
+def is_choosy(asked: PendingRequest) -> bool:
     """Whether a request says which hosts come first."""
     return asked.siting is not None and bool(asked.siting.prefer or asked.siting.place)
 
 
-def choice(asked: Asked, host: Machine) -> tuple[int, int]:
+def choice(asked: PendingRequest, host: Machine) -> tuple[int, int]:
     """Place of a host among those that will do, the smallest first; then the packing decides (R-SITE-1, R-SITE-3)."""
     siting = asked.siting or ANYWHERE
     held = sum(unit.host is host for unit in asked.units) if siting.place else 0
     return -siting.liking(host.labels), held if siting.place == SPREAD else -held
 
 
-def hosts_for(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
+def hosts_for(asked: PendingRequest, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
     """Hosts where a request may get a unit, those that it would have first before the others.
 
     ways : what is on its way to it; a gang that packs stays on the host where it stands, or, while it stands nowhere,
@@ -70,13 +70,15 @@ def hosts_for(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] |
     return found
 
 
-def where_packed(asked: Asked, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None) -> list[Machine]:
+def where_packed(
+    asked: PendingRequest, hosts: Iterable[Machine], ways: dict[Machine, Way] | None = None
+) -> list[Machine]:
     """Of some hosts those on which a gang that packs may go on, with the same `ways` (R-SITE-3)."""
     there = {unit.host for unit in asked.units} or {host for host, way in (ways or {}).items() if way.units}
     return [host for host in hosts if not asked.away and (not there or host in there)]
 
 
-def most_units(books: PoolBooks, pool: int, members: Iterable[Asked]) -> dict[Asked, int]:
+def most_units(books: PoolBooks, pool: int, members: Iterable[PendingRequest]) -> dict[PendingRequest, int]:
     """Request that names hosts → units that it could have in a pool at most (R-SITE-2).
 
     What it holds in the pool on hosts that will not do, or are down, counts beside those that will.
@@ -85,7 +87,7 @@ def most_units(books: PoolBooks, pool: int, members: Iterable[Asked]) -> dict[As
     if not named:
         return {}
     parts = list(parts_of_hosts(books, pool))
-    found: dict[Asked, int] = {}
+    found: dict[PendingRequest, int] = {}
     for asked in named:
         rooms = [count(asked.unit, part) for host, part in parts if will_do(asked, host)]
         beside = sum(unit.pool == pool and not will_do(asked, unit.host) for unit in asked.units)

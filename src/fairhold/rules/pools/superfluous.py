@@ -13,14 +13,14 @@ from fairhold.ledger.pools import OWN
 from fairhold.rules.pools.alone import are_alone
 from fairhold.rules.pools.content import free_of
 from fairhold.rules.pools.reach import is_in, reachable
+from fairhold.rules.pools.reservations import given, is_stopped_whole, stays_in_part
 from fairhold.rules.pools.siting import hosts_for
-from fairhold.rules.pools.ways import given, is_stopped_whole, stays_in_part
 from fairhold.rules.pools.withdrawing import let_stay, may_stay
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from fairhold.ledger.pools import Asked, Machine, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, Unit
     from fairhold.rules.pools.sweeps import Sweeps
 
 
@@ -39,7 +39,7 @@ def spare_superfluous(found: Sweeps) -> bool:
     return is_any
 
 
-def _together(unit: Unit, taker: Asked) -> list[Unit]:
+def _together(unit: Unit, taker: PendingRequest) -> list[Unit]:
     """A unit that was told now, or of a gang that stops whole all that were told now for the same request."""
     if not is_stopped_whole(unit.asked):
         return [unit]
@@ -52,10 +52,10 @@ class _Review:
 
     def __init__(self, found: Sweeps) -> None:
         self.found, self.ways, self.books = found, found.ways, found.books
-        self._hosts: dict[Asked, dict[Machine, bool]] = {}
+        self._hosts: dict[PendingRequest, dict[Machine, bool]] = {}
         """Taker → hosts where something goes for it or is held, in its order, and whether there is room for more."""
 
-    def spares(self, taker: Asked, units: list[Unit]) -> bool:
+    def spares(self, taker: PendingRequest, units: list[Unit]) -> bool:
         """Let units that go for a request stay, if it gets as much; whether they do."""
         there = None if self._are_awaited(taker, units) else self._without(taker, units)
         if there is None:
@@ -72,7 +72,7 @@ class _Review:
         self._hosts.clear()
         return True
 
-    def _are_awaited(self, taker: Asked, units: list[Unit]) -> bool:
+    def _are_awaited(self, taker: PendingRequest, units: list[Unit]) -> bool:
         """Whether others rely on units to leave their hosts, where no two leaves share one (R-HOSTS-3)."""
         return are_alone(self.books) and any(
             each is not taker and each.leaf != unit.asked.leaf and unit.host in mine and mine[unit.host].units > 0
@@ -80,7 +80,7 @@ class _Review:
             for unit in units
         )
 
-    def _without(self, taker: Asked, units: list[Unit]) -> dict[Machine, int] | None:
+    def _without(self, taker: PendingRequest, units: list[Unit]) -> dict[Machine, int] | None:
         """Host → units that come there instead if some of the victims stay, where these are others.
 
         None = fewer would come in all, or some would stand further out than they do.
@@ -100,14 +100,14 @@ class _Review:
                 found[host], missing = stands + more, missing - more
         return None if missing else found
 
-    def _hosts_of(self, taker: Asked) -> dict[Machine, bool]:
+    def _hosts_of(self, taker: PendingRequest) -> dict[Machine, bool]:
         if taker not in self._hosts:
             mine = self.ways.of[taker]
             hosts = hosts_for(taker, sorted(mine, key=lambda host: host.place), mine)
             self._hosts[taker] = {host: self._most(taker, host, None, ()) > mine[host].units for host in hosts}
         return self._hosts[taker]
 
-    def _most(self, taker: Asked, host: Machine, pool: int | None, stay: Collection[Unit]) -> int:
+    def _most(self, taker: PendingRequest, host: Machine, pool: int | None, stay: Collection[Unit]) -> int:
         """Units of a request that fit into what goes for it on a host, and is idle there, if some stay.
 
         pool : within the part of which all of them stand, or OWN; None = wherever they could

@@ -14,19 +14,19 @@ from fairhold.rules.pools.content import entries_of, lend_up
 from fairhold.rules.pools.leaving import give_up, keep_limits
 from fairhold.rules.pools.levels import compare, take_lent_back, take_own
 from fairhold.rules.pools.limits import Limits
+from fairhold.rules.pools.reservations import Ways, limits_as_moved
 from fairhold.rules.pools.superfluous import spare_superfluous
 from fairhold.rules.pools.taking import Taker
 from fairhold.rules.pools.unplacing import forget_unplaced
-from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import all_on_reserved, keep_told, may_stay, withdraw, withdraw_nobodys
 from fairhold.units import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.model.vector import Vector
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.rules.pools.pool_usage import Standing
 
 
 MOST_ROUNDS = 20
@@ -102,7 +102,7 @@ def run_sweeps(books: PoolBooks) -> Sweeps:
     return found
 
 
-def _is_less(held: list[tuple[Parcel, dict[Asked, Vector]]]) -> bool:
+def _is_less(held: list[tuple[Parcel, dict[PendingRequest, Vector]]]) -> bool:
     """Whether less is held of a parcel than before somebody went: it is idle, and others may use it (R-SWEEP-2)."""
     return any(
         any(beyond(amounts, parcel.kept[asked])) if asked in parcel.kept else any(amounts)
@@ -186,7 +186,7 @@ class _Early:
 
     def __init__(self, books: PoolBooks, ways: Ways, found: Sweeps, limits: Limits) -> None:
         self.books, self.ways, self.found, self.limits = books, ways, found, limits
-        self._before: dict[Asked, int] = {}
+        self._before: dict[PendingRequest, int] = {}
 
     @property
     def is_any(self) -> bool:
@@ -197,7 +197,7 @@ class _Early:
         """The first sweep begins anew."""
         self._before.clear()
 
-    def waits(self, asked: Asked) -> int:
+    def waits(self, asked: PendingRequest) -> int:
         """Units that a request waits for at this level: what is on its way too, unless it was taken for it above."""
         return max(0, asked.waiting - self._before.get(asked, 0)) if self._before else asked.waiting
 

@@ -13,19 +13,19 @@ from fairhold.rules.pools.enough import may_be_enough
 from fairhold.rules.pools.gathering import Gathering, can_gather
 from fairhold.rules.pools.picking import Pick, Picker
 from fairhold.rules.pools.reach import hold_beyond, reachable
+from fairhold.rules.pools.reservations import limits_as_moved, wanted
 from fairhold.rules.pools.restraint import go_now, may_take, were_granted_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace_for
-from fairhold.rules.pools.ways import limits_as_moved, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.rules.pools.picking import Source
-    from fairhold.rules.pools.standing import Standing
-    from fairhold.rules.pools.ways import Way, Ways
+    from fairhold.rules.pools.pool_usage import Standing
+    from fairhold.rules.pools.reservations import Way, Ways
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class _Done:
 
     pick: Pick
     pool: int
-    before: dict[Parcel, tuple[Vector, dict[Asked, Vector]]]
+    before: dict[Parcel, tuple[Vector, dict[PendingRequest, Vector]]]
     new: list[Machine]
 
 
@@ -59,7 +59,7 @@ class Taker:
         """How a pool is used, worked out when it is asked for first."""
         return self.picker.standing(pool)
 
-    def wants(self, asked: Asked) -> int:
+    def wants(self, asked: PendingRequest) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
         waiting = asked.waiting
         if not waiting:
@@ -69,7 +69,7 @@ class Taker:
             return max(0, missing - way)
         return 1 if waiting > way else 0
 
-    def take(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> bool:
+    def take(self, asked: PendingRequest, source: Source, hosts: Iterable[Machine]) -> bool:
         """Take for one unit or a whole gang; all or nothing."""
         units = self.wants(asked)
         if not units or not may_take(self.books, asked.leaf):
@@ -79,7 +79,7 @@ class Taker:
             return any(self._take(asked, source, [host], units) for host in hosts)
         return self._take(asked, source, hosts, units)
 
-    def _take(self, asked: Asked, source: Source, hosts: list[Machine], units: int) -> bool:
+    def _take(self, asked: PendingRequest, source: Source, hosts: list[Machine], units: int) -> bool:
         """The same, on some hosts; where one unit would be too much for the best of them, on the others.
 
         So it is where what was on its way to that host counted in a pool inside this one (R-HELD-1).
@@ -121,7 +121,7 @@ class Taker:
             return self._take(asked, source, [host for host in hosts if host is not gone[0].pick.host], units)
         return False
 
-    def _unplace(self, asked: Asked, new: list[Unit]) -> None:
+    def _unplace(self, asked: PendingRequest, new: list[Unit]) -> None:
         """Units of this cycle are not placed, and their space is held at once (R-SWEEP-3)."""
         ways = [self.ways.of[asked][host] for host in {unit.host: None for unit in new}]
         for way in ways:
@@ -130,14 +130,14 @@ class Taker:
         for way in ways:
             self._count(asked, way, 1)
 
-    def _keeps_limits(self, asked: Asked, source: Source, pick: Pick) -> bool:
+    def _keeps_limits(self, asked: PendingRequest, source: Source, pick: Pick) -> bool:
         """Whether no share limit is broken by one unit, those who give being gone (SPEC §6.4)."""
         done = self._notice(asked, source, pick)
         found = self.limits.allow(asked, 0)
         self._undo(asked, done)
         return found
 
-    def _bring_elsewhere(self, asked: Asked, victims: list[Unit], hosts: Collection[Machine]) -> None:
+    def _bring_elsewhere(self, asked: PendingRequest, victims: list[Unit], hosts: Collection[Machine]) -> None:
         """What a gang that is stopped whole frees on other hosts than those on which it is taken brings units, too."""
         for host in dict.fromkeys(unit.host for unit in victims if unit.host not in hosts):
             way = self.ways.of[asked][host]
@@ -146,7 +146,7 @@ class Taker:
             self.ways.fill(asked, host, way.units + more, self.limits)
             self._count(asked, way, 1)
 
-    def _notice(self, asked: Asked, source: Source, pick: Pick) -> _Done:
+    def _notice(self, asked: PendingRequest, source: Source, pick: Pick) -> _Done:
         """Tell the victims, and hold what is idle beside them."""
         hosts = {pick.host: None} | {unit.host: None for unit in pick.victims}
         new = [host for host in hosts if host not in self.ways.of.get(asked, ())]
@@ -162,14 +162,14 @@ class Taker:
         self._count(asked, way, 1)
         return done
 
-    def _count(self, asked: Asked, way: Way, sign: int) -> None:
+    def _count(self, asked: PendingRequest, way: Way, sign: int) -> None:
         """Count a way where its units will stand, or no longer."""
         if way.pool in self.standings:
             self.standings[way.pool].moves(asked, sign * way.units)
         if way.pool >= 0:
             self.limits.add(asked, sign * way.units)
 
-    def _bring_more(self, asked: Asked, source: Source, hosts: Iterable[Machine]) -> None:
+    def _bring_more(self, asked: PendingRequest, source: Source, hosts: Iterable[Machine]) -> None:
         """What the victims free beyond one unit, with what is idle beside them, brings more units (SPEC §6.6)."""
         for host in hosts:
             while asked.held >= asked.model.min_count and asked.waiting > self.ways.units(asked):
@@ -180,7 +180,7 @@ class Taker:
                     self._undo(asked, done)
                     break
 
-    def _hold(self, asked: Asked, source: Source, host: Machine) -> None:
+    def _hold(self, asked: PendingRequest, source: Source, host: Machine) -> None:
         parcels = [each for each in source.parcels(host) if source.is_idle(each)]
         if len(parcels) > 1:  # what is nearest to it first
             among = set(parcels)
@@ -188,7 +188,7 @@ class Taker:
         need = times(asked.unit, self.ways.of[asked][host].units)
         hold_beyond(asked, host, parcels, beyond(need, self.ways.freed_there(asked, host)))
 
-    def give(self, unit: Unit, asked: Asked | None, reason: str) -> None:
+    def give(self, unit: Unit, asked: PendingRequest | None, reason: str) -> None:
         """Tell a unit to go."""
         self.picker.leaves(unit)
         deadline = deadline_of(self.books, unit)
@@ -204,7 +204,7 @@ class Taker:
                 self.limits.add(unit.asked, 1)
         self.picker.stay(units)
 
-    def _undo(self, asked: Asked, done: _Done) -> None:
+    def _undo(self, asked: PendingRequest, done: _Done) -> None:
         victims = done.pick.victims
         self.spare(victims)
         for host in {unit.host: None for unit in victims}:

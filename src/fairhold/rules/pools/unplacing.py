@@ -11,9 +11,9 @@ from fairhold.rules.pools.reach import hold_beyond, reachable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks, Unit
     from fairhold.rules.pools.limits import Limits
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.pools.reservations import Ways
 
 
 def placed_now(books: PoolBooks, units: Iterable[Unit]) -> list[Unit]:
@@ -32,7 +32,7 @@ def unplace(books: PoolBooks, units: Iterable[Unit]) -> dict[Machine, set[Parcel
     return found
 
 
-def unplace_for(ways: Ways, asked: Asked, units: Iterable[Unit]) -> None:
+def unplace_for(ways: Ways, asked: PendingRequest, units: Iterable[Unit]) -> None:
     """The same of units that would go for a request: what it needs of theirs is held for it at once."""
     for host, parcels in unplace(ways.books, units).items():
         way = ways.of[asked][host]

@@ -8,7 +8,7 @@ from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks
 
 
 def share_rooms(books: PoolBooks) -> None:
@@ -20,7 +20,7 @@ def share_rooms(books: PoolBooks) -> None:
     limited = [leaf for leaf in books.terms.leaves if books.terms.user_limit[leaf] < UNLIMITED]
     hosts = kinds_of_hosts(books) if limited else []
     for leaf in limited:
-        mine: dict[str, list[Asked]] = {}
+        mine: dict[str, list[PendingRequest]] = {}
         for asked in books.by_leaf[leaf]:
             if asked.model.user:
                 mine.setdefault(asked.model.user, []).append(asked)
@@ -28,7 +28,7 @@ def share_rooms(books: PoolBooks) -> None:
             _share_room(line, books.terms.user_limit[leaf], hosts)
 
 
-def _share_room(line: list[Asked], limit: int, hosts: list[Machine]) -> None:
+def _share_room(line: list[PendingRequest], limit: int, hosts: list[Machine]) -> None:
     room = max(0, limit - sum(asked.held for asked in line))
     for asked in sorted(line, key=lambda each: each.order):
         units = min(asked.lacking, room)

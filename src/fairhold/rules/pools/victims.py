@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from fairhold.ledger.pools import Terms, Unit
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.rules.pools.pool_usage import Standing
 
 Over = tuple[tuple[int, Fraction], ...]
 """How over-used a leaf is, level by level from the pool down: (share priority, minus usage / ratio); least first."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.rules.pools.alone import are_alone, is_awaited
-from fairhold.rules.pools.ways import is_stopped_whole, limits_as_moved
+from fairhold.rules.pools.reservations import is_stopped_whole, limits_as_moved
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import Asked, Notice, PoolBooks, Unit
+    from fairhold.ledger.pools import Notice, PendingRequest, PoolBooks, Unit
+    from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.pools.sweeps import Sweeps
     from fairhold.rules.pools.taking import Taker
-    from fairhold.rules.pools.ways import Ways
 
 
 def withdraw(found: Sweeps) -> tuple[bool, bool]:
@@ -115,7 +115,7 @@ def keep_told(found: Sweeps) -> None:
         found.withdrawn[:] = [unit for unit in found.withdrawn if unit not in same]
 
 
-def _means(notice: Notice) -> tuple[Asked | None, int, bool]:
+def _means(notice: Notice) -> tuple[PendingRequest | None, int, bool]:
     return notice.taker, notice.deadline, notice.is_move
 
 

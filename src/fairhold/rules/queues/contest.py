@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairhold.rules.queues.standing import is_less, ratio, saturation
+from fairhold.rules.queues.queue_metrics import is_less, ratio, saturation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.ledger.pools import Unit
     from fairhold.ledger.queues import Amount, Queues, QueueTerms
-    from fairhold.rules.queues.standing import Ratio
+    from fairhold.rules.queues.queue_metrics import Ratio
     from fairhold.rules.queues.victims import Piece
 
 FAIR_SHARE, QUOTA = "fair_share", "quota"

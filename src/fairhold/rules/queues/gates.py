@@ -10,9 +10,9 @@ from fairhold.rules.pools.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.ledger.queues import QueueTerms
-    from fairhold.rules.queues.crowds import Crowds
+    from fairhold.rules.queues.request_classes import Crowds
 
 
 class Gates(Limits):
@@ -23,29 +23,29 @@ class Gates(Limits):
 
     def __init__(self, books: PoolBooks, terms: QueueTerms, crowds: Crowds) -> None:
         self._queues = terms
-        self._on_way: dict[Asked, int] = {}
+        self._on_way: dict[PendingRequest, int] = {}
         self._fixed = tuple([0] * len(terms.above) for _ in terms.steps)
         super().__init__(books, (), ())
         self.is_bound |= not all(map(is_preemptible, crowds.kinds))
         for asked in crowds.alone if self.is_bound else ():
             self.add(asked, asked.held)
 
-    def add(self, asked: Asked, units: int) -> None:
+    def add(self, asked: PendingRequest, units: int) -> None:
         """Units of a request came, or went where the number is negative."""
         super().add(asked, units)
         self._add_fixed(asked, units)
 
-    def _add_fixed(self, asked: Asked, units: int) -> None:
+    def _add_fixed(self, asked: PendingRequest, units: int) -> None:
         if units and not is_preemptible(asked):
             for at, need in enumerate(asked.unit):
                 for row in self._queues.above[asked.leaf] if need else ():
                     self._fixed[at][row] += need * units
 
-    def allow(self, asked: Asked, units: int) -> bool:
+    def allow(self, asked: PendingRequest, units: int) -> bool:
         """Whether so many more break nothing."""
         return super().allow(asked, units) and (is_preemptible(asked) or self._is_deserved(asked, units))
 
-    def _is_deserved(self, asked: Asked, units: int) -> bool:
+    def _is_deserved(self, asked: PendingRequest, units: int) -> bool:
         """Whether all queues on the way up deserve so many more for good."""
         deserved = self._queues.deserved
         return all(
@@ -55,13 +55,13 @@ class Gates(Limits):
             for row in self._queues.above[asked.leaf][:-1]
         )
 
-    def arrived(self, asked: Asked, units: int) -> None:
+    def arrived(self, asked: PendingRequest, units: int) -> None:
         """Units of a request came, as far as they were on their way to it in place of those."""
         known = min(units, self._on_way.get(asked, 0))
         self._on_way[asked] = self._on_way.get(asked, 0) - known
         self.add(asked, units - known)
 
-    def expect(self, coming: Mapping[Asked, int]) -> bool:
+    def expect(self, coming: Mapping[PendingRequest, int]) -> bool:
         """Count units on their way in place of those that were before; whether there are fewer of any request."""
         before = self._on_way
         self.coming = self._on_way = dict(coming)

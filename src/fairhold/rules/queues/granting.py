@@ -10,8 +10,8 @@ from fairhold.rules.pools.alone import are_alone, is_open
 from fairhold.rules.pools.reach import kept_for, reachable
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
+    from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.queues.gates import Gates
 
 
@@ -37,9 +37,9 @@ def grant_held(books: PoolBooks, ways: Ways, gates: Gates) -> list[Unit]:
     return placed
 
 
-def _free(books: PoolBooks, ways: Ways) -> dict[Asked, dict[Machine, int]]:
+def _free(books: PoolBooks, ways: Ways) -> dict[PendingRequest, dict[Machine, int]]:
     """Request → host → units that fit there on what is held for it, with nobody under notice beside it."""
-    found: dict[Asked, dict[Machine, int]] = {}
+    found: dict[PendingRequest, dict[Machine, int]] = {}
     for asked, host in books.keeps:
         units = min(ways.of[asked][host].units, count(asked.unit, kept_for(asked, host, books.terms.dimensions)))
         if units and (not are_alone(books) or is_open(asked, host)):

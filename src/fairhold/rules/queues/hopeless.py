@@ -10,13 +10,15 @@ from fairhold.rules.queues.contest import may_reclaim
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.ways import Ways
-    from fairhold.rules.queues.crowds import Crowds
+    from fairhold.rules.pools.reservations import Ways
+    from fairhold.rules.queues.request_classes import Crowds
 
 
-def is_hopeless(books: PoolBooks, queues: Queues, ways: Ways, crowds: Crowds, wants: Callable[[Asked], int]) -> bool:
+def is_hopeless(
+    books: PoolBooks, queues: Queues, ways: Ways, crowds: Crowds, wants: Callable[[PendingRequest], int]
+) -> bool:
     """Whether all that wait could be passed over.
 
     Nothing goes for it already, so that nothing freed can be used; with what it wants its queue is above its fair

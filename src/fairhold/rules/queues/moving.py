@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
+    from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.pools.sweeps import Sweeps
-    from fairhold.rules.pools.ways import Ways
     from fairhold.rules.queues.victims import Piece
 
     May = Callable[[Piece], bool]
@@ -40,13 +40,13 @@ class Mover:
     may   : whether units may be asked to move, for all that is not about space
     """
 
-    def __init__(self, books: PoolBooks, ways: Ways, asked: Asked, units: int, may: May) -> None:
+    def __init__(self, books: PoolBooks, ways: Ways, asked: PendingRequest, units: int, may: May) -> None:
         self._books, self._ways, self._asked, self._units, self._may = books, ways, asked, units, may
         self._space: dict[Machine, Vector] = {}
         self._places: dict[Unit, Machine] = {}
         self._pieces: list[Piece] = []
         self._went: dict[Unit, Machine] = {}
-        self._of: dict[Asked, dict[Machine, list[Piece]]] = {}
+        self._of: dict[PendingRequest, dict[Machine, list[Piece]]] = {}
         hosts = hosts_for(asked, books.hosts, ways.of.get(asked))
         self._rooms = {host: count(asked.unit, self._idle(host)) for host in hosts}
 
@@ -115,7 +115,7 @@ class Mover:
         mine = [each for each in mine if self._ways.moving(each) or not self._ways.units(each)]
         return [piece for each in sorted(mine, key=giving_key) for piece in self._whole_on(host, each)]
 
-    def _whole_on(self, host: Machine, asked: Asked) -> list[Piece]:
+    def _whole_on(self, host: Machine, asked: PendingRequest) -> list[Piece]:
         """Pieces of a request that stand on one host as a whole."""
         if asked not in self._of:
             found = self._of[asked] = {}

@@ -11,17 +11,17 @@ from fairhold.kernels.vectors import add, beyond, fits, times, total
 from fairhold.ledger.queues import amounts_of
 from fairhold.rules.pools.alone import are_alone, is_awaited
 from fairhold.rules.pools.reach import hold_beyond, kept_for
-from fairhold.rules.pools.ways import is_stopped_whole
+from fairhold.rules.pools.reservations import is_stopped_whole
 from fairhold.rules.pools.withdrawing import let_stay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, Unit
     from fairhold.ledger.queues import Queues
+    from fairhold.rules.pools.reservations import Way
     from fairhold.rules.pools.sweeps import Sweeps
-    from fairhold.rules.pools.ways import Way
     from fairhold.rules.queues.contest import Compared
 
 
@@ -51,7 +51,7 @@ class Needless:
         if are_alone(self._books) and any(is_awaited(self._ways, unit.asked, unit.host) for unit in units):
             return
         before: dict[Way, list[Unit]] = {}
-        needs: dict[tuple[Asked, Machine], Vector] = {}
+        needs: dict[tuple[PendingRequest, Machine], Vector] = {}
         for unit in units:
             assert unit.notice is not None
             taker, host = unit.notice.taker, unit.host
@@ -71,7 +71,7 @@ class Needless:
             for way, victims in before.items():
                 way.victims = victims
 
-    def _fit(self, needs: Mapping[tuple[Asked, Machine], Vector]) -> bool:
+    def _fit(self, needs: Mapping[tuple[PendingRequest, Machine], Vector]) -> bool:
         """Whether what is idle is enough for what takers need beside what the others free, and is held for them."""
         idle: dict[Machine, Vector] = {}
         nothing = (0,) * self._books.terms.dimensions
@@ -96,7 +96,7 @@ class Needless:
         pairs = dict.fromkeys(self._compared[unit] for unit in others)
         return not any(pair.mine in mine and pair.is_broken_by(queues, more) for pair in pairs)
 
-    def _is_first_beyond(self, taker: Asked, more: list[int]) -> bool:
+    def _is_first_beyond(self, taker: PendingRequest, more: list[int]) -> bool:
         """Whether a taker's queue is within its fair share of what is asked for now, and would not be."""
         held, fair, leaf = self._queues.held, self._queues.fair, taker.leaf
         asked = [at for at, need in enumerate(taker.unit) if need]

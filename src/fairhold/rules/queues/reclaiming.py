@@ -23,9 +23,9 @@ from fairhold.rules.queues.contest import (
 )
 from fairhold.rules.queues.hopeless import is_hopeless
 from fairhold.rules.queues.moving import Mover
+from fairhold.rules.queues.queue_metrics import breaks_limit
 from fairhold.rules.queues.rooms import Rooms, divided, left_beside, rooms_beside
 from fairhold.rules.queues.serving import Turns
-from fairhold.rules.queues.standing import breaks_limit
 from fairhold.rules.queues.taking import Taking
 from fairhold.rules.queues.victims import Candidates, longer_than, whole
 from fairhold.units import SECOND
@@ -33,12 +33,12 @@ from fairhold.units import SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.queues.contest import Compared, Looked
-    from fairhold.rules.queues.crowds import Crowds
     from fairhold.rules.queues.moving import Moves
+    from fairhold.rules.queues.request_classes import Crowds
     from fairhold.rules.queues.victims import Piece
 
 
@@ -75,7 +75,7 @@ class Reclaimer(Taking):
                     else:
                         turns.drop(asked)
 
-    def look(self, asked: Asked) -> tuple[list[int], list[Looked]]:
+    def look(self, asked: PendingRequest) -> tuple[list[int], list[Looked]]:
         """Places of the resources that are short, and what the searches for a request between queues find.
 
         Nothing is taken.
@@ -86,14 +86,14 @@ class Reclaimer(Taking):
         self.books.restraint, self._looked = restraint, None
         return contended(amounts_of(asked.unit, self.wants(asked)), self._rooms_for(asked).idle()), found
 
-    def look_for_moves(self, asked: Asked) -> Moves | None:
+    def look_for_moves(self, asked: PendingRequest) -> Moves | None:
         """Who would have to move for a request, whether that is switched on or not; nothing is changed."""
         restraint, self.books.restraint = self.books.restraint, Restraint(most=0, gone=1)
         found = self.moves_for(asked) if self.wants(asked) else None
         self.books.restraint = restraint
         return found
 
-    def _try(self, asked: Asked, take: Callable[[Asked], bool]) -> bool:
+    def _try(self, asked: PendingRequest, take: Callable[[PendingRequest], bool]) -> bool:
         """One request's turn; what failed for one like it since the last take is not tried again."""
         model = asked.model
         wants, is_gang = self.wants(asked), bool(model.min_count)
@@ -109,7 +109,7 @@ class Reclaimer(Taking):
             self._failed.add(kind)
         return found
 
-    def _use_freed(self, asked: Asked, *, is_inside: bool) -> bool:
+    def _use_freed(self, asked: PendingRequest, *, is_inside: bool) -> bool:
         """What goes for it leaves room for more of its units, as gangs go whole: those get it before anybody goes.
 
         is_inside : whether it takes from its own queue, so that fair shares do not bound what its own queue has left it
@@ -135,23 +135,23 @@ class Reclaimer(Taking):
         self._booked(asked, units, [])
         return True
 
-    def waits_until(self, asked: Asked) -> int | None:
+    def waits_until(self, asked: PendingRequest) -> int | None:
         """Until when a request has not waited long enough to take anything (`preemption_delay`); None = it has."""
         model, delay = asked.model, self.queues.terms.delay[asked.leaf]
         begin = model.submitted if model.since is None else model.since
         return begin + delay if delay and begin + delay > self.books.now else None
 
-    def _is_early(self, asked: Asked) -> bool:
+    def _is_early(self, asked: PendingRequest) -> bool:
         until = self.waits_until(asked)
         if until is not None:
             self.books.restraint.not_after(until)
         return until is not None
 
-    def _make_room(self, asked: Asked) -> bool:
+    def _make_room(self, asked: PendingRequest) -> bool:
         """Others move, where that is switched on and enough; else other queues give."""
         return self._consolidate(asked) or self._reclaim(asked)
 
-    def moves_for(self, asked: Asked) -> Moves | None:
+    def moves_for(self, asked: PendingRequest) -> Moves | None:
         """Who would have to move so that a request fits on what is idle all in all; None = it does not."""
         units = self.wants(asked)
         need = amounts_of(asked.unit, units)
@@ -170,7 +170,7 @@ class Reclaimer(Taking):
 
         return Mover(self.books, self.ways, asked, units, may).find()
 
-    def _consolidate(self, asked: Asked) -> bool:
+    def _consolidate(self, asked: PendingRequest) -> bool:
         """Units move to other hosts, each to a place that is held for it."""
         moves = self.moves_for(asked) if self.queues.terms.settings.consolidation else None
         if moves is None or not moves.places or not go_now(self.books, list(moves.places)):
@@ -187,7 +187,7 @@ class Reclaimer(Taking):
         self._booked(asked, units, [*moves.places.values(), *(unit.host for unit in victims)])
         return True
 
-    def _reclaim(self, asked: Asked) -> bool:
+    def _reclaim(self, asked: PendingRequest) -> bool:
         """From other queues: by fair shares, else by quotas."""
         queues, leaf, units = self.queues, asked.leaf, self.wants(asked)
         need = amounts_of(asked.unit, units)
@@ -215,7 +215,7 @@ class Reclaimer(Taking):
         self._add_left(asked, rooms, -1)
         return False
 
-    def _search(self, asked: Asked, search: Search, rooms: Rooms, pieces: Iterator[tuple[int, Piece]]) -> bool:
+    def _search(self, asked: PendingRequest, search: Search, rooms: Rooms, pieces: Iterator[tuple[int, Piece]]) -> bool:
         """Take piece by piece what keeps the order, until the request fits (R-CONTEST-4); all or nothing."""
         queues, (strategy, rivals, need, short) = self.queues, search
         contest = Contest(queues, asked.leaf, need, short)
@@ -241,7 +241,7 @@ class Reclaimer(Taking):
             self._remove(piece, rooms, -1)
         return False
 
-    def _preempt(self, asked: Asked) -> bool:
+    def _preempt(self, asked: PendingRequest) -> bool:
         """Inside its own queue: from requests of a strictly lower priority."""
         need = amounts_of(asked.unit, self.wants(asked))
         if self._is_barred(asked, need):
@@ -253,12 +253,12 @@ class Reclaimer(Taking):
             self._add_left(asked, rooms, -1)
         return is_found
 
-    def _search_inside(self, asked: Asked, need: list[int], rooms: Rooms) -> bool:
+    def _search_inside(self, asked: PendingRequest, need: list[int], rooms: Rooms) -> bool:
         """Take piece by piece, until the request fits; all or nothing."""
         runtime = self.queues.terms.preempt_min_runtime[asked.leaf]
         gone: dict[Piece, int] = {}
 
-        def is_able(other: Asked) -> bool:
+        def is_able(other: PendingRequest) -> bool:
             return other.model.priority < asked.model.priority
 
         for first in self._candidates.inside(asked.leaf, is_able):

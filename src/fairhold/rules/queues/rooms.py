@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.ledger.pools import Machine, PendingRequest
+    from fairhold.rules.pools.reservations import Ways
 
 
 class Rooms:
@@ -24,7 +24,7 @@ class Rooms:
     """
 
     def __init__(
-        self, asked: Asked, hosts: Iterable[Machine], may_stand: Callable[[Machine], bool] | None = None
+        self, asked: PendingRequest, hosts: Iterable[Machine], may_stand: Callable[[Machine], bool] | None = None
     ) -> None:
         self.unit = asked.unit
         self._may_stand = may_stand
@@ -91,7 +91,7 @@ def divided(rooms: Mapping[Machine, int], units: int, first: Iterable[Machine], 
     return found
 
 
-def left_beside(asked: Asked, ways: Ways) -> dict[Machine, Vector]:
+def left_beside(asked: PendingRequest, ways: Ways) -> dict[Machine, Vector]:
     """Host → what those who go there for a request already leave, beside what its units on their way there need."""
     found: dict[Machine, Vector] = {}
     mine = ways.of.get(asked, {})
@@ -102,7 +102,7 @@ def left_beside(asked: Asked, ways: Ways) -> dict[Machine, Vector]:
     return found
 
 
-def rooms_beside(asked: Asked, left: Mapping[Machine, Vector]) -> dict[Machine, int]:
+def rooms_beside(asked: PendingRequest, left: Mapping[Machine, Vector]) -> dict[Machine, int]:
     """Host → units that fit into what is left there, and what is idle."""
     return {host: count(asked.unit, add(rest, _idle(host))) for host, rest in left.items()}
 

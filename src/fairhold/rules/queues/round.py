@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairhold.rules.pools.reservations import Ways, limits_as_moved
 from fairhold.rules.pools.sweeps import MOST_ROUNDS, Sweeps, waits_any_gang
 from fairhold.rules.pools.unplacing import forget_unplaced
-from fairhold.rules.pools.ways import Ways, limits_as_moved
 from fairhold.rules.pools.withdrawing import keep_told, let_stay, withdraw
 from fairhold.rules.queues.gates import Gates
 from fairhold.rules.queues.granting import grant_held
@@ -17,10 +17,10 @@ from fairhold.rules.queues.serving import serve
 from fairhold.rules.queues.taking import stand
 
 if TYPE_CHECKING:
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.rules.queues.contest import Compared
-    from fairhold.rules.queues.crowds import Crowds
+    from fairhold.rules.queues.request_classes import Crowds
 
 
 def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
@@ -59,7 +59,7 @@ def run_queues(books: PoolBooks, queues: Queues, crowds: Crowds) -> Sweeps:
     return found
 
 
-def _beside_moves(ways: Ways) -> dict[Asked, int]:
+def _beside_moves(ways: Ways) -> dict[PendingRequest, int]:
     """What is on its way; what moves is not there twice, as it counts where it stands."""
     return {asked: max(0, units - ways.moving(asked)) for asked, units in ways.shared().items()}
 

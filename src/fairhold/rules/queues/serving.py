@@ -12,20 +12,20 @@ from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of
 from fairhold.rules.pools.placing import Placing
 from fairhold.rules.pools.siting import will_do
-from fairhold.rules.queues.standing import dominant_share, is_above, stays_deserved
+from fairhold.rules.queues.queue_metrics import dominant_share, is_above, stays_deserved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
     from fairhold.model.siting import Siting
-    from fairhold.rules.pools.ways import Ways
-    from fairhold.rules.queues.crowds import Crowd, Crowds
+    from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.queues.gates import Gates
+    from fairhold.rules.queues.request_classes import Crowd, Crowds
 
-    Entry = tuple[tuple[object, ...], int, Asked, Crowd | None, int]
+    Entry = tuple[tuple[object, ...], int, PendingRequest, Crowd | None, int]
     """A request in the line of its queue: its place there; of a crowd its next one, and how far along that is."""
 
 ROOT = 0
@@ -49,12 +49,12 @@ def serving_key(queues: Queues, row: int, need: list[int]) -> tuple[object, ...]
     )
 
 
-def next_units(asked: Asked) -> int:
+def next_units(asked: PendingRequest) -> int:
     """Units that a request takes in one turn: all that a gang misses of its minimum, else one."""
     return asked.missing or min(1, asked.waiting)
 
 
-def request_key(asked: Asked) -> tuple[object, ...]:
+def request_key(asked: PendingRequest) -> tuple[object, ...]:
     """Place of a request inside its queue: priority, below the minimum of its gang first, submitted, id."""
     model = asked.model
     return -model.priority, not asked.missing, model.submitted, model.id
@@ -70,8 +70,8 @@ class Turns:
     def __init__(
         self,
         queues: Queues,
-        waiting: Iterable[Asked],
-        units: Callable[[Asked], int],
+        waiting: Iterable[PendingRequest],
+        units: Callable[[PendingRequest], int],
         crowds: Iterable[Crowd] = (),
         *,
         by_age: bool = False,
@@ -100,11 +100,11 @@ class Turns:
                 heapify(heap)
                 self._heaps[row] = heap
 
-    def next(self) -> Asked | None:
+    def next(self) -> PendingRequest | None:
         """The request that is served next; None = nobody wants anything any more."""
         return self._first(ROOT)
 
-    def _first(self, row: int) -> Asked | None:
+    def _first(self, row: int) -> PendingRequest | None:
         while row in self._heaps:
             if not self._heaps[row]:
                 return None
@@ -117,7 +117,7 @@ class Turns:
         assert asked is not None
         return serving_key(self._queues, row, amounts_of(asked.unit, self._units(asked)))
 
-    def served(self, asked: Asked) -> None:
+    def served(self, asked: PendingRequest) -> None:
         """The next request got what it took; it comes again if it wants more."""
         line = self._lines[asked.leaf]
         _, _, _, crowd, at = heappop(line)
@@ -128,7 +128,7 @@ class Turns:
             heappush(line, _entry(asked, None, 0))
         self._renew(asked.leaf)
 
-    def drop(self, asked: Asked) -> None:
+    def drop(self, asked: PendingRequest) -> None:
         """The next request gets nothing more."""
         line = self._lines[asked.leaf]
         _, _, _, crowd, at = heappop(line)
@@ -148,11 +148,11 @@ class Turns:
                 heapreplace(heap, (self._key(row), row))
 
 
-def _place(asked: Asked) -> tuple[tuple[object, ...], int]:
+def _place(asked: PendingRequest) -> tuple[tuple[object, ...], int]:
     return request_key(asked), asked.place
 
 
-def _entry(asked: Asked, crowd: Crowd | None, at: int) -> Entry:
+def _entry(asked: PendingRequest, crowd: Crowd | None, at: int) -> Entry:
     return request_key(asked), asked.place, asked, crowd, at
 
 
@@ -162,7 +162,7 @@ def _push(line: list[Entry], crowd: Crowd, at: int) -> None:
         heappush(line, _entry(crowd.line[at], crowd, at))
 
 
-def _has_room(books: PoolBooks, waiting: list[Asked]) -> bool:
+def _has_room(books: PoolBooks, waiting: list[PendingRequest]) -> bool:
     """Whether a unit of anybody who waits fits on something idle, or held for it; else nothing can be placed."""
     tried: set[tuple[Vector, Siting | None]] = set()
     open_ = [host for host in books.hosts if not host.is_closed]

@@ -17,16 +17,16 @@ from fairhold.rules.pools.restraint import go_now, were_granted_now
 from fairhold.rules.pools.siting import hosts_for, packs_whole
 from fairhold.rules.pools.unplacing import placed_now, unplace
 from fairhold.rules.queues.contest import OWN_QUEUE, Looked, Refused
+from fairhold.rules.queues.queue_metrics import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.rooms import Rooms, left_beside
-from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
 from fairhold.rules.queues.victims import is_broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from fairhold.ledger.pools import Asked, Machine, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, PoolBooks, Unit
     from fairhold.ledger.queues import Queues
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.pools.reservations import Ways
     from fairhold.rules.queues.contest import Compared, Contest, Order, Search
     from fairhold.rules.queues.victims import Piece
 
@@ -48,7 +48,7 @@ class Taking:
         self.are_alone = are_alone(books)
         self._gone: dict[Unit, None] = {}
 
-    def wants(self, asked: Asked) -> int:
+    def wants(self, asked: PendingRequest) -> int:
         """Units to be taken for a request in one go: one, or all that a gang misses of its minimum."""
         if self.ways.moving(asked):
             return 0  # it takes nothing before it stands where it moves to
@@ -57,13 +57,13 @@ class Taking:
             return max(0, asked.missing - way)
         return min(1, max(0, asked.waiting - way))
 
-    def _add_left(self, asked: Asked, rooms: Rooms, sign: int) -> None:
+    def _add_left(self, asked: PendingRequest, rooms: Rooms, sign: int) -> None:
         """What those leave who go for a request already is room for it, or no more where the sign is negative."""
         for host, rest in left_beside(asked, self.ways).items():
             if any(rest):
                 rooms.change(host, times(rest, sign))
 
-    def _rooms_for(self, asked: Asked) -> Rooms:
+    def _rooms_for(self, asked: PendingRequest) -> Rooms:
         """Room for a request; one for all requests of a size that say the same of hosts."""
         ways = self.ways.of.get(asked)
         may_stand = partial(self.may_stand, asked) if self.are_alone else None
@@ -74,11 +74,11 @@ class Taking:
             self._rooms[kind] = Rooms(asked, hosts_for(asked, self.books.hosts), may_stand)
         return self._rooms[kind]
 
-    def may_stand(self, asked: Asked, host: Machine) -> bool:
+    def may_stand(self, asked: PendingRequest, host: Machine) -> bool:
         """Where hosts go whole to one leaf, whether no other stays on one, or is on its way there (R-HOSTS-3)."""
         return not (has_strangers(asked, host, self._gone) or is_awaited(self.ways, asked, host))
 
-    def _is_barred(self, asked: Asked, need: list[int]) -> bool:
+    def _is_barred(self, asked: PendingRequest, need: list[int]) -> bool:
         """Whether what is never taken back would be beyond what is deserved."""
         return not is_preemptible(asked) and breaks_guarantee(self.queues, asked.leaf, need) is not None
 
@@ -101,10 +101,12 @@ class Taking:
             self.queues.add(unit.asked, -sign)
             rooms.change(unit.host, times(unit.asked.unit, sign))
 
-    def _has_room(self, asked: Asked, units: int, need: list[int], rooms: Rooms) -> bool:
+    def _has_room(self, asked: PendingRequest, units: int, need: list[int], rooms: Rooms) -> bool:
         return rooms.have(units) and breaks_limit(self.queues, asked.leaf, need) is None
 
-    def _take(self, asked: Asked, need: list[int], gone: dict[Piece, int], rooms: Rooms, order: Order | None) -> bool:
+    def _take(
+        self, asked: PendingRequest, need: list[int], gone: dict[Piece, int], rooms: Rooms, order: Order | None
+    ) -> bool:
         """What is not needed is returned, the last taken first; the others are told, and their space is held.
 
         Of a gang that would go on below its minimum nothing is returned. Nothing at all is taken where the order is not
@@ -178,7 +180,7 @@ class Taking:
             numbers = contest.after(at, mine), contest.after(at, row), contest.before[at][row]
             self._looked.append(Looked(search.strategy, mine, side, piece, refused, numbers, rest))
 
-    def _tell(self, asked: Asked, victims: list[Unit], reason: str, strategy: str = "") -> None:
+    def _tell(self, asked: PendingRequest, victims: list[Unit], reason: str, strategy: str = "") -> None:
         """Units are under notice for a request."""
         for unit in victims:
             deadline = deadline_of(self.books, unit)
@@ -188,13 +190,13 @@ class Taking:
             self.ways.way(asked, unit.host, PUBLIC).victims.append(unit)
         self.noticed += victims
 
-    def _hold(self, asked: Asked, host: Machine, units: int) -> None:
+    def _hold(self, asked: PendingRequest, host: Machine, units: int) -> None:
         """So many more are on their way to a host; what they need beside what is freed for them is held."""
         way = self.ways.way(asked, host, PUBLIC)
         way.units += units
         hold_beyond(asked, host, host.parcels, beyond(times(asked.unit, way.units), self.ways.freed(asked, host)))
 
-    def _booked(self, asked: Asked, units: int, hosts: list[Machine]) -> None:
+    def _booked(self, asked: PendingRequest, units: int, hosts: list[Machine]) -> None:
         """So many are on their way to a request, and other room is on hosts."""
         self.queues.add(asked, units)
         touched = dict.fromkeys([*hosts, *self.ways.of[asked]])
@@ -207,7 +209,7 @@ def stand(
     queues: Queues,
     ways: Ways,
     noticed: Iterable[Unit] | None = None,
-    holders: Iterable[Asked] | None = None,
+    holders: Iterable[PendingRequest] | None = None,
 ) -> None:
     """Count anew what queues hold: what is under notice is gone, what is on its way is there.
 
@@ -217,7 +219,7 @@ def stand(
     queues.clear()
     gone = Counter([unit.asked for unit in books.under_notice(books.units() if noticed is None else noticed)])
     sums: dict[object, int] = {}
-    first: dict[object, Asked] = {}
+    first: dict[object, PendingRequest] = {}
     for asked in books.asked.values() if holders is None else holders:
         units = len(asked.units) + asked.away
         if asked in gone:

@@ -8,24 +8,24 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairhold.ledger.queues import is_preemptible
-from fairhold.rules.queues.standing import weighed
+from fairhold.rules.queues.queue_metrics import weighed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from fairhold.ledger.pools import Asked, Machine, Unit
+    from fairhold.ledger.pools import Machine, PendingRequest, Unit
     from fairhold.ledger.queues import Queues
 
 Piece = tuple["Unit", ...]
 """Units that go together: one, or the core of a gang, which stops whole."""
 
 
-def giving_key(asked: Asked) -> tuple[object, ...]:
+def giving_key(asked: PendingRequest) -> tuple[object, ...]:
     """Place of a request inside its queue among those that give: lowest priority, then youngest."""
     return asked.model.priority, -asked.model.submitted, -asked.place
 
 
-def pieces_of(asked: Asked) -> list[Piece]:
+def pieces_of(asked: PendingRequest) -> list[Piece]:
     """What a request gives, piece by piece: what is beyond the minimum of a gang, the youngest first, then its core."""
     units = [unit for unit in asked.units if unit.notice is None]
     units.sort(key=lambda unit: (-unit.started, -unit.serial))
@@ -50,7 +50,7 @@ def whole(piece: Piece, gone: Iterable[Piece]) -> Piece:
     return (*piece, *stays) if len(stays) < least else piece
 
 
-def is_broken(asked: Asked, gone: Iterable[Piece]) -> bool:
+def is_broken(asked: PendingRequest, gone: Iterable[Piece]) -> bool:
     """Whether a gang goes on below its minimum when some pieces are gone."""
     least = asked.model.min_count
     if not least:
@@ -67,7 +67,7 @@ def longer_than(runtime: int) -> int:
 class Candidates:
     """Pieces of all queues that may be taken, in the order in which they give; what is under notice gives no more."""
 
-    def __init__(self, queues: Queues, holders: Iterable[Asked]) -> None:
+    def __init__(self, queues: Queues, holders: Iterable[PendingRequest]) -> None:
         """Begin.
 
         holders : requests that may hold something
@@ -75,10 +75,10 @@ class Candidates:
         self._queues = queues
         self.terms = queues.terms
         self._holders = holders
-        self._lines: dict[int, list[Asked]] = {}
+        self._lines: dict[int, list[PendingRequest]] = {}
         self._begin: dict[int, int] = {}
 
-    def _line(self, leaf: int) -> list[Asked]:
+    def _line(self, leaf: int) -> list[PendingRequest]:
         """Requests of a queue that hold something that may be taken, those that give first before the others."""
         if leaf not in self._lines:
             mine = [each for each in self._holders if each.leaf == leaf and each.units and is_preemptible(each)]
@@ -86,7 +86,7 @@ class Candidates:
             self._begin[leaf] = 0
         return self._lines[leaf]
 
-    def inside(self, leaf: int, is_able: Callable[[Asked], bool] | None = None) -> Iterator[Piece]:
+    def inside(self, leaf: int, is_able: Callable[[PendingRequest], bool] | None = None) -> Iterator[Piece]:
         """Pieces of one queue."""
         line = self._line(leaf)
         while self._begin[leaf] < len(line) and _is_gone(line[self._begin[leaf]]):
@@ -140,7 +140,7 @@ class Candidates:
         return not is_unbound, -most, *giving_key(first.asked), -first.started, -first.serial
 
 
-def _is_gone(asked: Asked) -> bool:
+def _is_gone(asked: PendingRequest) -> bool:
     return all(unit.notice is not None for unit in asked.units)
 
 

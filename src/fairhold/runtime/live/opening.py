@@ -23,11 +23,11 @@ from fairhold.planio.plan import parse_plan
 from fairhold.runtime.clock import WallClock, time_of_day
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Desk
+from fairhold.runtime.live.leases import PromisedLeases
 from fairhold.runtime.live.numbering import rise_above
 from fairhold.runtime.live.own_host import check_host_in_force, check_taken_up
 from fairhold.runtime.live.place import JOBS, check_own_host, make_state_directory, nothing_can_start
 from fairhold.runtime.live.plan_file import not_now, told_of
-from fairhold.runtime.live.promises import PromisedLeases
 from fairhold.runtime.live.recovery import refusing_damage
 from fairhold.runtime.live.retention import Caretaker, Housekeeping, Keep
 from fairhold.runtime.live.submitting import Limits

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from fairhold.runtime.live.core import Core
-from fairhold.runtime.live.meant import suggestion
+from fairhold.runtime.live.path_suggestions import suggestion
 from fairhold.runtime.live.views import cycles as view
 from fairhold.runtime.live.views.allocations import allocations_document
 from fairhold.service.context import ServiceOf

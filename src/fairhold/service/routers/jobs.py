@@ -11,7 +11,7 @@ from fairhold.errors import InputError
 from fairhold.orchestrator.events import Event, JobCancelled, JobChanged, JobHeld, JobReleased, JobRequeued
 from fairhold.runtime.live.core import Core
 from fairhold.runtime.live.desk import Freeing
-from fairhold.runtime.live.meant import better
+from fairhold.runtime.live.path_suggestions import better
 from fairhold.runtime.live.views import jobs as view
 from fairhold.runtime.live.views.explanation import job_explanation
 from fairhold.runtime.live.views.pool_jobs import what_would_help
@@ -19,7 +19,7 @@ from fairhold.runtime.live.views.tasks import tasks_page
 from fairhold.service.bodies import ReadingRoute
 from fairhold.service.context import CallerOf, Service, ServiceOf
 from fairhold.service.fields import MOST, KeyOfClient
-from fairhold.service.forecasting import Asked, job_forecast
+from fairhold.service.forecasting import PendingRequest, job_forecast
 from fairhold.service.limits import check_job, check_labels
 from fairhold.service.models import job_answers as answers
 from fairhold.service.models.requests import ChangeBody, HoldBody, SubmitBody
@@ -119,7 +119,7 @@ async def forecast_job(
     ahead: Annotated[int, Query(ge=1, le=LONGEST // SECOND, description="Seconds.")] = HORIZON // SECOND,
 ) -> Response:
     """When a waiting job will start: the state now, played on with run times drawn from those of finished tasks."""
-    return JSONResponse(await job_forecast(service, Asked(job, draws, seed, ahead * SECOND)))
+    return JSONResponse(await job_forecast(service, PendingRequest(job, draws, seed, ahead * SECOND)))
 
 
 @router.post("/{job}/cancel", response_model=answers.Job)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.parameters import Parameters
     from fairhold.cycle.explain.pooled.spaces import Gap
     from fairhold.cycle.explain.pooled.waiting import Waiting
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
 
 _RATIOS = (1, 2, 4, 8, 16, 32, 64)
 """By how much a share ratio is raised, one after the other."""
@@ -25,7 +25,7 @@ _SEVERAL = (2, 3, 4, 5, 6, 7, 8, 16, 32)
 """How many hosts are brought up together, one after the other."""
 
 
-def kinds(parameters: Parameters, asked: Asked, waiting: Waiting) -> Iterator[Iterator[Settings]]:
+def kinds(parameters: Parameters, asked: PendingRequest, waiting: Waiting) -> Iterator[Iterator[Settings]]:
     """For every kind of change what is tried of it, the smallest change first."""
     pointed = _Pointed(parameters, asked, waiting)
     yield pointed.fewer_controls()
@@ -49,7 +49,7 @@ def each(parameter: Parameter | None, *, is_more: bool | None = None) -> Iterato
             yield ((parameter, value),) if parameter is not None else ()
 
 
-def of_request(parameters: Parameters, asked: Asked, *whats: str) -> Iterator[Iterator[Settings]]:
+def of_request(parameters: Parameters, asked: PendingRequest, *whats: str) -> Iterator[Iterator[Settings]]:
     """What a request could ask for instead: fewer labels, a smaller gang, a better priority."""
     for what in whats:
         parameter = parameters.request(asked, what)
@@ -62,7 +62,7 @@ def of_request(parameters: Parameters, asked: Asked, *whats: str) -> Iterator[It
             yield ((pair,) for (pair,) in each(parameter, is_more=False) if pair[1] > 0)
 
 
-def hosts_brought_up(parameters: Parameters, asked: Asked) -> Iterator[Settings]:
+def hosts_brought_up(parameters: Parameters, asked: PendingRequest) -> Iterator[Settings]:
     """Hosts on which a unit would fit and that are down or closed, up and open: one of each kind, then several."""
     able: list[Settings] = []
     kinds_of: dict[object, Settings] = {}
@@ -78,7 +78,7 @@ def hosts_brought_up(parameters: Parameters, asked: Asked) -> Iterator[Settings]
         yield tuple(setting for settings in able[:several] for setting in settings)
 
 
-def larger_hosts(parameters: Parameters, asked: Asked, gaps: list[Gap]) -> Iterator[Settings]:
+def larger_hosts(parameters: Parameters, asked: PendingRequest, gaps: list[Gap]) -> Iterator[Settings]:
     """More on a host, of what is missing there."""
     for space, missing in gaps:
         host, found = space.host, []
@@ -93,7 +93,7 @@ def larger_hosts(parameters: Parameters, asked: Asked, gaps: list[Gap]) -> Itera
         yield tuple(found)
 
 
-def smaller_units(parameters: Parameters, asked: Asked, gaps: list[Gap]) -> Iterator[Settings]:
+def smaller_units(parameters: Parameters, asked: PendingRequest, gaps: list[Gap]) -> Iterator[Settings]:
     """A unit that needs less of what is missing, and still some of all: one without it would be another task."""
     for _, missing in gaps:
         found = []
@@ -106,7 +106,7 @@ def smaller_units(parameters: Parameters, asked: Asked, gaps: list[Gap]) -> Iter
 
 
 class _Pointed:
-    def __init__(self, parameters: Parameters, asked: Asked, waiting: Waiting) -> None:
+    def __init__(self, parameters: Parameters, asked: PendingRequest, waiting: Waiting) -> None:
         self.parameters, self.asked, self.waiting = parameters, asked, waiting
         self.inquiry: Inquiry = parameters.inquiry
         self.wants = max(1, asked.model.min_count - asked.held)

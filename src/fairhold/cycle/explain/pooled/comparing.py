@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
     from fairhold.model.siting import Siting
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.rules.pools.pool_usage import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,14 @@ def holders_of(inquiry: Inquiry, standing: Standing, amounts: Vector, siting: Si
     return [Holder(leaf, units[leaf], sizes[leaf]) for leaf in order]
 
 
-def comparisons(inquiry: Inquiry, asked: Asked, standing: Standing, holders: Iterable[Holder]) -> list[Comparison]:
+def comparisons(
+    inquiry: Inquiry, asked: PendingRequest, standing: Standing, holders: Iterable[Holder]
+) -> list[Comparison]:
     """A request compared with all others that hold units in a pool."""
     return [_compared(inquiry, asked, standing, holder) for holder in holders if holder.leaf != asked.leaf]
 
 
-def _compared(inquiry: Inquiry, asked: Asked, standing: Standing, holder: Holder) -> Comparison:
+def _compared(inquiry: Inquiry, asked: PendingRequest, standing: Standing, holder: Holder) -> Comparison:
     terms, leaf = inquiry.terms, holder.leaf
     mine, theirs = sides = _sides(inquiry, asked.leaf, leaf)
 

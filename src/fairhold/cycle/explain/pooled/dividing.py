@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.ledger.pools import Asked
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.ledger.pools import PendingRequest
+    from fairhold.rules.pools.pool_usage import Standing
 
 RULE_OF_BOUND = {
     "demand": "R-USAGE-2",
@@ -119,7 +119,7 @@ def wanting_in(inquiry: Inquiry, standing: Standing) -> set[int]:
     return found
 
 
-def sums_of(standing: Standing, asked: Asked) -> Document:
+def sums_of(standing: Standing, asked: PendingRequest) -> Document:
     """What one request adds to the numbers of a pool; share limits left aside (R-USAGE-1, R-USAGE-2)."""
     held, waiting = standing.held.get(asked, 0), standing.waiting.get(asked, 0)
     fit = standing.capacity[asked.unit]

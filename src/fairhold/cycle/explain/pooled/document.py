@@ -14,13 +14,13 @@ from fairhold.cycle.explain.pooled.sharing import limits_of, pool_document
 from fairhold.cycle.explain.pooled.waiting import Why, waiting_document
 from fairhold.cycle.explain.pooled.whatif import Search
 from fairhold.cycle.explain.queued.document import explain_queue
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.pooled.run import run_pools
 from fairhold.ledger.pools import PUBLIC
 
 if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document
-    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.ledger.pools import PendingRequest, Unit
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
 
@@ -64,7 +64,7 @@ def _explained(inquiry: Inquiry, search: Search | None) -> Document:
     }
 
 
-def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: Asked, new: set[Unit]) -> Document:
+def _request(inquiry: Inquiry, why: Why, search: Search | None, asked: PendingRequest, new: set[Unit]) -> Document:
     waiting = why.of(asked)
     found = request_document(inquiry, asked, new) | {"waits": None}
     if waiting is not None:

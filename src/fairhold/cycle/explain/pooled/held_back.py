@@ -12,8 +12,8 @@ from fairhold.units import format_instant
 if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.cycle.pooled.decide import Decided
-    from fairhold.ledger.pools import Asked
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.ledger.pools import PendingRequest
+    from fairhold.rules.pools.reservations import Ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def without_controls(inquiry: Inquiry) -> Decided | None:
     return decide(inquiry.plan, free, force.part_of(inquiry.plan, inquiry.state), force.members)
 
 
-def held_back(inquiry: Inquiry, asked: Asked, free: Decided | None) -> HeldBack | None:
+def held_back(inquiry: Inquiry, asked: PendingRequest, free: Decided | None) -> HeldBack | None:
     """The control that keeps a request from more; None where it would have no more without.
 
     free : the cycle without controls
@@ -62,12 +62,12 @@ def held_back(inquiry: Inquiry, asked: Asked, free: Decided | None) -> HeldBack 
     return replace(_control(inquiry, asked), units=theirs - mine) if theirs > mine else None
 
 
-def _has(asked: Asked, ways: Ways) -> int:
+def _has(asked: PendingRequest, ways: Ways) -> int:
     """Units that a request holds or that are on their way to it."""
     return asked.held + ways.new_units(asked)
 
 
-def _control(inquiry: Inquiry, asked: Asked) -> HeldBack:
+def _control(inquiry: Inquiry, asked: PendingRequest) -> HeldBack:
     settings, restraint = inquiry.force.entry.settings, inquiry.books.restraint
     if settings.observe_only:
         return HeldBack("observe_only", 0)

@@ -10,14 +10,14 @@ from fairhold.model.vector import amounts_document
 from fairhold.units import UNLIMITED, format_duration
 
 if TYPE_CHECKING:
-    from fairhold.cycle.pooled.force import InForce
+    from fairhold.cycle.pooled.active_entries import InForce
     from fairhold.cycle.pooled.run import PooledCycle
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, PoolBooks, Terms
+    from fairhold.ledger.pools import PendingRequest, PoolBooks, Terms
     from fairhold.model.plan import Plan
     from fairhold.model.state import State
-    from fairhold.rules.pools.standing import Standing
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.pools.pool_usage import Standing
+    from fairhold.rules.pools.reservations import Ways
 
 Document = dict[str, Any]
 
@@ -39,7 +39,7 @@ class Inquiry:
     row: int
     request: str = ""
 
-    def is_about(self, asked: Asked) -> bool:
+    def is_about(self, asked: PendingRequest) -> bool:
         """What would help a request is to be sought."""
         return self.request in {"", asked.model.id}
 
@@ -63,7 +63,7 @@ class Inquiry:
         standings = self.cycle.sweeps.standings
         return [standings[pool] for pool in self.terms.above[row] if pool in standings]
 
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[PendingRequest]:
         """The requests of the consumer and of all below it, leaf by leaf in path order, each leaf's in their order."""
         return [
             asked
@@ -72,7 +72,7 @@ class Inquiry:
             for asked in sorted(self.books.by_leaf[leaf], key=lambda each: each.order)
         ]
 
-    def left(self, asked: Asked) -> int:
+    def left(self, asked: PendingRequest) -> int:
         """Units that a request waits for and that are not on their way to it."""
         return max(0, asked.waiting - self.ways.new_units(asked))
 

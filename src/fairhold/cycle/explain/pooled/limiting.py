@@ -10,7 +10,7 @@ from fairhold.rules.pools.limits import Limits
 
 if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,9 @@ class Reached:
         }
 
 
-def reached(inquiry: Inquiry, limits: Limits, asked: Asked, units: int, coming: Limits | None) -> tuple[Reached, ...]:
+def reached(
+    inquiry: Inquiry, limits: Limits, asked: PendingRequest, units: int, coming: Limits | None
+) -> tuple[Reached, ...]:
     """All share limits that so many more units would break, the nearest first.
 
     limits : what counts

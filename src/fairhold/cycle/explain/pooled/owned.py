@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Parcel
+    from fairhold.ledger.pools import Parcel, PendingRequest
 
 
 def owned(inquiry: Inquiry) -> Iterator[Document]:
@@ -49,7 +49,7 @@ def _parcel(inquiry: Inquiry, parcel: Parcel) -> Document:
 
 def _users(inquiry: Inquiry, parcel: Parcel) -> Iterator[Document]:
     """Who stands on a parcel, in which pool, how much of it it has, and within what it would have to let go."""
-    found: dict[tuple[Asked, int], tuple[int, Vector]] = {}
+    found: dict[tuple[PendingRequest, int], tuple[int, Vector]] = {}
     for unit in parcel.host.units:
         if parcel in unit.books:
             units, amounts = found.get((unit.asked, unit.pool), (0, times(unit.asked.unit, 0)))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
     from fairhold.cycle.explain.pooled.parameter import Files, Value
-    from fairhold.ledger.pools import Asked, Machine
+    from fairhold.ledger.pools import Machine, PendingRequest
 
 _MORE_HOSTS = 8
 """Hosts that are added to a group, one after the other, each like one that it has."""
@@ -65,7 +65,7 @@ class Parameters:
                 yield from (units for place, units in own.total if place == at)
                 yield from (units for place, units in own.per_host if place == at and isinstance(units, int))
 
-    def groups(self, asked: Asked) -> Iterator[Iterator[Parameter]]:
+    def groups(self, asked: PendingRequest) -> Iterator[Iterator[Parameter]]:
         """All values for a request, the likeliest first."""
         line = self.inquiry.terms.above[asked.leaf][:-1]
         yield self.of_request(asked, is_own=True)
@@ -102,7 +102,7 @@ class Parameters:
         """One setting of the entry."""
         return next((each for each in self.of_entry() if each.change.what == what), None)
 
-    def request(self, asked: Asked, what: str, resource: int = -1) -> Parameter | None:
+    def request(self, asked: PendingRequest, what: str, resource: int = -1) -> Parameter | None:
         """One value of a request."""
         name = self.plan.resources[resource].name if resource >= 0 else ""
         found = self.of_request(asked, is_own=True)
@@ -238,7 +238,7 @@ class Parameters:
 
     # Requests
 
-    def of_request(self, asked: Asked, *, is_own: bool) -> Iterator[Parameter]:
+    def of_request(self, asked: PendingRequest, *, is_own: bool) -> Iterator[Parameter]:
         """What a request says; of others only how much they want, and how urgently."""
         mine = asked.model
         yield self._asks(asked, "min_count", around(mine.min_count, 0, mine.count), 1)
@@ -252,7 +252,7 @@ class Parameters:
             if not stands_on and not any(each.parts for each in self.state.notices if each.request == mine.id):
                 yield from (self._unit(asked, at) for at, need in enumerate(asked.unit) if need)
 
-    def _fitting(self, asked: Asked) -> int:
+    def _fitting(self, asked: PendingRequest) -> int:
         """Units of a request that all hosts have room for, were they empty."""
         return sum(units_in(asked.unit, host.total) for host in (*self.books.hosts, *self.books.hosts_down))
 
@@ -260,11 +260,11 @@ class Parameters:
         """Priorities from which on a request is another kind of request."""
         return set()
 
-    def kinds_of_request(self, asked: Asked) -> Iterator[Parameter]:  # noqa: ARG002 - for policies that have some
+    def kinds_of_request(self, asked: PendingRequest) -> Iterator[Parameter]:  # noqa: ARG002 - for policies that have some
         """What only one policy reads of a request."""
         yield from ()
 
-    def _asks(self, asked: Asked, what: str, values: tuple[int, ...], step: int = 0) -> Parameter:
+    def _asks(self, asked: PendingRequest, what: str, values: tuple[int, ...], step: int = 0) -> Parameter:
         """A number of a request."""
         name, old = asked.model.id, getattr(asked.model, what)
         change = Change(what, old, None, request=name)
@@ -272,7 +272,7 @@ class Parameters:
             change, old, values, lambda files, value: with_request(files, name, **{what: value}), int, step
         )
 
-    def _unit(self, asked: Asked, at: int) -> Parameter:
+    def _unit(self, asked: PendingRequest, at: int) -> Parameter:
         """How much of a resource a unit needs; one that needs nothing of it would be another task."""
         resource, name, old = self.plan.resources[at], asked.model.id, asked.unit[at]
 
@@ -285,7 +285,7 @@ class Parameters:
         values = around(old, self.grain[at], old, self.grain[at])
         return Parameter(change, old, values, put, partial(amount, resource), self.grain[at])
 
-    def _siting(self, asked: Asked) -> Iterator[Parameter]:
+    def _siting(self, asked: PendingRequest) -> Iterator[Parameter]:
         """Which hosts will do: one label less, none at all, and whether its units stand together."""
         name, siting = asked.model.id, asked.model.siting
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.explain.pooled.bounds import grace_from
 from fairhold.cycle.pooled.close import lenders_of
 from fairhold.ledger.pools import OWN, Parcel
-from fairhold.rules.pools.telling import rule_of
+from fairhold.rules.pools.notice_reason import rule_of
 from fairhold.units import format_instant
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.ledger.pools import PendingRequest, Unit
 
 
-def request_document(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> Document:
+def request_document(inquiry: Inquiry, asked: PendingRequest, new: Collection[Unit]) -> Document:
     """A request with what it holds and what comes to it.
 
     new : units that the cycle has placed
@@ -27,7 +27,7 @@ def request_document(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> D
     return numbers | {"stands": list(_stands(inquiry, asked, new))} | ways_to(inquiry, asked)
 
 
-def numbers_of(inquiry: Inquiry, asked: Asked, on_the_way: int) -> Document:
+def numbers_of(inquiry: Inquiry, asked: PendingRequest, on_the_way: int) -> Document:
     """What a request wants, has and waits for."""
     return {
         "request": asked.model.id,
@@ -43,7 +43,7 @@ def numbers_of(inquiry: Inquiry, asked: Asked, on_the_way: int) -> Document:
     }
 
 
-def ways_to(inquiry: Inquiry, asked: Asked) -> Document:
+def ways_to(inquiry: Inquiry, asked: PendingRequest) -> Document:
     """What is on its way to a request, and what is kept for it where nobody has to go any more."""
     return {
         "coming": list(_coming(inquiry, asked)),
@@ -55,7 +55,7 @@ def ways_to(inquiry: Inquiry, asked: Asked) -> Document:
     }
 
 
-def _stands(inquiry: Inquiry, asked: Asked, new: Collection[Unit]) -> Iterator[Document]:
+def _stands(inquiry: Inquiry, asked: PendingRequest, new: Collection[Unit]) -> Iterator[Document]:
     """Units that stand alike: on one host, in one pool, on the same parcels, under the same notice."""
     found: dict[tuple[object, ...], list[Unit]] = {}
     for unit in asked.units:
@@ -96,12 +96,12 @@ def notice_document(inquiry: Inquiry, unit: Unit) -> Document | None:
     }
 
 
-def _coming(inquiry: Inquiry, asked: Asked) -> Iterator[Document]:
+def _coming(inquiry: Inquiry, asked: PendingRequest) -> Iterator[Document]:
     """Units of the request that are on their way to each host, and what they wait for there."""
     for host, way in inquiry.ways.of.get(asked, {}).items():
         if not way.units or not way.victims:
             continue
-        gone: dict[tuple[Asked, int], int] = {}
+        gone: dict[tuple[PendingRequest, int], int] = {}
         for unit in way.victims:
             if unit.notice is not None:
                 gone[unit.asked, unit.notice.deadline] = gone.get((unit.asked, unit.notice.deadline), 0) + 1

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
     from fairhold.cycle.explain.pooled.spaces import Gap, Lack, Part, Space
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Parcel
+    from fairhold.ledger.pools import Parcel, PendingRequest
 
     Room = Callable[[Space], Vector]
 
@@ -95,7 +95,7 @@ class Rooms:
         self._lent: dict[int, list[Part]] = {}
         self._known: dict[Any, Spaces] = {}
 
-    def _once(self, asked: Asked, key: Any, find: Callable[[], list[Space]]) -> Spaces:  # noqa: ANN401 - whatever tells them apart
+    def _once(self, asked: PendingRequest, key: Any, find: Callable[[], list[Space]]) -> Spaces:  # noqa: ANN401 - whatever tells them apart
         """What a request finds; one that packs finds nothing where it does not go on (R-SITE-3)."""
         if not packs_whole(asked):
             if key not in self._known:
@@ -106,21 +106,21 @@ class Rooms:
             self._known[asked, key] = Spaces([each for each in find() if each.host in able], is_packed=True)
         return self._known[asked, key]
 
-    def _alike(self, asked: Asked) -> tuple[object, ...]:
+    def _alike(self, asked: PendingRequest) -> tuple[object, ...]:
         """What requests have in common that find the same in a pool: where they may stand and what they may use."""
         terms, leaf = self.inquiry.terms, asked.leaf
         above = tuple(row for row in terms.above[leaf] if row in self._owners)
         is_alone = are_alone(self.inquiry.books)
         return asked.siting, terms.grace[leaf], above, leaf if is_alone else None, asked if asked in self.kept else None
 
-    def whole(self, asked: Asked) -> Spaces:
+    def whole(self, asked: PendingRequest) -> Spaces:
         """Every host that will do as if it were empty and everybody's."""
         if asked.siting not in self._known:
             mine = [each for each in whole_hosts(self.inquiry) if will_do(asked, each.host)]
             self._known[asked.siting] = Spaces(mine)
         return self._known[asked.siting]
 
-    def own(self, asked: Asked) -> list[tuple[int, Spaces]]:
+    def own(self, asked: PendingRequest) -> list[tuple[int, Spaces]]:
         """What it finds on what its leaf owns, preference by preference."""
         key = asked.leaf, asked.siting, asked if asked in self.kept else None
 
@@ -129,7 +129,7 @@ class Rooms:
 
         return [(preference, mine(preference, parcels)) for preference, parcels in self._owned.get(asked.leaf, ())]
 
-    def pool(self, asked: Asked, pool: int, givers: frozenset[int]) -> Spaces:
+    def pool(self, asked: PendingRequest, pool: int, givers: frozenset[int]) -> Spaces:
         """What it finds in a pool.
 
         givers : leaves that may be asked to give a unit
@@ -140,7 +140,7 @@ class Rooms:
         key = pool, givers, self._alike(asked)
         return self._once(asked, key, lambda: pool_spaces(self.inquiry, asked, pool, parts, givers))
 
-    def lent(self, asked: Asked, pool: int) -> Spaces:
+    def lent(self, asked: PendingRequest, pool: int) -> Spaces:
         """What it finds where the owner of a private pool may take back what it lent up."""
         if pool not in self._lent:
             self._lent[pool] = lent_parts(self.inquiry, pool)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.kernels.vectors import Vector
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.rules.pools.pool_usage import Standing
 
 
 def pool_document(inquiry: Inquiry, standing: Standing) -> Document:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, Unit
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def owned_by(inquiry: Inquiry) -> dict[int, list[tuple[int, list[list[Parcel]]]]
     }
 
 
-def own_spaces(inquiry: Inquiry, asked: Asked, parcels: Iterable[list[Parcel]]) -> list[Space]:
+def own_spaces(inquiry: Inquiry, asked: PendingRequest, parcels: Iterable[list[Parcel]]) -> list[Space]:
     """What a request finds on what its leaf owns; what others have borrowed of it they give."""
     found = []
     for mine in parcels:
@@ -123,7 +123,7 @@ def parts_of(inquiry: Inquiry, pool: int) -> list[Part]:
 
 
 def pool_spaces(
-    inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part], givers: frozenset[int]
+    inquiry: Inquiry, asked: PendingRequest, pool: int, parts: Iterable[Part], givers: frozenset[int]
 ) -> list[Space]:
     """What a request finds in a pool.
 
@@ -132,7 +132,7 @@ def pool_spaces(
     return [_space(inquiry, asked, pool, part, givers) for part in parts if will_do(asked, part.host)]
 
 
-def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozenset[int]) -> Space:
+def _space(inquiry: Inquiry, asked: PendingRequest, pool: int, part: Part, givers: frozenset[int]) -> Space:
     terms, host = inquiry.terms, part.host
     usable = [each for each in part.parcels if may_use(terms, each, asked.leaf, pool)]
     barred = [each for each in part.parcels if each not in usable]
@@ -153,7 +153,9 @@ def _space(inquiry: Inquiry, asked: Asked, pool: int, part: Part, givers: frozen
     return _closing(inquiry, _alone(inquiry, asked, found, gives, usable))
 
 
-def _alone(inquiry: Inquiry, asked: Asked, space: Space, able: Iterable[Unit], parcels: Iterable[Parcel]) -> Space:
+def _alone(
+    inquiry: Inquiry, asked: PendingRequest, space: Space, able: Iterable[Unit], parcels: Iterable[Parcel]
+) -> Space:
     """The space as packing leaves it, where no two leaves share a host (R-HOSTS-3).
 
     able : units that may be asked to give where they stand on some parcels
@@ -196,7 +198,7 @@ def lent_parts(inquiry: Inquiry, pool: int) -> list[Part]:
     return found
 
 
-def lent_spaces(inquiry: Inquiry, asked: Asked, pool: int, parts: Iterable[Part]) -> list[Space]:
+def lent_spaces(inquiry: Inquiry, asked: PendingRequest, pool: int, parts: Iterable[Part]) -> list[Space]:
     """What a request finds on them, where somebody can give."""
     found = []
     for part in parts:
@@ -222,14 +224,16 @@ def _idle(parcel: Parcel) -> Iterator[Vector]:
     yield from parcel.kept.values()
 
 
-def _room(inquiry: Inquiry, asked: Asked, parcels: list[Parcel]) -> tuple[Vector, Vector]:
+def _room(inquiry: Inquiry, asked: PendingRequest, parcels: list[Parcel]) -> tuple[Vector, Vector]:
     """What is idle for a request, and what is kept for others."""
     free = _sum(inquiry, (each.room(asked) for each in parcels))
     kept = (amount for each in parcels for whose, amount in each.kept.items() if whose is not asked)
     return free, _sum(inquiry, kept)
 
 
-def _freed(inquiry: Inquiry, asked: Asked, units: Iterable[Unit], parcels: list[Parcel]) -> tuple[Vector, Vector]:
+def _freed(
+    inquiry: Inquiry, asked: PendingRequest, units: Iterable[Unit], parcels: list[Parcel]
+) -> tuple[Vector, Vector]:
     """What units of others that are not under notice have on some parcels, and those that stay for now (R-SERVE-3)."""
     among: set[Parcel] = set(parcels)
     found: tuple[list[Vector], list[Vector]] = [], []

@@ -13,10 +13,10 @@ from fairhold.cycle.explain.pooled.limiting import on_the_way, reached
 from fairhold.cycle.explain.pooled.rooms import Rooms, nearest
 from fairhold.kernels.vectors import add, times
 from fairhold.ledger.pools import OWN, PUBLIC
+from fairhold.rules.pools.infeasible import labels_asked, why_unplaceable
 from fairhold.rules.pools.limits import Limits
-from fairhold.rules.pools.never import labels_asked, why_unplaceable
+from fairhold.rules.pools.reservations import limits_as_moved
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts, packs_whole
-from fairhold.rules.pools.ways import limits_as_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.spaces import Gap, Space
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.never import Never
-    from fairhold.ledger.pools import Asked
-    from fairhold.rules.pools.standing import Standing
+    from fairhold.ledger.infeasible import Never
+    from fairhold.ledger.pools import PendingRequest
+    from fairhold.rules.pools.pool_usage import Standing
 
 RULE_OF = {
     "on the way": "R-HELD-1",
@@ -123,7 +123,7 @@ class Why:
         return without_controls(self.inquiry)
 
     @cached_property
-    def _keeps(self) -> set[Asked]:
+    def _keeps(self) -> set[PendingRequest]:
         """For whom space was held before."""
         return {asked for asked, _ in self.inquiry.books.keeps}
 
@@ -144,13 +144,13 @@ class Why:
         """Of that, what is on its way."""
         return on_the_way(self.inquiry)
 
-    def wants(self, asked: Asked) -> int:
+    def wants(self, asked: PendingRequest) -> int:
         """Units that a request asks for in one go: one, or all that a gang misses of its minimum; 0 = not now."""
         if asked.missing:
             return max(0, asked.missing - self.inquiry.ways.units(asked))
         return min(1, self.inquiry.left(asked))
 
-    def of(self, asked: Asked) -> Waiting | None:
+    def of(self, asked: PendingRequest) -> Waiting | None:
         """Why a request waits; None where it does not."""
         if not asked.lacking:
             return None
@@ -158,7 +158,7 @@ class Why:
             return self._holds_all(asked)
         return self._waits(asked)
 
-    def _holds_all(self, asked: Asked) -> Waiting:
+    def _holds_all(self, asked: PendingRequest) -> Waiting:
         """Why a request may have no more for now: no host takes it, it never fits, it stops, or its user may not."""
         if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
             return self._looked(asked)
@@ -174,7 +174,7 @@ class Why:
             never=asked.never,
         )
 
-    def _in_the_way(self, asked: Asked, never: Never) -> Iterator[Level]:
+    def _in_the_way(self, asked: PendingRequest, never: Never) -> Iterator[Level]:
         """Where a gang could start but for a limit, a bound or a ratio of 0."""
         if never.because == "share limit":
             limits = Limits(self.inquiry.books, asked.units, [asked])
@@ -187,7 +187,7 @@ class Why:
             elif passed:
                 yield Level(standing.pool, "bound", passed=passed)
 
-    def _waits(self, asked: Asked) -> Waiting:
+    def _waits(self, asked: PendingRequest) -> Waiting:
         """Why a request waits for what its user may hold."""
         if not self.inquiry.left(asked):
             return Waiting("on the way")
@@ -204,7 +204,7 @@ class Why:
             self._known[alike] = self._looked(asked)
         return self._known[alike]
 
-    def _looked(self, asked: Asked) -> Waiting:
+    def _looked(self, asked: PendingRequest) -> Waiting:
         """Why a request finds nothing at any level."""
         unit, hosts = asked.unit, self._rooms.whole(asked)
         if not hosts.has(unit, _whole):
@@ -220,7 +220,7 @@ class Why:
         last = found[-1][0]
         return Waiting(last.reason, tuple(level for level, _ in found), gap, closed=last.closed)
 
-    def _pool(self, asked: Asked, standing: Standing) -> tuple[Level, Spaces]:
+    def _pool(self, asked: PendingRequest, standing: Standing) -> tuple[Level, Spaces]:
         pool, unit, terms = standing.pool, asked.unit, self.inquiry.terms
         compared = tuple(comparisons(self.inquiry, asked, standing, self._holders(standing, unit, asked.siting)))
         spaces = self._rooms.pool(asked, pool, frozenset(each.leaf for each in compared if not each.because))
@@ -231,7 +231,9 @@ class Why:
             return Level(pool, "too large", gap=nearest(unit, [spaces], _whole), passed=spaces.passed), spaces
         return self._in_pool(asked, standing, spaces, compared), spaces
 
-    def _in_pool(self, asked: Asked, standing: Standing, spaces: Spaces, compared: tuple[Comparison, ...]) -> Level:
+    def _in_pool(
+        self, asked: PendingRequest, standing: Standing, spaces: Spaces, compared: tuple[Comparison, ...]
+    ) -> Level:
         """Why a request has no more of a pool that has room for its units when it is free."""
         pool, unit, wants, passed = standing.pool, asked.unit, self.wants(asked), spaces.passed
         fit = spaces.units(unit, _open)
@@ -251,7 +253,9 @@ class Why:
             return Level(pool, "bound", gap=nearest(unit, [spaces], _usable), passed=passed)
         return self._no_taking(asked, standing, spaces, compared)
 
-    def _no_taking(self, asked: Asked, standing: Standing, spaces: Spaces, compared: tuple[Comparison, ...]) -> Level:
+    def _no_taking(
+        self, asked: PendingRequest, standing: Standing, spaces: Spaces, compared: tuple[Comparison, ...]
+    ) -> Level:
         """Why a request takes nothing in a pool in which nothing is idle for it."""
         pool, unit, wants = standing.pool, asked.unit, self.wants(asked)
         levels = [spaces, self._rooms.lent(asked, pool)] if pool else [spaces]

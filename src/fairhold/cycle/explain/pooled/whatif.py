@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.parameter import DENSE, Files, put_all
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.pooled.decide import decide
-from fairhold.cycle.pooled.force import entries_in_force
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
     from fairhold.cycle.explain.pooled.parameter import Parameter, Settings
     from fairhold.cycle.explain.pooled.parameters import Parameters
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
 
     Groups = Iterator[Iterator[Parameter]]
 
@@ -49,7 +49,7 @@ class _Course:
     left_out : groups of values that were not gone through, as something helped before
     """
 
-    asked: Asked
+    asked: PendingRequest
     found: dict[object, Settings] = field(default_factory=dict)
     tried: dict[tuple[str, ...], None] = field(default_factory=dict)
     values: int = 0
@@ -84,7 +84,7 @@ class Search:
         self._tried: dict[object, dict[str, tuple[int, int]]] = {}
         self._left = max(_FEWEST, _WORK // (1 + units + _HOST * len(books.hosts)))
 
-    def of(self, asked: Asked, pointed: Iterator[Iterator[Settings]]) -> Document:
+    def of(self, asked: PendingRequest, pointed: Iterator[Iterator[Settings]]) -> Document:
         """What gives a request more, of every kind of value the smallest change, and how the search went.
 
         First what its reasons point at, kind by kind; where none of that helps, every value there is, until one does.

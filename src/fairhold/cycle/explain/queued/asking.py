@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from fairhold.cycle.queued.open import count_all
 from fairhold.ledger.queues import amounts_of
 from fairhold.model.vector import amount
-from fairhold.rules.queues.crowds import gather
 from fairhold.rules.queues.reclaiming import Reclaimer
+from fairhold.rules.queues.request_classes import gather
 from fairhold.rules.queues.serving import Turns, next_units
 from fairhold.rules.queues.taking import stand
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.inquiry import Inquiry
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
     from fairhold.ledger.queues import Amount, Queues, QueueTerms
 
 Number = int | float | str | None
@@ -54,7 +54,7 @@ class Asking:
         """What the entry says of every queue."""
         return self.stood.terms
 
-    def need(self, asked: Asked) -> list[int]:
+    def need(self, asked: PendingRequest) -> list[int]:
         """Base units that a request takes in one go."""
         return amounts_of(asked.unit, self.reclaimer.wants(asked))
 

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.pooled.parameters import Parameters
     from fairhold.cycle.explain.queued.asking import Asking
     from fairhold.cycle.explain.queued.waiting import Waiting
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
 
 _WEIGHTS = (2, 4, 8, 16)
 """By how much a weight is multiplied, one after the other."""
 
 
-def kinds(asking: Asking, parameters: Parameters, asked: Asked, waiting: Waiting) -> Iterator[Iterator[Settings]]:
+def kinds(
+    asking: Asking, parameters: Parameters, asked: PendingRequest, waiting: Waiting
+) -> Iterator[Iterator[Settings]]:
     """For every kind of change what is tried of it, the smallest change first."""
     pointed = _Pointed(asking, parameters, asked, waiting)
     gaps = [waiting.gap] if waiting.gap is not None and any(waiting.gap[1]) else []
@@ -42,7 +44,7 @@ def kinds(asking: Asking, parameters: Parameters, asked: Asked, waiting: Waiting
 
 
 class _Pointed:
-    def __init__(self, asking: Asking, parameters: Parameters, asked: Asked, waiting: Waiting) -> None:
+    def __init__(self, asking: Asking, parameters: Parameters, asked: PendingRequest, waiting: Waiting) -> None:
         self.asking, self.parameters, self.asked, self.waiting = asking, parameters, asked, waiting
         self.above = asking.terms.above[asked.leaf][:-1]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Document
     from fairhold.cycle.explain.queued.asking import Asking
-    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.ledger.pools import PendingRequest, Unit
     from fairhold.ledger.queues import Amount
     from fairhold.rules.queues.contest import Looked
 
@@ -37,7 +37,7 @@ class Contests:
     looked  : what the searches found, piece by piece
     """
 
-    def __init__(self, asking: Asking, asked: Asked) -> None:
+    def __init__(self, asking: Asking, asked: PendingRequest) -> None:
         self.asking, self.asked, self.need = asking, asked, asking.need(asked)
         self.gate = may_reclaim(asking.now, asked.leaf, self.need)
         self.short, self.looked = asking.reclaimer.look(asked)
@@ -257,7 +257,7 @@ def _units(looked: Iterable[Looked]) -> set[Unit]:
     return {unit for each in looked for unit in each.piece}
 
 
-def own_queue(asking: Asking, asked: Asked) -> Document | None:
+def own_queue(asking: Asking, asked: PendingRequest) -> Document | None:
     """Units of lower priority in its own queue, and how many of them have not run long enough (R-CONTEST-5).
 
     None = there are none.

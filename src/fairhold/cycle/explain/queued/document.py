@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairhold.cycle.explain.pooled.inquiry import Document, Inquiry
-    from fairhold.ledger.pools import Asked, Unit
+    from fairhold.ledger.pools import PendingRequest, Unit
 
 ROOT = 0
 
@@ -89,7 +89,7 @@ def _over(asking: Asking) -> Iterator[Document]:
                 }
 
 
-def _request(asking: Asking, why: Why, search: Search | None, asked: Asked, new: set[Unit]) -> Document:
+def _request(asking: Asking, why: Why, search: Search | None, asked: PendingRequest, new: set[Unit]) -> Document:
     waiting = why.of(asked)
     found = request_document(asking, asked, new) | {"waits": None}
     if waiting is not None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.parameter import Files, Value
     from fairhold.cycle.explain.queued.asking import Asking
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
 
 _TENTHS = 10
 """The multiplier, and how much history counts, are tried in tenths."""
@@ -72,7 +72,7 @@ class QueueParameters(Parameters):
         """From this priority on a request that does not say so is not preemptible."""
         return {BORDER}
 
-    def kinds_of_request(self, asked: Asked) -> Iterator[Parameter]:
+    def kinds_of_request(self, asked: PendingRequest) -> Iterator[Parameter]:
         """Whether it may be taken back for others."""
         old, name = is_preemptible(asked), asked.model.id
         change = Change("preemptible", old, None, request=name)
@@ -148,7 +148,7 @@ class QueueParameters(Parameters):
             yield Parameter(Change(key, duration(span), None, consumer=path), span, values, put, duration)
 
     @staticmethod
-    def _since(asked: Asked) -> int:
+    def _since(asked: PendingRequest) -> int:
         return asked.model.submitted if asked.model.since is None else asked.model.since
 
     def _fair_share(self, what: str, field: str, old: Any, values: tuple[Any, ...]) -> Parameter:  # noqa: ANN401

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairhold.cycle.explain.pooled.requests import numbers_of, ways_to
 from fairhold.ledger.queues import is_preemptible
-from fairhold.rules.pools.telling import rule_of_queue
+from fairhold.rules.pools.notice_reason import rule_of_queue
 from fairhold.rules.queues.contest import sides
 from fairhold.units import format_duration, format_instant
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from fairhold.cycle.explain.pooled.inquiry import Document
     from fairhold.cycle.explain.queued.asking import Asking
-    from fairhold.ledger.pools import Asked, Notice, Unit
+    from fairhold.ledger.pools import Notice, PendingRequest, Unit
 
 
-def request_document(asking: Asking, asked: Asked, new: Collection[Unit]) -> Document:
+def request_document(asking: Asking, asked: PendingRequest, new: Collection[Unit]) -> Document:
     """A request with its place in the serving order, what it holds and what comes to it.
 
     new : units that the cycle has placed
@@ -36,7 +36,7 @@ def request_document(asking: Asking, asked: Asked, new: Collection[Unit]) -> Doc
     )
 
 
-def _stands(asking: Asking, asked: Asked, new: Collection[Unit]) -> Iterator[Document]:
+def _stands(asking: Asking, asked: PendingRequest, new: Collection[Unit]) -> Iterator[Document]:
     """Units that stand alike: on one host, under the same notice."""
     found: dict[tuple[object, ...], list[Unit]] = {}
     for unit in asked.units:

@@ -13,9 +13,9 @@ from fairhold.cycle.queued.open import count_all
 from fairhold.kernels.vectors import add
 from fairhold.ledger.pools import PUBLIC
 from fairhold.ledger.queues import amounts_of, is_preemptible
-from fairhold.rules.pools.never import labels_asked, why_unplaceable
+from fairhold.rules.pools.infeasible import labels_asked, why_unplaceable
 from fairhold.rules.pools.siting import could_stand, kinds_of_hosts
-from fairhold.rules.queues.standing import breaks_guarantee, breaks_limit
+from fairhold.rules.queues.queue_metrics import breaks_guarantee, breaks_limit
 from fairhold.units import UNLIMITED, format_instant
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairhold.cycle.explain.queued.asking import Asking
     from fairhold.cycle.pooled.decide import Decided
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked
+    from fairhold.ledger.pools import PendingRequest
     from fairhold.ledger.queues import Amount, Queues
 
 RULE_OF = {
@@ -105,7 +105,7 @@ class Why:
         """What queues hold without what is on its way."""
         return count_all(self.inquiry.books, self.asking.stood)
 
-    def of(self, asked: Asked) -> Waiting | None:
+    def of(self, asked: PendingRequest) -> Waiting | None:
         """Why a request waits; None where it does not."""
         if not asked.lacking:
             return None
@@ -120,7 +120,7 @@ class Why:
             return self._beyond_user(asked)
         return self._looked(asked) if self.asking.reclaimer.wants(asked) else Waiting("gang first")
 
-    def _never(self, asked: Asked) -> Waiting | None:
+    def _never(self, asked: PendingRequest) -> Waiting | None:
         """Why no host could take a unit of it, or its gang can never start; None where they can."""
         if not could_stand(asked, kinds_of_hosts(self.inquiry.books)):
             because = why_unplaceable(self.inquiry.books, asked)
@@ -130,7 +130,7 @@ class Why:
             return Waiting("unplaceable", gap, more={} if because == "size" else more)
         return Waiting("never fits", more={"never": asked.never._asdict()}) if asked.never is not None else None
 
-    def _beyond_user(self, asked: Asked) -> Waiting:
+    def _beyond_user(self, asked: PendingRequest) -> Waiting:
         if asked.is_stopping:
             return Waiting("stopping")
         user = asked.model.user
@@ -140,7 +140,7 @@ class Why:
         limit = self.inquiry.terms.user_limit[asked.leaf]
         return Waiting("user limit", more={"user": {"name": user, "limit": limit, "held": held}})
 
-    def _looked(self, asked: Asked) -> Waiting:
+    def _looked(self, asked: PendingRequest) -> Waiting:
         """Why it is not placed on what is idle, then why it takes nothing."""
         asking, unit, wants = self.asking, asked.unit, self.asking.reclaimer.wants(asked)
         need = amounts_of(unit, wants)
@@ -180,14 +180,14 @@ class Why:
         coming = used[at][row] - held[at][row]
         return Waiting(reason, gap, bar, counts[at][row] - coming, coming, need)
 
-    def _moves(self, asked: Asked, wants: int) -> Document:
+    def _moves(self, asked: PendingRequest, wants: int) -> Document:
         """Who would have to move to make room for it; looked for once for all that find the same."""
         alike = asked.leaf, asked.unit, wants, asked if asked.units or asked.siting else None
         if alike not in self._moved:
             self._moved[alike] = self._moves_for(asked)
         return self._moved[alike]
 
-    def _moves_for(self, asked: Asked) -> Document:
+    def _moves_for(self, asked: PendingRequest) -> Document:
         """Who would have to move to make room for it (R-CONTEST-6); nothing where no move does."""
         inquiry, moves = self.inquiry, self.asking.reclaimer.look_for_moves(asked)
         if moves is None or not moves.places:
@@ -204,7 +204,7 @@ class Why:
         is_on = self.asking.terms.settings.consolidation
         return {"consolidation": {"is_on": is_on, "moves": rows, "rule": "R-CONTEST-6"}}
 
-    def _others(self, asked: Asked, wants: int) -> Contests:
+    def _others(self, asked: PendingRequest, wants: int) -> Contests:
         """What it finds among other queues; looked for once for all that find the same."""
         alike = asked.leaf, asked.unit, asked.siting, wants, None if asked.siting is None else asked
         if alike not in self._known:

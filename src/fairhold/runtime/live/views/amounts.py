@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.pooled.quotas import quotas_of_leaves
 from fairhold.kernels.vectors import total
 from fairhold.ledger.vectors import POOLED

@@ -17,7 +17,7 @@ from fairhold.runtime.explaining import as_document, sentence
 from fairhold.runtime.explaining_pools import as_document as pools_as_document
 from fairhold.runtime.explaining_pools import sentence as pools_sentence
 from fairhold.runtime.lending import lending
-from fairhold.runtime.live.meant import suggestion
+from fairhold.runtime.live.path_suggestions import suggestion
 from fairhold.runtime.live.views.budgets import budgets_of
 from fairhold.runtime.live.views.pools import pools_group
 from fairhold.runtime.live.views.presence import absent_hosts

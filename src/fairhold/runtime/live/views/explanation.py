@@ -10,7 +10,7 @@ from fairhold.cycle.explain.nouns import RULE_OF
 from fairhold.ledger.tables import NOBODY
 from fairhold.ledger.vectors import POOLED
 from fairhold.orchestrator.owned import owned_slots
-from fairhold.runtime.live.over import attempts_over
+from fairhold.runtime.live.finished_overlay import attempts_over
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import state_of
 from fairhold.runtime.live.views.pool_jobs import MOST_HOLDERS, job_in_pools

@@ -14,7 +14,7 @@ from fairhold.orchestrator.jobs import state_of as end_of
 from fairhold.orchestrator.queue_fitting import is_preemptible
 from fairhold.ports import Filter
 from fairhold.runtime.live.archive import asked_unit, consumer_of, counts, sited
-from fairhold.runtime.live.over import jobs_over
+from fairhold.runtime.live.finished_overlay import jobs_over
 from fairhold.runtime.live.views.waiting import reason_of, reason_without_cycle, why_never_ready
 from fairhold.units import SECOND, format_instant
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairhold.cycle.explain.pooled.document import explain_pools
-from fairhold.cycle.pooled.force import groups_of_members
+from fairhold.cycle.pooled.active_entries import groups_of_members
 from fairhold.ledger.vectors import POOLED
 from fairhold.runtime.live.views.pools import told_of_leaf
 from fairhold.runtime.live.views.queues import state_today

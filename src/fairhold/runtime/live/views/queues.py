@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.force import entries_in_force
+from fairhold.cycle.pooled.active_entries import entries_in_force
 from fairhold.cycle.pooled.run import quota_pools
 from fairhold.ledger.vectors import POOLED
 from fairhold.model.vector import number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairhold.errors import Fault, InputError
 from fairhold.orchestrator import changes as say
-from fairhold.runtime.live.over import attempts_over
+from fairhold.runtime.live.finished_overlay import attempts_over
 from fairhold.runtime.live.reclaims import read_detail
 from fairhold.runtime.live.views.jobs import MOST_ROWS, state_of
 from fairhold.units import format_instant

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from fairhold.cycle.coming import STATED, Assumed
+from fairhold.cycle.plan_timeline import STATED, Assumed
 from fairhold.orchestrator.events import MachineClosed
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.plan import parse_plan

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from fairhold.cycle.pooled.force import InForce, entries_in_force
+from fairhold.cycle.pooled.active_entries import InForce, entries_in_force
 from fairhold.cycle.pooled.keeping import Kept
 from fairhold.cycle.pooled.run import PooledCycle, quota_pools, run_pools
 from fairhold.model.vector import amounts_document

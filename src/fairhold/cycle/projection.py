@@ -1,7 +1,7 @@
 """What becomes of the work of a state over time: a cycle now, and at every instant at which something changes.
 
 Nobody wants more or less than now. A task runs on until it is stopped, or until its time limit. That is the course of a
-state file; `sim/coursing.py` tells that of a live cluster in the same nouns.
+state file; `sim/live_projection.py` tells that of a live cluster in the same nouns.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.model.vector import Told
     from fairhold.model.workload import Workload
-    from fairhold.sim.story import Story
+    from fairhold.sim.event_trace import Story
 
 
 @dataclass(frozen=True, slots=True)

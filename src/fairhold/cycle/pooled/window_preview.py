@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.pooled.joining import Cycles, run_entries, with_vectors
+from fairhold.cycle.pooled.merge_results import Cycles, run_entries, with_vectors
 from fairhold.cycle.pooled.open import entries_of
 
 if TYPE_CHECKING:

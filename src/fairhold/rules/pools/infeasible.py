@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairhold.kernels.vectors import add, count, fits, lack
-from fairhold.ledger.never import Never
+from fairhold.ledger.infeasible import Never
 from fairhold.ledger.pools import OWN
 from fairhold.model.siting import words_of
 from fairhold.rules.pools.content import is_lent_to, may_use
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Parcel, PoolBooks
+    from fairhold.ledger.pools import Machine, Parcel, PendingRequest, PoolBooks
 
     Kinds = list[tuple[Machine, int]]
     """A host, and how many there are like it."""
@@ -43,7 +43,7 @@ def find_never(books: PoolBooks) -> None:
         asked.most = asked.held
 
 
-def _short(asked: Asked) -> int:
+def _short(asked: PendingRequest) -> int:
     """Units of a gang without which it does not run, also while all of it is told to go: it could not start again."""
     return max(0, asked.min_count - asked.held)
 
@@ -58,12 +58,12 @@ def _kinds(hosts: list[Machine]) -> Kinds:
     return list(found.values())
 
 
-def _is_beyond_user(books: PoolBooks, asked: Asked) -> bool:
+def _is_beyond_user(books: PoolBooks, asked: PendingRequest) -> bool:
     """Whether its user may never hold its minimum in the leaf (R-USER-2)."""
     return bool(asked.model.user) and asked.model.min_count > books.terms.user_limit[asked.leaf]
 
 
-def _because(books: PoolBooks, asked: Asked, kinds: Kinds, room: int) -> Never:
+def _because(books: PoolBooks, asked: PendingRequest, kinds: Kinds, room: int) -> Never:
     """What keeps a gang from starting: the first of hosts, limits and what it may use that is too little for it."""
     units = _short(asked)
     on_hosts = _on_hosts(asked, _that_will_do(asked, kinds))
@@ -77,20 +77,20 @@ def _because(books: PoolBooks, asked: Asked, kinds: Kinds, room: int) -> Never:
     return Never("share limit" if without >= units else "reach", units, room)
 
 
-def _that_will_do(asked: Asked, kinds: Kinds) -> Kinds:
+def _that_will_do(asked: PendingRequest, kinds: Kinds) -> Kinds:
     """Hosts that will do; a gang that packs on one stays where it stands."""
     if packs_whole(asked) and asked.held:
         kinds = [(host, 1) for host in {unit.host for unit in asked.units} if not asked.away]
     return [each for each in kinds if will_do(asked, each[0])]
 
 
-def _on_hosts(asked: Asked, kinds: Kinds) -> int:
+def _on_hosts(asked: PendingRequest, kinds: Kinds) -> int:
     """Units of a gang that some hosts have room for at once, were all of them its own."""
     rooms = [(count(asked.unit, host.total), number) for host, number in kinds]
     return max((room for room, _ in rooms), default=0) if packs_whole(asked) else sum(a * b for a, b in rooms)
 
 
-def _allowance(books: PoolBooks, asked: Asked) -> int:
+def _allowance(books: PoolBooks, asked: PendingRequest) -> int:
     """Units that share limits allow in pools beside what the request holds there, nobody else having any."""
     shared = sum(unit.pool != OWN for unit in asked.units) + asked.away_shared
     rooms = [
@@ -102,7 +102,7 @@ def _allowance(books: PoolBooks, asked: Asked) -> int:
     return min(rooms, default=UNLIMITED)
 
 
-def _room(books: PoolBooks, asked: Asked, kinds: Kinds, limits: int) -> int:
+def _room(books: PoolBooks, asked: PendingRequest, kinds: Kinds, limits: int) -> int:
     """Units that find room at once at one of the levels that a request looks at, were everything empty.
 
     Where a level has enough for what it misses, no more is counted.
@@ -122,7 +122,7 @@ def _room(books: PoolBooks, asked: Asked, kinds: Kinds, limits: int) -> int:
     return best
 
 
-def _units(books: PoolBooks, asked: Asked, parcels: list[Parcel]) -> int:
+def _units(books: PoolBooks, asked: PendingRequest, parcels: list[Parcel]) -> int:
     """Units that fit on parcels of one host that are empty."""
     whole: Vector = (0,) * books.terms.dimensions
     for parcel in parcels:
@@ -130,7 +130,7 @@ def _units(books: PoolBooks, asked: Asked, parcels: list[Parcel]) -> int:
     return count(asked.unit, whole)
 
 
-def _levels(books: PoolBooks, asked: Asked, kinds: Kinds) -> Iterator[Level]:
+def _levels(books: PoolBooks, asked: PendingRequest, kinds: Kinds) -> Iterator[Level]:
     """What a request may use of each host, level by level, the outermost pool first (R-SWEEP-1).
 
     What is its leaf's own is a level for each preference.
@@ -146,13 +146,13 @@ def _levels(books: PoolBooks, asked: Asked, kinds: Kinds) -> Iterator[Level]:
         yield [([each for each in parcels if each.preference == preference], number) for parcels, number in mine]
 
 
-def _of_pool(books: PoolBooks, asked: Asked, host: Machine, pool: int) -> list[Parcel]:
+def _of_pool(books: PoolBooks, asked: PendingRequest, host: Machine, pool: int) -> list[Parcel]:
     """What of a host a request may use in a pool, once all of it is idle there."""
     lent = (each for each in host.parcels if is_lent_to(each, pool))
     return [each for each in lent if may_use(books.terms, each, asked.leaf, pool)]
 
 
-def why_unplaceable(books: PoolBooks, asked: Asked) -> str:
+def why_unplaceable(books: PoolBooks, asked: PendingRequest) -> str:
     """Why no host that is up could take a unit of a request.
 
     `down`: all that could are down; `labels`: those that are large enough have other labels; `size`: none is.
@@ -164,12 +164,12 @@ def why_unplaceable(books: PoolBooks, asked: Asked) -> str:
     return "labels" if large else "size"
 
 
-def labels_asked(asked: Asked, because: str) -> str:
+def labels_asked(asked: PendingRequest, because: str) -> str:
     """Which hosts will do, where that is why none could take a unit; else empty."""
     return words_of(asked.siting) if because == "labels" and asked.siting is not None else ""
 
 
-def nearest_host(asked: Asked, hosts: Iterable[Machine]) -> tuple[Machine, Vector] | None:
+def nearest_host(asked: PendingRequest, hosts: Iterable[Machine]) -> tuple[Machine, Vector] | None:
     """The host that will do on which the least of a unit is missing, were it empty, and what; None = no host."""
     found = [(lack(asked.unit, host.total), host) for host in hosts if will_do(asked, host)]
     if not found:

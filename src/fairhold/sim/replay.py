@@ -11,8 +11,8 @@ from fairhold.orchestrator.events import Held, JobSubmitted, MachineReported, Ta
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.sim.driver import Driver, Durations, Source
+from fairhold.sim.event_trace import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
 from fairhold.sim.play import rhythm_of
-from fairhold.sim.story import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.events import Event
     from fairhold.orchestrator.handle import Orchestrator
     from fairhold.sim.driver import Watch
-    from fairhold.sim.scene import Scene
-    from fairhold.sim.story import Story
+    from fairhold.sim.event_trace import Story
+    from fairhold.sim.experiment import Scene
 
     OnPlan = Callable[[Plan, Cluster], None]
 

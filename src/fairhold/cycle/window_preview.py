@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fairhold.cycle.diff import diff
 from fairhold.cycle.document import cycle_on
 from fairhold.cycle.open import open_books, settle
-from fairhold.cycle.pooled.ahead import pooled_ahead
-from fairhold.cycle.pooled.joining import with_pools
-from fairhold.cycle.said import said
+from fairhold.cycle.pooled.merge_results import with_pools
+from fairhold.cycle.pooled.window_preview import pooled_ahead
+from fairhold.cycle.settings_format import said
 from fairhold.ledger.relay import relay
 from fairhold.ledger.rows import in_force, in_other_window, lay_out
 from fairhold.ledger.transitions import next_deadline

@@ -9,7 +9,7 @@ from fairhold.rules.pools.withdrawing import stands_on_reserved
 
 if TYPE_CHECKING:
     from fairhold.ledger.pools import PoolBooks, Unit
-    from fairhold.rules.pools.ways import Ways
+    from fairhold.rules.pools.reservations import Ways
 
 
 def rule_of_queue(unit: Unit) -> str:

@@ -13,8 +13,8 @@ from fairhold.model.workload import ENDLESS
 from fairhold.orchestrator.freeze import freeze
 from fairhold.planio.document import parse_document, read_text
 from fairhold.planio.report import Report
-from fairhold.sim.courses import Courses
 from fairhold.sim.effect import Standing
+from fairhold.sim.task_durations import Courses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.tasks import Attempt
-    from fairhold.sim.onward import EndOf
-    from fairhold.sim.scene import Work
+    from fairhold.sim.experiment import Work
+    from fairhold.sim.projection import EndOf
 
 NAME = "scenario.yaml"
 """The scenario of a folder."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from fairhold.kernels.vectors import Vector
-    from fairhold.ledger.pools import Asked, Machine, Notice, Parcel, PoolBooks, Unit
+    from fairhold.ledger.pools import Machine, Notice, Parcel, PendingRequest, PoolBooks, Unit
 
 
 class Way:
@@ -50,67 +50,67 @@ class Ways:
         self.books = books
         self.may_stay = may_stay
         self.limits: Limits | None = None
-        self.of: dict[Asked, dict[Machine, Way]] = {}
-        self.movers: dict[Asked, None] = {}
+        self.of: dict[PendingRequest, dict[Machine, Way]] = {}
+        self.movers: dict[PendingRequest, None] = {}
 
-    def way(self, asked: Asked, host: Machine, pool: int) -> Way:
+    def way(self, asked: PendingRequest, host: Machine, pool: int) -> Way:
         """The one of a request to a host, made where there is none."""
         mine = self.of.setdefault(asked, {})
         if host not in mine:
             mine[host] = Way(pool)
         return mine[host]
 
-    def units(self, asked: Asked) -> int:
+    def units(self, asked: PendingRequest) -> int:
         """Units that are on their way to a request."""
         mine = self.of.get(asked)
         return sum(way.units for way in mine.values()) if mine else 0
 
-    def moving(self, asked: Asked) -> int:
+    def moving(self, asked: PendingRequest) -> int:
         """Units of a request that are to move, and still stand where they did."""
         if asked not in self.movers:
             return 0
         return sum(unit.notice is not None and unit.notice.is_move for unit in asked.units)
 
-    def new_units(self, asked: Asked) -> int:
+    def new_units(self, asked: PendingRequest) -> int:
         """Units on their way to a request beside those that only move."""
         return max(0, self.units(asked) - self.moving(asked))
 
-    def units_in(self, asked: Asked, pool: int) -> int:
+    def units_in(self, asked: PendingRequest, pool: int) -> int:
         """The same, of those that will stand in a pool."""
         mine = self.of.get(asked)
         return sum(way.units for way in mine.values() if way.pool == pool) if mine else 0
 
-    def shared(self) -> dict[Asked, int]:
+    def shared(self) -> dict[PendingRequest, int]:
         """Units that are on their way to each request and will stand in share pools."""
         return {asked: sum(way.units for way in hosts.values() if way.pool != OWN) for asked, hosts in self.of.items()}
 
-    def freed(self, asked: Asked, host: Machine) -> Vector:
+    def freed(self, asked: PendingRequest, host: Machine) -> Vector:
         """What the victims of a way have of what the request may use."""
         return self._freed_of(asked, host, reachable(self.books, asked, host))
 
-    def freed_there(self, asked: Asked, host: Machine) -> Vector:
+    def freed_there(self, asked: PendingRequest, host: Machine) -> Vector:
         """The same of what the units of the way will stand on."""
         return self.freed_in(asked, host, self.of[asked][host].pool)
 
-    def freed_in(self, asked: Asked, host: Machine, pool: int) -> Vector:
+    def freed_in(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
         """The same of what is in a pool, or of its leaf's own where that is OWN."""
         return self._freed_of(asked, host, self._parcels(asked, host, pool))
 
-    def kept_in(self, asked: Asked, host: Machine, pool: int) -> Vector:
+    def kept_in(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
         """What is held for a request on a host of what is in a pool, or of its leaf's own."""
         parcels = those_in([parcel for parcel in host.parcels if asked in parcel.kept], asked.leaf, pool)
         return total((parcel.kept[asked] for parcel in parcels), self.books.terms.dimensions)
 
-    def outside(self, asked: Asked, host: Machine, pool: int) -> Vector:
+    def outside(self, asked: PendingRequest, host: Machine, pool: int) -> Vector:
         """What is freed or held for a request on a host of what is not in a pool, or not its leaf's own."""
         all_ = add(self.freed(asked, host), self.kept_in(asked, host, PUBLIC))
         return less(all_, add(self.freed_in(asked, host, pool), self.kept_in(asked, host, pool)))
 
-    def _freed_of(self, asked: Asked, host: Machine, parcels: list[Parcel]) -> Vector:
+    def _freed_of(self, asked: PendingRequest, host: Machine, parcels: list[Parcel]) -> Vector:
         dimensions, among = self.books.terms.dimensions, set(parcels)
         return total((free_of(unit, among, dimensions) for unit in self.of[asked][host].victims), dimensions)
 
-    def _parcels(self, asked: Asked, host: Machine, pool: int) -> list[Parcel]:
+    def _parcels(self, asked: PendingRequest, host: Machine, pool: int) -> list[Parcel]:
         return those_in(reachable(self.books, asked, host), asked.leaf, pool)
 
     def read(self, *, is_told: bool = False) -> None:
@@ -132,7 +132,7 @@ class Ways:
                 self.movers[unit.asked] = None
         limits = Limits(self.books, (unit for unit in self.books.units() if unit.notice is None))
         counted = {asked for (asked, _), units in self.books.keeps.items() if units is not None}
-        unsaid: list[tuple[Asked, Machine]] = []
+        unsaid: list[tuple[PendingRequest, Machine]] = []
         for asked, hosts in self.of.items():
             for host, way in sorted(hosts.items(), key=lambda each: max(map(_latest, each[1].victims), default=(0, 0))):
                 said = self.books.keeps.get((asked, host), 0 if asked in counted else None)
@@ -164,7 +164,7 @@ class Ways:
                         limits.add(asked, way.units)
         return is_more
 
-    def fill(self, asked: Asked, host: Machine, most: int, limits: Limits) -> None:
+    def fill(self, asked: PendingRequest, host: Machine, most: int, limits: Limits) -> None:
         """Let a way bring as many units as fit and limits allow; those that it has do not count in them yet."""
         way = self.of[asked][host]
         self.hold(asked, host, most)
@@ -173,7 +173,7 @@ class Ways:
                 way.units -= 1
             self._release_beyond(asked, host)
 
-    def hold(self, asked: Asked, host: Machine, most: int) -> None:
+    def hold(self, asked: PendingRequest, host: Machine, most: int) -> None:
         """A way brings as many units as its victims and what is idle make; what of that is idle is held for them."""
         way, parcels = self.of[asked][host], reachable(self.books, asked, host)
         freed = self._freed_of(asked, host, parcels)
@@ -193,13 +193,13 @@ class Ways:
         hold_beyond(asked, host, parcels, beyond(need, freed))
         way.pool = self.pool_of(asked, host)
 
-    def may_stand(self, asked: Asked, host: Machine) -> bool:
+    def may_stand(self, asked: PendingRequest, host: Machine) -> bool:
         """Whether a request may have units on a host when all that is under notice is gone."""
         if not hosts_for(asked, [host], self.of[asked]):
             return False
         return not are_alone(self.books) or not (has_strangers(asked, host) or is_awaited(self, asked, host))
 
-    def pool_of(self, asked: Asked, host: Machine) -> int:
+    def pool_of(self, asked: PendingRequest, host: Machine) -> int:
         """The pool in which units on their way to a host will stand, or OWN: the nearest that is enough for them.
 
         What is freed and held there is what they are booked on first, whatever else goes for them.
@@ -214,7 +214,7 @@ class Ways:
                 return pool
         return self._pool_of_all(asked, host)
 
-    def _inner(self, asked: Asked, parcels: list[Parcel]) -> Iterator[int]:
+    def _inner(self, asked: PendingRequest, parcels: list[Parcel]) -> Iterator[int]:
         """OWN and the private pools that have some of these parcels, the nearest first."""
         if any(parcel.owner == asked.leaf for parcel in parcels):
             yield OWN
@@ -222,7 +222,7 @@ class Ways:
             if any(is_lent_to(parcel, row) for parcel in parcels):
                 yield row
 
-    def _pool_of_all(self, asked: Asked, host: Machine) -> int:
+    def _pool_of_all(self, asked: PendingRequest, host: Machine) -> int:
         """The nearest pool that has all that goes for a request on a host, and all that is held there, or OWN."""
         parcels = [parcel for unit in self.of[asked][host].victims for parcel in unit.books]
         parcels += [parcel for parcel in host.parcels if asked in parcel.kept]
@@ -250,7 +250,7 @@ class Ways:
         self.limits = None
         return gone, is_released
 
-    def give_up(self, asked: Asked) -> tuple[list[Unit], bool]:
+    def give_up(self, asked: PendingRequest) -> tuple[list[Unit], bool]:
         """One unit of a request less is on its way to share pools; the same."""
         hosts = [host for host, way in self.of[asked].items() if way.pool != OWN]
         self._count_limits()
@@ -271,12 +271,12 @@ class Ways:
             self.hold(asked, host, most)
         return any(parcel.kept != kept for parcel, kept in before) or any(way.units < most for _, _, way, most in units)
 
-    def held(self) -> list[tuple[Parcel, dict[Asked, Vector]]]:
+    def held(self) -> list[tuple[Parcel, dict[PendingRequest, Vector]]]:
         """What is held of the parcels of all hosts that something is on its way to, for whom."""
         hosts = dict.fromkeys(host for mine in self.of.values() for host in mine)
         return [(parcel, dict(parcel.kept)) for host in hosts for parcel in host.parcels]
 
-    def let_stay(self, asked: Asked) -> list[Unit]:
+    def let_stay(self, asked: PendingRequest) -> list[Unit]:
         """Units of a request that were to move stay where they are; which."""
         found = [unit for unit in asked.units if unit.notice is not None and unit.notice.is_move]
         for unit in found:
@@ -285,13 +285,13 @@ class Ways:
             self.of[unit.notice.taker][unit.host].victims.remove(unit)
         return found
 
-    def forget_empty(self, asked: Asked) -> None:
+    def forget_empty(self, asked: PendingRequest) -> None:
         """Ways that bring nothing, and for which nobody goes, are none."""
         hosts = self.of[asked]
         for host in [host for host, way in hosts.items() if not way.units and not way.victims]:
             del hosts[host]
 
-    def refresh(self, asked: Asked) -> None:
+    def refresh(self, asked: PendingRequest) -> None:
         """What was placed is no longer on its way, nor what a gang that packs cannot use: it stands elsewhere now."""
         for host, way in self.of[asked].items():
             self._bring(asked, way, 0 if stands_elsewhere(asked, host) else self.without(asked, host, ()))
@@ -301,13 +301,13 @@ class Ways:
         if self.may_stay is not None and self.books.terms.limit:
             self.limits = limits_as_moved(self.books, self)
 
-    def _bring(self, asked: Asked, way: Way, units: int) -> None:
+    def _bring(self, asked: PendingRequest, way: Way, units: int) -> None:
         """So many are on a way from now on."""
         if self.limits is not None and way.pool != OWN:
             self.limits.add(asked, units - way.units)
         way.units = units
 
-    def _let_go(self, asked: Asked, needed: int, hosts: Collection[Machine]) -> list[Unit]:
+    def _let_go(self, asked: PendingRequest, needed: int, hosts: Collection[Machine]) -> list[Unit]:
         """No more is on its way than is needed: notices on some hosts are withdrawn, then what stands ready goes."""
         mine = self.of[asked]
         gone: list[Unit] = []
@@ -337,7 +337,7 @@ class Ways:
             beyond_need -= fewer_units
         return gone
 
-    def without(self, asked: Asked, host: Machine, units: Collection[Unit]) -> int:
+    def without(self, asked: PendingRequest, host: Machine, units: Collection[Unit]) -> int:
         """Units of a request that are on their way to a host if some of the victims stay."""
         way = self.of[asked][host]
         if are_alone(self.books) and any(unit.host is host for unit in units):
@@ -349,7 +349,7 @@ class Ways:
                 room = less(room, free_of(unit, among, len(room)))
         return min(way.units, count(asked.unit, add(room, kept_for(asked, host, len(room)))))
 
-    def _release_beyond(self, asked: Asked, host: Machine) -> bool:
+    def _release_beyond(self, asked: PendingRequest, host: Machine) -> bool:
         """What is held and no longer needed is idle again; whether there was any."""
         needed = beyond(times(asked.unit, self.of[asked][host].units), self.freed_there(asked, host))
         is_released = False
@@ -373,7 +373,7 @@ def limits_as_moved(books: PoolBooks, ways: Ways) -> Limits:
     return limits
 
 
-def wanted(asked: Asked) -> int:
+def wanted(asked: PendingRequest) -> int:
     """Units that may be on their way to a request: of a gang none beyond its minimum until it has that."""
     return asked.missing or asked.waiting
 
@@ -394,6 +394,6 @@ def stays_in_part(units: list[Unit]) -> bool:
     return is_stopped_whole(asked) and len(units) < min(asked.model.min_count, len(asked.units))
 
 
-def is_stopped_whole(asked: Asked) -> bool:
+def is_stopped_whole(asked: PendingRequest) -> bool:
     """Whether a gang is stopped whole."""
     return asked.model.min_count > 0 and all(unit.notice is not None for unit in asked.units)

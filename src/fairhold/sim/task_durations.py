@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairhold.model.workload import ENDLESS
 from fairhold.orchestrator.events import Exit, JobSubmitted, Outcome, TaskEnded
 from fairhold.orchestrator.frozen_terms import thaw_terms
-from fairhold.sim.story import Began
+from fairhold.sim.event_trace import Began
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fairhold.sim.story import Line, Story
+    from fairhold.sim.event_trace import Line, Story
 
     Task = tuple[str, int]
     """Name of the job, number of the task."""

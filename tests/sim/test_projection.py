@@ -10,10 +10,10 @@ from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
 from fairhold.planio.plan import parse_plan
-from fairhold.sim import onward
-from fairhold.sim.onward import Onward
+from fairhold.sim import projection as onward
+from fairhold.sim.experiment import Scene
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene
+from fairhold.sim.projection import Projection
 from tests.orchestrator.house import House
 from tests.sim.scenes import SECOND, Story, jobs_of, plan_of, random_jobs
 
@@ -46,7 +46,7 @@ def test_what_is_played_on_is_what_happens(seed: int) -> None:
     assert before["attempts"]
     rest: list[tuple[int, said.Change]] = []
     length = dict(zip(jobs.name, jobs.duration, strict=True))
-    copy = Onward(
+    copy = Projection(
         copied(first.live, plan, half),
         half,
         lambda _, attempt: attempt.started + length[attempt.job.name],
@@ -62,7 +62,7 @@ def test_a_time_limit_ends_a_task_and_what_has_none_runs_on() -> None:
     house.submit(count=1, time_limit=60 * SECOND)
     house.submit(count=1)
     house.submit("/A", count=1)
-    copy = Onward(copied(house.live, house.plan, house.now), house.now)
+    copy = Projection(copied(house.live, house.plan, house.now), house.now)
     assert sorted(copy.live.attempts) == [1, 2]
     copy.run_until(3_000 * SECOND)
     running = {attempt.job.name for attempt in copy.live.attempts.values()}
@@ -76,7 +76,7 @@ def test_what_is_being_stopped_is_gone_at_once() -> None:
     house.submit("/A", count=1)
     house.wait(3 * SECOND)
     assert [attempt.stopping for attempt in house.live.attempts.values()].count("reclaim") == 1
-    copy = Onward(copied(house.live, house.plan, house.now), house.now)
+    copy = Projection(copied(house.live, house.plan, house.now), house.now)
     copy.run_until(house.now + SECOND)
     assert sorted(attempt.job.name for attempt in copy.live.attempts.values()) == ["j1", "j2"]
 
@@ -85,7 +85,7 @@ def test_a_story_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onward, "MOST_EVENTS", 10)
     house = House(h1=2)
     house.submit(count=1_000, time_limit=SECOND)
-    copy = Onward(copied(house.live, house.plan, house.now), house.now)
+    copy = Projection(copied(house.live, house.plan, house.now), house.now)
     assert not copy.run_until(2_000 * SECOND)
     assert copy.events == 10
 
@@ -110,7 +110,7 @@ def test_a_clock_that_calls_again_and_again_is_cut() -> None:
     jobs = replace(jobs_of((0, "/A", 3, 1e6), (0, "/B", 3, 1e6)), units=((("gpu", "1"),),))
     before = Simulation(Scene(plan, jobs, 0, end=9 * SECOND), [Story()], is_brief=True)
     before.run()
-    copy = Onward(copied(before.live, plan, before.now), before.now)
+    copy = Projection(copied(before.live, plan, before.now), before.now)
     assert not copy.run_until(7 * 24 * 3600 * SECOND, 20)
     assert copy.wakes == 20
     assert copy.now < 200 * SECOND

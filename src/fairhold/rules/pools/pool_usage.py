@@ -20,7 +20,7 @@ from fairhold.rules.pools.siting import most_units
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fairhold.ledger.pools import Asked, PoolBooks, Unit
+    from fairhold.ledger.pools import PendingRequest, PoolBooks, Unit
 
     Part = tuple[int, int]
     """A fraction of common parts: so many, over so many."""
@@ -48,12 +48,12 @@ class Standing:
         self.capacity = capacities(have, [each.unit for each in self.members])
         self.whole = lcm(*[each for each in self.capacity.values() if each]) if self.capacity else 1
         size = {unit: self.whole // fit if fit else 0 for unit, fit in self.capacity.items()}
-        self.size: dict[Asked, int] = {each: size[each.unit] for each in self.members}
+        self.size: dict[PendingRequest, int] = {each: size[each.unit] for each in self.members}
         self.usage: dict[int, int] = {}
         self.moved: dict[int, int] = {}
-        self.held: dict[Asked, int] = {}
-        self.holders: dict[int, list[Asked]] = {}
-        self.waiting: Mapping[Asked, int] = {}
+        self.held: dict[PendingRequest, int] = {}
+        self.holders: dict[int, list[PendingRequest]] = {}
+        self.waiting: Mapping[PendingRequest, int] = {}
         self._wanted: dict[int, int] = {}
         """Row → its demand in common parts if there were no share limits; _demand: the same under them."""
         self._demand: dict[int, int] = {}
@@ -88,18 +88,18 @@ class Standing:
                 if row == pool:
                     break
 
-    def _count(self, column: dict[int, int], asked: Asked, units: int) -> None:
+    def _count(self, column: dict[int, int], asked: PendingRequest, units: int) -> None:
         size, pool = self.size[asked] * units, self.pool
         for row in self.books.terms.above[asked.leaf]:
             column[row] = column.get(row, 0) + size
             if row == pool:
                 break
 
-    def moves(self, asked: Asked, units: int) -> None:
+    def moves(self, asked: PendingRequest, units: int) -> None:
         """So many units are on their way to a request."""
         self._count(self.moved, asked, units)
 
-    def renew(self, coming: Callable[[Asked], int]) -> None:
+    def renew(self, coming: Callable[[PendingRequest], int]) -> None:
         """Count anew as moved; coming: units that are on their way to a request in this pool."""
         self.moved = {}
         for asked in self.members:
@@ -113,7 +113,7 @@ class Standing:
         if unit.pool == self.pool and unit.asked in self.size:
             self._count(self.moved, unit.asked, -1)
 
-    def divide(self, waiting: Mapping[Asked, int]) -> None:
+    def divide(self, waiting: Mapping[PendingRequest, int]) -> None:
         """Work out demands and quotas (R-USAGE-2, R-USAGE-3); what nobody asks for is left open.
 
         waiting : request → units that are on their way to it in this pool, or that it waits for here

@@ -12,7 +12,7 @@ from fairhold.model.siting import siting_of
 from fairhold.orchestrator.events import Dependency, Event, Exit, JobSubmitted, MachineReported, Outcome, TaskEnded
 from fairhold.planio.plan import read_plan
 from fairhold.planio.report import shown
-from fairhold.sim.story import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted, Story
+from fairhold.sim.event_trace import Began, Cycled, Line, Replanned, ServiceClosing, ServiceStarted, Story
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

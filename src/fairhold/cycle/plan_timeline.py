@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.ahead import MOST_SWITCHES, local_time, switches
-from fairhold.cycle.course import SLOTS
+from fairhold.cycle.projection import SLOTS
+from fairhold.cycle.window_preview import MOST_SWITCHES, local_time, switches
 from fairhold.ledger.rows import in_force
 from fairhold.model.tree import moved_path
 from fairhold.model.vector import number
@@ -17,7 +17,7 @@ from fairhold.units import SECOND, format_instant
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from fairhold.cycle.course import Course, Held, Stopped
+    from fairhold.cycle.projection import Course, Held, Stopped
     from fairhold.model.plan import Plan
 
 Document = dict[str, Any]

@@ -32,7 +32,7 @@ def at_limit(cluster: Cluster, attempt: Attempt) -> int | None:
     return attempt.started + limit if limit else None
 
 
-class Onward(Driver):
+class Projection(Driver):
     """What the live service would do from an instant on, if it had this cluster.
 
     cluster : one of its own, from `thaw`: it is changed

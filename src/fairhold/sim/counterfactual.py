@@ -24,12 +24,12 @@ from fairhold.orchestrator.events import (
     TaskRunning,
     Woken,
 )
-from fairhold.sim.courses import Courses
 from fairhold.sim.driver import Driver, Durations, Source
+from fairhold.sim.event_trace import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
 from fairhold.sim.play import rhythm_of
-from fairhold.sim.replaying import opened
-from fairhold.sim.story import Began, Cycled, Replanned, ServiceClosing, ServiceStarted
+from fairhold.sim.replay import opened
 from fairhold.sim.submitting import Refused
+from fairhold.sim.task_durations import Courses
 from fairhold.units import UNLIMITED
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from fairhold.orchestrator.instructions import Start
     from fairhold.orchestrator.tasks import Attempt
     from fairhold.sim.driver import Watch
-    from fairhold.sim.scene import Scene
-    from fairhold.sim.story import Story
+    from fairhold.sim.event_trace import Story
+    from fairhold.sim.experiment import Scene
 
 _OF_THE_RECORD = (Began, Cycled, Replanned, ServiceClosing, ServiceStarted, TaskRunning, TaskEnded, Woken)
 """What came of what was decided then, or was part of deciding it."""
 
 
-class Otherwise(Driver):
+class Counterfactual(Driver):
     """One run of a recorded story under another plan; has what `Simulation` has."""
 
     def __init__(self, scene: Scene, watches: Sequence[Watch] = (), *, is_brief: bool = True) -> None:

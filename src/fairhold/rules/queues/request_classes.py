@@ -15,7 +15,7 @@ from fairhold.units import UNLIMITED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairhold.ledger.pools import Asked, PoolBooks
+    from fairhold.ledger.pools import PendingRequest, PoolBooks
     from fairhold.model.state import Request
 
 
@@ -28,8 +28,8 @@ class Crowd:
 
     __slots__ = ("_alone", "line", "units")
 
-    def __init__(self, alone: dict[Asked, None]) -> None:
-        self.line: list[Asked] = []
+    def __init__(self, alone: dict[PendingRequest, None]) -> None:
+        self.line: list[PendingRequest] = []
         self.units = 0
         self._alone = alone
 
@@ -44,7 +44,7 @@ class Crowds:
     """All requests of some books: `alone` are those that are in no crowd; of: what is the same in a crowd → it."""
 
     def __init__(self) -> None:
-        self.alone: dict[Asked, None] = {}
+        self.alone: dict[PendingRequest, None] = {}
         self.of: dict[object, Crowd] = {}
 
     @property
@@ -53,12 +53,12 @@ class Crowds:
         return self.of.values()
 
     @property
-    def kinds(self) -> list[Asked]:
+    def kinds(self) -> list[PendingRequest]:
         """All that are alone, and one of every crowd."""
         return [*self.alone, *(crowd.line[0] for crowd in self.all if crowd.line)]
 
     @property
-    def waiting(self) -> list[Asked]:
+    def waiting(self) -> list[PendingRequest]:
         """Those alone that want more than they hold, and may."""
         return [asked for asked in self.alone if asked.count > len(asked.units) and asked.waiting]
 
@@ -90,5 +90,5 @@ def kind_of(model: Request) -> object:
     return model.consumer, model.unit, model.min_count, model.priority, model.preemptible
 
 
-def _age(asked: Asked) -> tuple[int, str, int]:
+def _age(asked: PendingRequest) -> tuple[int, str, int]:
     return asked.model.submitted, asked.model.id, asked.place

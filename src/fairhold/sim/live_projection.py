@@ -1,14 +1,14 @@
-"""What becomes of the work of a live cluster over time, in the nouns of `cycle.course`: a copy of it is played on."""
+"""What becomes of the work of a live cluster over time, as `cycle.projection` tells it: a copy of it is played on."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairhold.cycle.course import SLOTS, Course, Held, Stopped, groups_of_hosts
+from fairhold.cycle.projection import SLOTS, Course, Held, Stopped, groups_of_hosts
 from fairhold.orchestrator import changes as said
 from fairhold.orchestrator.changes import AGAIN
-from fairhold.sim.onward import Onward, at_limit
+from fairhold.sim.projection import Projection, at_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairhold.model.plan import Plan
     from fairhold.orchestrator.cluster import Cluster
     from fairhold.orchestrator.tasks import Attempt
-    from fairhold.sim.onward import EndOf
+    from fairhold.sim.projection import EndOf
 
 MOST_WAKES = 5_000
 """Times that the clock alone calls for a cycle in one course: where it ends before its horizon, it says when."""
@@ -30,11 +30,11 @@ def live_course(plan: Plan, cluster: Cluster, now: int, instants: Sequence[int],
     end_of   : when attempts end by themselves
     """
     teller = _Teller(plan, cluster, now)
-    onward = Onward(cluster, now, end_of, teller.note)
+    projection = Projection(cluster, now, end_of, teller.note)
     course = teller.course
     for instant in instants:
-        if not onward.run_until(instant, MOST_WAKES):
-            course.until = onward.now
+        if not projection.run_until(instant, MOST_WAKES):
+            course.until = projection.now
             break
         course.held.append(teller.held())
         course.until = instant

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from fairhold.cycle import course as courses
-from fairhold.cycle.coming import Assumed, Compared, instants_of, over_time
-from fairhold.cycle.course import course_of
+from fairhold.cycle import projection as projections
 from fairhold.cycle.document import run_cycle
+from fairhold.cycle.plan_timeline import Assumed, Compared, instants_of, over_time
 from fairhold.cycle.pooled.carrying import with_owned
+from fairhold.cycle.projection import course_of
 from fairhold.planio.plan import parse_plan
 from fairhold.planio.state import parse_state
 
@@ -221,7 +221,7 @@ def test_the_resource_of_which_the_largest_part_is_lost_comes_first() -> None:
 
 
 def test_a_course_of_too_many_cycles_says_how_far_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courses, "MOST_CYCLES", 3)
+    monkeypatch.setattr(projections, "MOST_CYCLES", 3)
     plan = plan_of({"/A": {"owned": 5}, "/B": {"owned": 5}})
     plan["consumers"] = {"A": {"reclaim_grace": "10s"}, "B": {"reclaim_grace": "10s"}}
     plan["policies"][0]["settings"] = {"max_reclaims": 1}

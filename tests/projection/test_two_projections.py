@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fairhold.cycle.course import course_of
 from fairhold.cycle.document import run_cycle
 from fairhold.cycle.open import close_books
+from fairhold.cycle.projection import course_of
 from fairhold.model.state import State
 from fairhold.orchestrator.freeze import freeze, thaw
 from fairhold.orchestrator.opening import open_cluster_books
-from fairhold.sim.coursing import live_course
+from fairhold.sim.experiment import Scene
+from fairhold.sim.live_projection import live_course
 from fairhold.sim.play import Simulation
-from fairhold.sim.scene import Scene
 from tests.sim.scenes import SECOND, plan_of, random_jobs
 
 if TYPE_CHECKING:
-    from fairhold.cycle.course import Course
+    from fairhold.cycle.projection import Course
 
 HALF, HOUR = 45 * SECOND, 3_600 * SECOND
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairhold.cycle.said import said, word
+from fairhold.cycle.settings_format import said, word
 from fairhold.errors import place_text
 from fairhold.model.plan import ConsumerSettings, PolicyEntry
 from fairhold.model.policy import Policy
